@@ -1,0 +1,143 @@
+"""Constraints on parameters, as data: one table checks values, writes the error and feeds the JSON schema."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from oblique_cli.errors import ConfigError
+
+
+class Constraint:
+    """What a parameter may be. Subclasses implement `holds`, `describe` and `schema`."""
+
+    def holds(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        raise NotImplementedError
+
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of the allowed values."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Real(Constraint):
+    """A finite number between `low` and `high`; `open_low` and `open_high` leave an end out."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_low: bool = False
+    open_high: bool = False
+
+    def holds(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+            return False
+        above = value > self.low if self.open_low else value >= self.low
+        below = value < self.high if self.open_high else value <= self.high
+        return above and below
+
+    def describe(self) -> str:
+        left = "(" if self.open_low or self.low == -math.inf else "["
+        right = ")" if self.open_high or self.high == math.inf else "]"
+        return f"a number in {left}{self.low:g}, {self.high:g}{right}"
+
+    def schema(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"type": "number"}
+        if self.low != -math.inf:
+            out["exclusiveMinimum" if self.open_low else "minimum"] = self.low
+        if self.high != math.inf:
+            out["exclusiveMaximum" if self.open_high else "maximum"] = self.high
+        return out
+
+
+@dataclass(frozen=True)
+class Integer(Constraint):
+    """A whole number between `low` and `high`, both allowed."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def holds(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            return False
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
+    def describe(self) -> str:
+        if self.high is None:
+            return "a whole number" if self.low is None else f"a whole number, at least {self.low}"
+        return f"a whole number from {self.low} to {self.high}"
+
+    def schema(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"type": "integer"}
+        if self.low is not None:
+            out["minimum"] = self.low
+        if self.high is not None:
+            out["maximum"] = self.high
+        return out
+
+
+@dataclass(frozen=True)
+class Choice(Constraint):
+    """One of a few words."""
+
+    names: tuple[str, ...]
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self.names
+
+    def describe(self) -> str:
+        return "one of " + ", ".join(repr(n) for n in self.names)
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Boolean(Constraint):
+    """True or False."""
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+    def describe(self) -> str:
+        return "true or false"
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class Optional(Constraint):
+    """None, or what `inner` allows."""
+
+    inner: Constraint
+
+    def holds(self, value: Any) -> bool:
+        return value is None or self.inner.holds(value)
+
+    def describe(self) -> str:
+        return f"{self.inner.describe()}, or none"
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.inner.schema(), {"type": "null"}]}
+
+
+def violation(name: str, value: Any, constraint: Constraint, owner: str) -> str | None:
+    """The one sentence for a bad parameter, or None if the value is allowed."""
+    if constraint.holds(value):
+        return None
+    return f"{name} of {owner} must be {constraint.describe()}. Got {value!r}."
+
+
+def check(params: Mapping[str, Any], table: Mapping[str, Constraint], owner: str) -> None:
+    """Raise ConfigError (a ValueError) at the first parameter that breaks its constraint."""
+    for name, constraint in table.items():
+        if name in params:
+            message = violation(name, params[name], constraint, owner)
+            if message:
+                raise ConfigError(message)

@@ -1,0 +1,469 @@
+// The only C++ that knows Python: array types, checks, lock release, docstrings.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "growth.hpp"
+#include "traverse.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace oblique {
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Codes = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Hands a vector over to NumPy without copying.
+template <class T>
+nb::object array(std::vector<T>&& values, std::vector<std::size_t> shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
+}
+
+void require(bool holds, const char* message) {
+  if (!holds) throw nb::value_error(message);
+}
+
+void check_codes(const Codes& y, std::size_t n_classes) {
+  for (std::size_t i = 0; i < y.shape(0); ++i)
+    require(y(i) >= 0 && static_cast<std::size_t>(y(i)) < n_classes, "y must hold codes from 0 to n_classes - 1");
+}
+
+template <class Use>
+auto with_criterion(const std::string& name, Use use) {
+  if (name == "gini") return use.template operator()<Gini>();
+  if (name == "entropy") return use.template operator()<Entropy>();
+  if (name == "twoing") return use.template operator()<Twoing>();
+  if (name == "max_minority") return use.template operator()<MaxMinority>();
+  if (name == "sum_minority") return use.template operator()<SumMinority>();
+  throw nb::value_error(("unknown criterion '" + name + "'").c_str());
+}
+
+Family family_of(const std::string& name) {
+  if (name == "axis_parallel") return Family::axis_parallel;
+  if (name == "hhcart_a") return Family::hhcart_all;
+  if (name == "hhcart_d") return Family::hhcart_dominant;
+  if (name == "gdt") return Family::gdt;
+  if (name == "hhgdt") return Family::hhgdt;
+  throw nb::value_error(("no native growth for '" + name + "'").c_str());
+}
+
+nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+              const std::string& family, const std::string& criterion, double min_parent, double max_misrate,
+              int max_depth, double min_leaf, bool strict_ties, bool exhaustive, double tau, double sign,
+              double eigenvalue_tolerance, bool bisector_by_super_classes) {
+  const std::size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && p >= 1 && n_classes >= 1, "X must have at least one row and one column");
+  require(y.shape(0) == n, "X and y must have the same number of rows");
+  require(!weights || weights->shape(0) == n, "X and weights must have the same number of rows");
+  check_codes(y, n_classes);
+  GrowthOptions options;
+  options.family = family_of(family);
+  options.min_parent = min_parent;
+  options.max_misrate = max_misrate;
+  options.max_depth = max_depth;
+  options.min_leaf = min_leaf;
+  options.strict_ties = strict_ties;
+  options.exhaustive = exhaustive;
+  options.tau = tau;
+  options.sign = sign;
+  options.eigenvalue_tolerance = eigenvalue_tolerance;
+  options.bisector_by_super_classes = bisector_by_super_classes;
+  TreeArrays tree;
+  {
+    nb::gil_scoped_release release;
+    tree = with_criterion(criterion, [&]<class Criterion>() {
+      Grower<Criterion> grower(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, n_classes, options);
+      return grower.grow();
+    });
+  }
+  const std::size_t nodes = tree.size();
+  nb::dict out;
+  out["left"] = array(std::move(tree.left), {nodes});
+  out["right"] = array(std::move(tree.right), {nodes});
+  out["weights"] = array(std::move(tree.weights), {nodes, p});
+  out["thresholds"] = array(std::move(tree.thresholds), {nodes});
+  out["counts"] = array(std::move(tree.counts), {nodes, n_classes});
+  out["gains"] = array(std::move(tree.gains), {nodes});
+  out["n_rows"] = array(std::move(tree.n_rows), {nodes});
+  out["directions"] = tree.search.directions;
+  out["refined"] = tree.search.refined;
+  out["bins"] = tree.search.bins;
+  return out;
+}
+
+// Columns of a node grouped by class, owned: what NodeRows points into.
+struct OwnedRows {
+  std::vector<double> columns, weights;
+  std::vector<std::size_t> order, offsets;
+  NodeRows rows;
+
+  OwnedRows(const Matrix& x, const Codes& y, const std::optional<Doubles>& w, std::size_t n_classes) {
+    const std::size_t n = x.shape(0), p = x.shape(1);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      const std::size_t before = order.size();
+      for (std::size_t i = 0; i < n; ++i)
+        if (static_cast<std::size_t>(y(i)) == k) order.push_back(i);
+      if (order.size() > before) offsets.push_back(before);
+    }
+    offsets.push_back(n);
+    columns.resize(n * p);
+    for (std::size_t j = 0; j < p; ++j)
+      for (std::size_t i = 0; i < n; ++i) columns[j * n + i] = x(order[i], j);
+    if (w)
+      for (std::size_t i = 0; i < n; ++i) weights.push_back((*w)(order[i]));
+    rows.n = n;
+    for (std::size_t j = 0; j < p; ++j) rows.columns.push_back(columns.data() + j * n);
+    rows.weights = w ? weights.data() : nullptr;
+    rows.n_classes = static_cast<int>(offsets.size()) - 1;
+    rows.first_row = offsets.data();
+  }
+};
+
+nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+                  const std::string& criterion, const nb::list& candidates, double min_leaf, bool strict_ties,
+                  bool exhaustive) {
+  const std::size_t n = x.shape(0), p = x.shape(1);
+  require(y.shape(0) == n, "X and y must have the same number of rows");
+  require(!weights || weights->shape(0) == n, "X and weights must have the same number of rows");
+  check_codes(y, n_classes);
+  OwnedRows owned(x, y, weights, n_classes);
+  if (owned.rows.n_classes < 2) return nb::none();
+
+  struct Group {
+    std::vector<Space> spaces;               // axes and reflections
+    std::vector<Vector> directions;          // or explicit directions
+    std::vector<double> thresholds;          // and their offsets, if given
+  };
+  std::vector<Group> groups;
+  for (const nb::handle& item : candidates) {
+    const nb::tuple parts = nb::cast<nb::tuple>(item);
+    const std::string kind = nb::cast<std::string>(parts[0]);
+    if (kind == "axes" || kind == "reflection") {
+      Space space;
+      if (kind == "reflection") {
+        const Doubles u = nb::cast<Doubles>(parts[1]);
+        require(u.shape(0) == p, "a reflection needs one component per feature");
+        space.original = false;
+        space.u.assign(u.data(), u.data() + p);
+      }
+      // Neighbouring spaces are searched together, so that an axis they share is searched once.
+      if (groups.empty() || groups.back().spaces.empty()) groups.emplace_back();
+      groups.back().spaces.push_back(std::move(space));
+    } else if (kind == "directions") {
+      const Matrix rows = nb::cast<Matrix>(parts[1]);
+      require(rows.shape(1) == p, "directions need one component per feature");
+      groups.emplace_back();
+      for (std::size_t i = 0; i < rows.shape(0); ++i)
+        groups.back().directions.emplace_back(rows.data() + i * p, rows.data() + (i + 1) * p);
+      if (!parts[2].is_none()) {
+        const Doubles t = nb::cast<Doubles>(parts[2]);
+        require(t.shape(0) == rows.shape(0), "directions and thresholds must have the same length");
+        groups.back().thresholds.assign(t.data(), t.data() + t.shape(0));
+      }
+    } else {
+      throw nb::value_error("a candidate is 'axes', 'reflection' or 'directions'");
+    }
+  }
+
+  bool found = false;
+  Vector normal;
+  double threshold = 0.0, gain = 0.0;
+  std::int64_t winner = -1;
+  {
+    nb::gil_scoped_release release;
+    with_criterion(criterion, [&]<class Criterion>() {
+      SplitSearch<Criterion> searcher;
+      searcher.configure(strict_ties, min_leaf, exhaustive);
+      searcher.begin(owned.rows);
+      Spread spread;
+      spread.measure(owned.rows);
+      Vector xu, z(n);
+      std::vector<std::int64_t> starts;
+      std::int64_t order = 0;
+      for (const Group& group : groups) {
+        starts.push_back(order);
+        search_spaces(searcher, owned.rows, spread, group.spaces, order, xu);
+        order += static_cast<std::int64_t>(group.spaces.size() * p);
+        for (std::size_t i = 0; i < group.directions.size(); ++i, ++order) {
+          const Vector& h = group.directions[i];
+          if (group.thresholds.empty()) {
+            project(owned.rows, h.data(), z.data());
+            searcher.direction(order, z.data(), spread.of_direction(h.data()));
+          } else {
+            for (std::size_t r = 0; r < n; ++r) z[r] = dot_row(h.data(), x.data() + owned.order[r] * p, p);
+            searcher.fixed_cut(order, z.data(), group.thresholds[i]);
+          }
+        }
+      }
+      const Cut cut = searcher.front().winner();
+      if (cut.order < 0) return;
+      std::size_t g = starts.size();
+      while (starts[g - 1] > cut.order) --g;
+      const Group& group = groups[g - 1];
+      const std::int64_t within = cut.order - starts[g - 1];
+      const bool given = !group.thresholds.empty();
+      normal = group.spaces.empty() ? group.directions[static_cast<std::size_t>(within)]
+                                    : normal_of(group.spaces, p, within);
+      threshold = cut.threshold;
+      if (!given) {
+        double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+        for (std::size_t r = 0; r < n; ++r) {
+          const double value = dot_row(normal.data(), x.data() + r * p, p);
+          if (value <= threshold)
+            low = std::max(low, value);
+          else
+            high = std::min(high, value);
+        }
+        if (!std::isfinite(low) || !std::isfinite(high)) return;
+        const double mid = 0.5 * low + 0.5 * high;
+        threshold = mid >= low && mid < high ? mid : low;
+      }
+      gain = Criterion::gain(cut.value, searcher.totals());
+      winner = cut.order;
+      found = true;
+    });
+  }
+  if (!found) return nb::none();
+  return nb::make_tuple(array(std::move(normal), {p}), threshold, gain, winner);
+}
+
+// A finished tree with its arrays kept alive.
+class Walker {
+ public:
+  Walker(Codes left, Codes right, Matrix weights, Doubles thresholds)
+      : left_(std::move(left)), right_(std::move(right)), weights_(std::move(weights)),
+        thresholds_(std::move(thresholds)) {
+    const std::size_t nodes = left_.shape(0), p = weights_.shape(1);
+    require(nodes >= 1 && right_.shape(0) == nodes && weights_.shape(0) == nodes && thresholds_.shape(0) == nodes,
+            "the arrays of a tree must all have one entry per node");
+    std::vector<char> reached(nodes, 0);
+    axis_.assign(nodes, -1);
+    for (std::size_t node = 0; node < nodes; ++node) {
+      const std::int32_t l = left_(node), r = right_(node);
+      if (l < 0 && r < 0) continue;
+      // Children larger than their parent, each the child of one parent only: no cycle, no way out of the arrays.
+      for (const std::int32_t child : {l, r}) {
+        require(child > static_cast<std::int32_t>(node) && static_cast<std::size_t>(child) < nodes &&
+                    !reached[static_cast<std::size_t>(child)],
+                "a child must have a larger number than its parent, below n_nodes, and one parent only");
+        reached[static_cast<std::size_t>(child)] = 1;
+      }
+      int used = 0, feature = -1;
+      for (std::size_t j = 0; j < p; ++j) {
+        if (weights_(node, j) == 0.0) continue;
+        ++used;
+        feature = weights_(node, j) == 1.0 ? static_cast<int>(j) : -1;
+      }
+      if (used == 1) axis_[node] = feature;
+    }
+    view_ = {nodes, p, left_.data(), right_.data(), weights_.data(), thresholds_.data(), axis_.data()};
+  }
+
+  nb::object apply_rows(const Matrix& x) const {
+    check_columns(x);
+    std::vector<std::int32_t> leaf(x.shape(0));
+    {
+      nb::gil_scoped_release release;
+      apply(view_, x.data(), x.shape(0), leaf.data());
+    }
+    const std::size_t n = leaf.size();
+    return array(std::move(leaf), {n});
+  }
+
+  nb::object apply_limits(const Matrix& x, const Doubles& rate, const Doubles& limits) const {
+    check_columns(x);
+    check_nodes(rate);
+    const std::size_t n = x.shape(0), m = limits.shape(0);
+    std::vector<std::int32_t> stop(n * m);
+    {
+      nb::gil_scoped_release release;
+      apply_truncated(view_, rate.data(), limits.data(), m, x.data(), n, stop.data());
+    }
+    return array(std::move(stop), {n, m});
+  }
+
+  nb::object leaves_of_limits(const Doubles& rate, const Doubles& limits) const {
+    check_nodes(rate);
+    std::vector<std::int64_t> leaves(limits.shape(0));
+    count_truncated(view_, rate.data(), limits.data(), limits.shape(0), leaves.data());
+    const std::size_t m = leaves.size();
+    return array(std::move(leaves), {m});
+  }
+
+  nb::object links(const Doubles& errors, double tie) const {
+    check_nodes(errors);
+    std::vector<double> alpha(view_.n_nodes);
+    weakest_links(view_, errors.data(), tie, alpha.data());
+    return array(std::move(alpha), {view_.n_nodes});
+  }
+
+  nb::object sequence_errors(const Doubles& node_alpha, const Codes& labels, const Doubles& alphas, const Matrix& x,
+                             const Codes& y, const std::optional<Doubles>& weights) const {
+    check_columns(x);
+    check_nodes(node_alpha);
+    require(labels.shape(0) == view_.n_nodes, "labels must have one entry per node");
+    require(y.shape(0) == x.shape(0) && (!weights || weights->shape(0) == x.shape(0)),
+            "X, y and weights must have the same number of rows");
+    std::vector<double> wrong(alphas.shape(0), 0.0);
+    {
+      nb::gil_scoped_release release;
+      errors_of_sequence(view_, node_alpha.data(), labels.data(), alphas.data(), alphas.shape(0), x.data(), y.data(),
+                         weights ? weights->data() : nullptr, x.shape(0), wrong.data());
+    }
+    const std::size_t m = wrong.size();
+    return array(std::move(wrong), {m});
+  }
+
+ private:
+  void check_columns(const Matrix& x) const {
+    require(x.shape(1) == view_.n_features, "X must have as many columns as the tree has features");
+  }
+  void check_nodes(const Doubles& values) const {
+    require(values.shape(0) == view_.n_nodes, "the values must have one entry per node");
+  }
+  Codes left_, right_;
+  Matrix weights_;
+  Doubles thresholds_;
+  std::vector<std::int32_t> axis_;
+  TreeView view_;
+};
+
+// Small pieces, for tests that compare them with the textbook.
+
+nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
+  const int n_classes = static_cast<int>(counts.shape(0)), n_bins = static_cast<int>(counts.shape(1));
+  Vector of_class(counts.shape(0), 0.0);
+  BinTable table;
+  table.reserve(n_classes, n_bins);
+  table.n_bins = n_bins;
+  std::fill(table.s.begin(), table.s.end(), 0.0);
+  std::fill(table.q.begin(), table.q.end(), 0.0);
+  std::fill(table.m.begin(), table.m.end(), 0.0);
+  Totals totals;
+  totals.n_classes = n_classes;
+  totals.counts = false;
+  for (int k = 0; k < n_classes; ++k) {
+    const double* row = counts.data() + static_cast<std::size_t>(k) * counts.shape(1);
+    cumulate_weights(row, n_bins, table.of_class(k));
+    of_class[static_cast<std::size_t>(k)] = table.of_class(k)[n_bins];
+    totals.n += of_class[static_cast<std::size_t>(k)];
+  }
+  totals.of_class = of_class.data();
+  for (int k = 0; k < n_classes; ++k)
+    accumulate_edges(table.of_class(k), of_class[static_cast<std::size_t>(k)], n_bins + 1, table.s.data(),
+                     table.q.data(), table.m.data());
+  table.limits(totals.n);
+  with_criterion(criterion, [&]<class Criterion>() { Criterion::bounds(table, totals); });
+  std::vector<double> out(table.bound.begin(), table.bound.begin() + n_bins);
+  const std::size_t size = out.size();
+  return array(std::move(out), {size});
+}
+
+nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
+  require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
+  Totals totals;
+  totals.n_classes = static_cast<int>(of_class.shape(0));
+  totals.of_class = of_class.data();
+  totals.counts = false;
+  double s = 0.0;
+  for (std::size_t k = 0; k < of_class.shape(0); ++k) {
+    totals.n += of_class(k);
+    s += left(k);
+  }
+  double value = 0.0, gain = 0.0;
+  with_criterion(criterion, [&]<class Criterion>() {
+    value = Criterion::value(left.data(), s, totals);
+    gain = Criterion::gain(value, totals);
+  });
+  return nb::make_tuple(value, gain);
+}
+
+nb::tuple clustering_hyperplane(const Matrix& a, const Matrix& b) {
+  const std::size_t m = a.shape(0);
+  require(a.shape(1) == m && b.shape(0) == m && b.shape(1) == m && m >= 2, "A and B must be square and of one size");
+  ClusteringHyperplane solver;
+  std::vector<double> w(m, 0.0);
+  const Hyperplane kind = solver.solve(a.data(), b.data(), static_cast<int>(m), w.data());
+  const char* names[] = {"full_rank", "null_space", "range_space", "none"};
+  return nb::make_tuple(array(std::move(w), {m}), names[static_cast<int>(kind)]);
+}
+
+nb::object principal_axes_of(const Matrix& covariance, double tolerance, double sign, bool dominant_only) {
+  const std::size_t p = covariance.shape(0);
+  require(covariance.shape(1) == p && p >= 1, "the covariance matrix must be square");
+  SymmetricEigen eigen;
+  Vector out;
+  const int kept = principal_axes(eigen, covariance.data(), static_cast<int>(p), tolerance, sign, dominant_only, out);
+  return array(std::move(out), {static_cast<std::size_t>(kept), p});
+}
+
+nb::object project_rows(const Matrix& x, const Doubles& w) {
+  require(w.shape(0) == x.shape(1), "w must have one component per column of X");
+  std::vector<double> z(x.shape(0));
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = dot_row(w.data(), x.data() + i * x.shape(1), x.shape(1));
+  const std::size_t n = z.size();
+  return array(std::move(z), {n});
+}
+
+void load_lapack() {
+  const nb::object exported = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
+  const nb::object capsule = exported["dsyev"];
+  // The name of a capsule is its C signature; asking for it by its own name accepts whatever SciPy wrote there.
+  void* address = PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
+  if (!address) throw nb::python_error();
+  lapack().dsyev = reinterpret_cast<dsyev_t>(address);
+}
+
+}  // namespace
+}  // namespace oblique
+
+NB_MODULE(_core, m) {
+  using namespace oblique;
+  m.doc() = "Compiled core: exact split search, whole-tree growth, traversal and pruning. Releases the GIL.";
+  load_lapack();
+
+  m.def("grow", &grow, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "family"_a, "criterion"_a, "min_parent"_a, "max_misrate"_a, "max_depth"_a, "min_leaf"_a, "strict_ties"_a,
+        "exhaustive"_a, "tau"_a, "sign"_a, "eigenvalue_tolerance"_a, "bisector_by_super_classes"_a,
+        "Grow a whole tree. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, smallest 1, or "
+        "None; max_depth -1 for no limit. Returns the tree's arrays and search counts as a dict.");
+  m.def("search", &search, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "criterion"_a, "candidates"_a, "min_leaf"_a, "strict_ties"_a, "exhaustive"_a,
+        "Best split of one node among candidates: ('axes',), ('reflection', u) or ('directions', rows, thresholds or "
+        "None). Returns (normal (p,), threshold, gain, order) or None.");
+  m.def("bin_bounds", &bin_bounds, "counts"_a.noconvert(), "criterion"_a,
+        "Upper bounds of a criterion's value over the cuts of each bin; counts (n_classes, n_bins) float64.");
+  m.def("cut_value", &cut_value, "left"_a.noconvert(), "totals"_a.noconvert(), "criterion"_a,
+        "Value and published gain of a cut with class weights `left` of `totals` on the left.");
+  m.def("clustering_hyperplane", &clustering_hyperplane, "A"_a.noconvert(), "B"_a.noconvert(),
+        "w that maximises w'Bw / w'Aw (unnormalised), and which case of thesis 5.1.2 applied.");
+  m.def("principal_axes", &principal_axes_of, "covariance"_a.noconvert(), "tolerance"_a, "sign"_a, "dominant_only"_a,
+        "Eigenvectors as rows, by falling eigenvalue, oriented and with canonical bases of repeated eigenvalues.");
+  m.def("project", &project_rows, "X"_a.noconvert(), "w"_a.noconvert(),
+        "X w by the arithmetic that prediction uses.");
+
+  nb::class_<Walker>(m, "Walker", "A finished tree ready to send rows through; checks its node numbers.")
+      .def(nb::init<Codes, Codes, Matrix, Doubles>(), "left"_a.noconvert(), "right"_a.noconvert(),
+           "weights"_a.noconvert(), "thresholds"_a.noconvert())
+      .def("apply", &Walker::apply_rows, "X"_a.noconvert(), "Leaf of each row, (n,) int32.")
+      .def("apply_limits", &Walker::apply_limits, "X"_a.noconvert(), "rate"_a.noconvert(), "limits"_a.noconvert(),
+           "Node at which each row stops when nodes of rate <= limit are leaves, (n, m); limits ascending.")
+      .def("leaves_of_limits", &Walker::leaves_of_limits, "rate"_a.noconvert(), "limits"_a.noconvert(),
+           "Number of leaves for each limit, (m,); limits ascending.")
+      .def("weakest_links", &Walker::links, "errors"_a.noconvert(), "tie"_a,
+           "Complexity at which each internal node collapses, (n_nodes,); -inf at leaves.")
+      .def("sequence_errors", &Walker::sequence_errors, "node_alpha"_a.noconvert(), "labels"_a.noconvert(),
+           "alphas"_a.noconvert(), "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
+           "Misclassified weight of every member of a pruning sequence, (m,); alphas ascending.");
+}

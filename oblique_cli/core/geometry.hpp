@@ -1,0 +1,284 @@
+// Eigenvectors with a basis and a sign that do not depend on the solver, Householder vectors, class covariances and
+// the clustering hyperplanes of the geometric decision tree.
+//
+// Matrices are column-major, as LAPACK wants them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels.hpp"
+#include "lapack.hpp"
+
+namespace oblique {
+
+using Vector = std::vector<double>;
+
+inline double norm(const double* v, std::size_t p) { return std::sqrt(dot_columns(v, v, p)); }
+
+// Eigenvalues ascending, eigenvectors as columns.
+class SymmetricEigen {
+ public:
+  Vector values, vectors;
+
+  // a: (p, p) symmetric, read only. Throws if LAPACK does not converge, which finite input never caused.
+  void solve(const double* a, int p) {
+    vectors.assign(a, a + static_cast<std::size_t>(p) * p);
+    values.resize(static_cast<std::size_t>(p));
+    char job = 'V', triangle = 'U';
+    int n = p, lda = p, info = 0;
+    int size = std::max(1, 34 * p);
+    if (static_cast<int>(work_.size()) < size) work_.resize(static_cast<std::size_t>(size));
+    size = static_cast<int>(work_.size());
+    lapack().dsyev(&job, &triangle, &n, vectors.data(), &lda, values.data(), work_.data(), &size, &info);
+    if (info != 0) throw std::runtime_error("the eigenvalue solver did not converge");
+  }
+  const double* vector(int i) const { return vectors.data() + static_cast<std::size_t>(i) * values.size(); }
+  double* vector(int i) { return vectors.data() + static_cast<std::size_t>(i) * values.size(); }
+
+ private:
+  Vector work_;
+};
+
+// Makes the first component that is not zero negative (sign = -1) or positive (sign = +1). Components below 1e-12 of a
+// unit vector are rounding and count as zero.
+inline void orient(double* v, std::size_t p, double sign) {
+  for (std::size_t j = 0; j < p; ++j) {
+    if (std::fabs(v[j]) <= 1e-12) continue;
+    if (v[j] * sign < 0.0)
+      for (std::size_t i = 0; i < p; ++i) v[i] = -v[i];
+    return;
+  }
+}
+
+// Replaces `count` orthonormal columns of length p by the basis of the same space that projecting e_1, e_2, ... on it
+// and orthonormalising gives: unlike the solver's, it depends on the space alone.
+inline void canonical_basis(double* columns, int count, std::size_t p) {
+  Vector basis;
+  basis.reserve(static_cast<std::size_t>(count) * p);
+  Vector r(p);
+  int found = 0;
+  for (std::size_t axis = 0; axis < p && found < count; ++axis) {
+    std::fill(r.begin(), r.end(), 0.0);
+    for (int c = 0; c < count; ++c) {
+      const double* column = columns + static_cast<std::size_t>(c) * p;
+      for (std::size_t j = 0; j < p; ++j) r[j] += column[axis] * column[j];
+    }
+    // Twice is enough (Kahan): the second pass removes what rounding left of the first.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int b = 0; b < found; ++b) {
+        const double* column = basis.data() + static_cast<std::size_t>(b) * p;
+        const double along = dot_columns(column, r.data(), p);
+        for (std::size_t j = 0; j < p; ++j) r[j] -= along * column[j];
+      }
+    }
+    const double length = norm(r.data(), p);
+    if (length < 1e-6) continue;
+    for (double& x : r) x /= length;
+    basis.insert(basis.end(), r.begin(), r.end());
+    ++found;
+  }
+  if (found == count) std::copy(basis.begin(), basis.end(), columns);
+}
+
+// Eigenvectors of a covariance matrix by falling eigenvalue, those above tolerance * largest only, oriented.
+// Appends unit vectors of length p to `out`; returns how many.
+inline int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, double tolerance, double sign,
+                          bool dominant_only, Vector& out) {
+  eigen.solve(covariance, p);
+  const double largest = eigen.values[static_cast<std::size_t>(p) - 1];
+  if (!(largest > 0.0)) return 0;
+  int kept = 0;
+  int last = p - 1;
+  while (last >= 0 && eigen.values[static_cast<std::size_t>(last)] > tolerance * largest) {
+    int first = last;
+    while (first > 0 && eigen.values[static_cast<std::size_t>(first) - 1] > tolerance * largest &&
+           eigen.values[static_cast<std::size_t>(first)] - eigen.values[static_cast<std::size_t>(first) - 1] <=
+               1e-10 * largest)
+      --first;
+    const int repeated = last - first + 1;
+    if (repeated > 1) {
+      canonical_basis(eigen.vector(first), repeated, static_cast<std::size_t>(p));
+      for (int c = first; c <= last; ++c) {
+        out.insert(out.end(), eigen.vector(c), eigen.vector(c) + p);
+        orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
+        ++kept;
+        if (dominant_only) return kept;
+      }
+    } else {
+      out.insert(out.end(), eigen.vector(last), eigen.vector(last) + p);
+      orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
+      ++kept;
+      if (dominant_only) return kept;
+    }
+    last = first - 1;
+  }
+  return kept;
+}
+
+// Whether d is within tau of an axis, in either direction (thesis 3.5).
+inline bool parallel_to_an_axis(const double* d, std::size_t p, double tau) {
+  // |e_j - d|^2 = 2 - 2 d_j for unit d, smallest for the largest component.
+  double largest = 0.0;
+  std::size_t at = 0;
+  for (std::size_t j = 0; j < p; ++j)
+    if (std::fabs(d[j]) > largest) {
+      largest = std::fabs(d[j]);
+      at = j;
+    }
+  double sum = (1.0 - largest) * (1.0 - largest);
+  for (std::size_t j = 0; j < p; ++j)
+    if (j != at) sum += d[j] * d[j];
+  return std::sqrt(sum) <= tau;
+}
+
+// u of H = I - 2 u u' with H d = e_1 (thesis eq. 3.3.1). d must not be e_1.
+inline void householder_vector(const double* d, std::size_t p, double* u) {
+  for (std::size_t j = 0; j < p; ++j) u[j] = -d[j];
+  u[0] += 1.0;
+  const double length = norm(u, p);
+  for (std::size_t j = 0; j < p; ++j) u[j] /= length;
+}
+
+enum class Hyperplane { full_rank, null_space, range_space, none };
+
+// Finds w that maximises w'Bw / w'Aw, A and B (m, m) positive semidefinite (thesis 5.1.2, algorithm 7):
+//   A of full rank              leading eigenvector of A^-1 B
+//   N(A) not inside N(B)        leading eigenvector of B projected on N(A) (Manwani & Sastry, section II.B)
+//   N(A) inside N(B)            leading eigenvector of A^-1 B within the range of A (thesis eq. 5.1.9)
+class ClusteringHyperplane {
+ public:
+  Hyperplane solve(const double* a, const double* b, int m, double* w) {
+    const std::size_t size = static_cast<std::size_t>(m);
+    first_.solve(a, m);
+    const double eps = std::numeric_limits<double>::epsilon() * m;
+    const double largest = first_.values[size - 1];
+    if (!(largest > 0.0)) return Hyperplane::none;
+    int null = 0;
+    while (null < m && !(first_.values[static_cast<std::size_t>(null)] > eps * largest)) ++null;
+    if (null > 0) {
+      // Q'BQ for an orthonormal basis Q of N(A).
+      project(b, m, 0, null, nullptr);
+      double trace_b = 0.0;
+      for (int i = 0; i < m; ++i) trace_b += b[static_cast<std::size_t>(i) * size + i];
+      second_.solve(projected_.data(), null);
+      if (second_.values[static_cast<std::size_t>(null) - 1] > 16.0 * eps * trace_b) {
+        leading(m, 0, null, nullptr, w);
+        return Hyperplane::null_space;
+      }
+    }
+    // Within the range of A: y maximises y'D^-1/2 R'BR D^-1/2 y, w = R D^-1/2 y.
+    const int rank = m - null;
+    scale_.resize(static_cast<std::size_t>(rank));
+    for (int i = 0; i < rank; ++i) scale_[i] = 1.0 / std::sqrt(first_.values[static_cast<std::size_t>(null + i)]);
+    project(b, m, null, rank, scale_.data());
+    second_.solve(projected_.data(), rank);
+    leading(m, null, rank, scale_.data(), w);
+    return null > 0 ? Hyperplane::range_space : Hyperplane::full_rank;
+  }
+
+ private:
+  // w = Q S y for the leading eigenvector y. When the leading eigenvalue is repeated, the solver's choice within the
+  // space of solutions is arbitrary, so the first vector of its canonical basis is taken.
+  void leading(int m, int from, int count, const double* scale, double* w) {
+    const std::size_t size = static_cast<std::size_t>(m);
+    const double largest = second_.values[static_cast<std::size_t>(count) - 1];
+    int first = count - 1;
+    while (first > 0 && largest - second_.values[static_cast<std::size_t>(first) - 1] <= 1e-10 * std::fabs(largest))
+      --first;
+    const int repeated = count - first;
+    solutions_.resize(size * static_cast<std::size_t>(repeated));
+    for (int c = 0; c < repeated; ++c) {
+      double* column = solutions_.data() + static_cast<std::size_t>(c) * size;
+      combine(m, from, count, scale, second_.vector(first + c), column);
+      if (repeated == 1) break;
+      for (int pass = 0; pass < 2; ++pass)
+        for (int e = 0; e < c; ++e) {
+          const double* earlier = solutions_.data() + static_cast<std::size_t>(e) * size;
+          add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
+        }
+      const double length = norm(column, size);
+      for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+    }
+    if (repeated > 1) canonical_basis(solutions_.data(), repeated, size);
+    std::copy_n(solutions_.begin(), size, w);
+  }
+
+  // projected = S Q' b Q S, Q = `count` eigenvectors of A from `from`, S = diag(scale) or I.
+  void project(const double* b, int m, int from, int count, const double* scale) {
+    const std::size_t size = static_cast<std::size_t>(m), width = static_cast<std::size_t>(count);
+    half_.assign(size * width, 0.0);
+    projected_.assign(width * width, 0.0);
+    for (std::size_t c = 0; c < width; ++c) {
+      const double* q = first_.vector(from + static_cast<int>(c));
+      double* out = half_.data() + c * size;
+      for (std::size_t i = 0; i < size; ++i) add_scaled(q[i], b + i * size, out, size);
+    }
+    for (std::size_t c = 0; c < width; ++c)
+      for (std::size_t d = 0; d <= c; ++d) {
+        double value = dot_columns(first_.vector(from + static_cast<int>(d)), half_.data() + c * size, size);
+        if (scale) value *= scale[c] * scale[d];
+        projected_[c * width + d] = projected_[d * width + c] = value;
+      }
+  }
+
+  void combine(int m, int from, int count, const double* scale, const double* y, double* w) {
+    const std::size_t size = static_cast<std::size_t>(m);
+    std::fill(w, w + size, 0.0);
+    for (int c = 0; c < count; ++c) add_scaled(scale ? y[c] * scale[c] : y[c], first_.vector(from + c), w, size);
+  }
+
+  SymmetricEigen first_, second_;
+  Vector half_, projected_, scale_, solutions_;
+};
+
+// A hyperplane w'x <= t with unit w.
+struct Plane {
+  Vector w;
+  double t = 0.0;
+};
+
+// Scales (w, b) so that w has norm 1 and a negative first component; false if w is zero.
+inline bool normalise_plane(double* wb, std::size_t p) {
+  double magnitude = 0.0;
+  for (std::size_t j = 0; j <= p; ++j) magnitude = std::max(magnitude, std::fabs(wb[j]));
+  const double length = norm(wb, p);
+  if (!(length > 1e-14 * magnitude)) return false;
+  for (std::size_t j = 0; j <= p; ++j) wb[j] /= length;
+  for (std::size_t j = 0; j < p; ++j) {
+    if (std::fabs(wb[j]) <= 1e-12) continue;
+    if (wb[j] > 0.0)
+      for (std::size_t i = 0; i <= p; ++i) wb[i] = -wb[i];
+    break;
+  }
+  return true;
+}
+
+// The one or two bisectors of the planes first and second (p + 1 coefficients each, normalised): their sum and their
+// difference, or the plane midway between them when they are parallel.
+inline void angle_bisectors(const double* first, const double* second, std::size_t p, std::vector<Plane>& out) {
+  out.clear();
+  const double cosine = dot_columns(first, second, p);
+  Vector wb(p + 1);
+  const auto keep = [&]() {
+    if (!normalise_plane(wb.data(), p)) return;
+    out.push_back(Plane{Vector(wb.begin(), wb.begin() + static_cast<std::ptrdiff_t>(p)), -wb[p]});
+  };
+  if (std::fabs(cosine) > 1.0 - 1e-12) {
+    const double align = cosine > 0.0 ? 1.0 : -1.0;
+    for (std::size_t j = 0; j < p; ++j) wb[j] = first[j];
+    wb[p] = 0.5 * (first[p] + align * second[p]);
+    keep();
+    return;
+  }
+  for (std::size_t j = 0; j <= p; ++j) wb[j] = first[j] + second[j];
+  keep();
+  for (std::size_t j = 0; j <= p; ++j) wb[j] = first[j] - second[j];
+  keep();
+}
+
+}  // namespace oblique

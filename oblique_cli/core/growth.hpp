@@ -1,0 +1,569 @@
+// Whole trees grown without Python: axis-parallel, HHCART(A), HHCART(D), GDT and HHGDT.
+//
+// The rows of a node are a contiguous range of one working copy of X, stored by columns and grouped by class. A split
+// partitions the range in place and keeps the order of rows inside each class, so memory stays flat and the class of
+// a row is known from its place.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "geometry.hpp"
+#include "split_search.hpp"
+
+namespace oblique {
+
+enum class Family { axis_parallel, hhcart_all, hhcart_dominant, gdt, hhgdt };
+
+struct GrowthOptions {
+  Family family = Family::axis_parallel;
+  double min_parent = 2.0;         // split only if the node holds more than this
+  double max_misrate = 0.0;        // split only if the misclassification rate is above this
+  int max_depth = -1;              // -1: no limit
+  double min_leaf = 1.0;
+  bool strict_ties = false;
+  bool exhaustive = false;         // sort every direction
+  double tau = 0.05;
+  double sign = -1.0;
+  double eigenvalue_tolerance = 1e-10;
+  bool bisector_by_super_classes = false;
+};
+
+// The arrays of a fitted tree. Root is node 0 and children have larger numbers than their parent. A row goes left if
+// x'w <= threshold.
+struct TreeArrays {
+  std::size_t n_features = 0, n_classes = 0;
+  std::vector<std::int32_t> left, right;   // -1 at leaves
+  std::vector<double> weights;             // n_nodes * n_features
+  std::vector<double> thresholds;
+  std::vector<double> counts;              // n_nodes * n_classes, weight of each class
+  std::vector<double> gains;               // published score of the split, 0 at leaves
+  std::vector<std::int64_t> n_rows;
+  SearchCounts search;
+
+  std::size_t size() const { return left.size(); }
+  std::int32_t add() {
+    left.push_back(-1);
+    right.push_back(-1);
+    weights.resize(weights.size() + n_features, 0.0);
+    thresholds.push_back(0.0);
+    counts.resize(counts.size() + n_classes, 0.0);
+    gains.push_back(0.0);
+    n_rows.push_back(0);
+    return static_cast<std::int32_t>(left.size()) - 1;
+  }
+};
+
+// One searched space, in enumeration order: the original axes, or the axes of a reflection.
+struct Space {
+  bool original = true;
+  Vector u;   // empty for the original axes
+};
+
+// Ranges of the features at a node, for the scale that decides which projections are distinct.
+struct Spread {
+  Vector range, magnitude;
+
+  void measure(const NodeRows& rows) {
+    const std::size_t p = rows.columns.size();
+    range.resize(p);
+    magnitude.resize(p);
+    for (std::size_t j = 0; j < p; ++j) {
+      const Range r = range_of(rows.columns[j], rows.n);
+      range[j] = r.high - r.low;
+      magnitude[j] = std::max(std::fabs(r.low), std::fabs(r.high));
+    }
+  }
+  static double gap(double range_sum, double magnitude_sum) {
+    return 1e-9 * range_sum + 32.0 * std::numeric_limits<double>::epsilon() * magnitude_sum;
+  }
+  // The original axis j needs no arithmetic, hence no allowance for its rounding.
+  double of_axis(std::size_t j) const { return 1e-9 * range[j]; }
+  // Column j of I - 2uu'.
+  double of_reflected_axis(const Vector& u, std::size_t j) const {
+    double r = 0.0, m = 0.0;
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      const double h = std::fabs((i == j ? 1.0 : 0.0) - 2.0 * u[i] * u[j]);
+      r += h * range[i];
+      m += h * magnitude[i];
+    }
+    return gap(r, m);
+  }
+  double of_direction(const double* h) const {
+    double r = 0.0, m = 0.0;
+    for (std::size_t i = 0; i < range.size(); ++i) {
+      r += std::fabs(h[i]) * range[i];
+      m += std::fabs(h[i]) * magnitude[i];
+    }
+    return gap(r, m);
+  }
+};
+
+// Searches a list of spaces at one node. Directions are numbered space * p + axis.
+template <class Criterion>
+void search_spaces(SplitSearch<Criterion>& search, const NodeRows& rows, const Spread& spread,
+                   const std::vector<Space>& spaces, std::int64_t first_order, Vector& xu) {
+  const std::size_t p = rows.columns.size();
+  std::vector<char> axis_done(p, 0);
+  if (xu.size() < rows.n) xu.resize(rows.n);
+  std::int64_t order = first_order;
+  for (const Space& space : spaces) {
+    if (space.original) {
+      for (std::size_t j = 0; j < p; ++j, ++order) {
+        if (axis_done[j]) continue;
+        axis_done[j] = 1;
+        search.direction(order, rows.columns[j], spread.of_axis(j));
+      }
+      continue;
+    }
+    // X u once, then every reflected axis is x_j - 2 u_j X u.
+    std::fill_n(xu.begin(), rows.n, 0.0);
+    for (std::size_t j = 0; j < p; ++j)
+      if (space.u[j] != 0.0) add_scaled(space.u[j], rows.columns[j], xu.data(), rows.n);
+    for (std::size_t j = 0; j < p; ++j, ++order) {
+      if (space.u[j] == 0.0) {  // the reflection leaves this axis where it was
+        if (axis_done[j]) continue;
+        axis_done[j] = 1;
+        search.direction(order, rows.columns[j], spread.of_axis(j));
+      } else {
+        search.reflected_direction(order, rows.columns[j], xu.data(), 2.0 * space.u[j],
+                                   spread.of_reflected_axis(space.u, j));
+      }
+    }
+  }
+}
+
+// Unit normal of direction `order` of `spaces`.
+inline Vector normal_of(const std::vector<Space>& spaces, std::size_t p, std::int64_t order) {
+  const Space& space = spaces[static_cast<std::size_t>(order) / p];
+  const std::size_t j = static_cast<std::size_t>(order) % p;
+  Vector h(p, 0.0);
+  h[j] = 1.0;
+  if (!space.original && space.u[j] != 0.0)
+    for (std::size_t i = 0; i < p; ++i) h[i] -= 2.0 * space.u[i] * space.u[j];
+  return h;
+}
+
+// Per class: the vectors that a heuristic reflects. Turned into spaces with tau deciding what counts as parallel to an
+// axis; the original space is entered once, where it first occurs.
+inline void add_reflections(const Vector& vectors, std::size_t p, double tau, std::vector<Space>& spaces) {
+  bool original = false;
+  for (const Space& s : spaces) original = original || s.original;
+  for (std::size_t at = 0; at < vectors.size(); at += p) {
+    const double* d = vectors.data() + at;
+    // |e_1 - d| = 0 leaves no vector to reflect with, whatever tau is.
+    Space space;
+    if (parallel_to_an_axis(d, p, std::max(tau, 1e-12))) {
+      if (original) continue;
+      original = true;
+    } else {
+      space.original = false;
+      space.u.resize(p);
+      householder_vector(d, p, space.u.data());
+    }
+    spaces.push_back(std::move(space));
+  }
+}
+
+// Class covariances and their eigenvectors, or the class moments about the origin.
+class ClassMoments {
+ public:
+  // Covariance of rows [first, last), p x p, divided by the weight less one unit (any positive factor gives the same
+  // eigenvectors). False if the rows are all the same.
+  bool covariance(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
+    const std::size_t p = rows.columns.size(), n = last - first;
+    out.assign(p * p, 0.0);
+    if (n < 2) return false;
+    centred_.resize(p * n);
+    weighted_.resize(rows.weights ? n : 0);
+    double total = static_cast<double>(n);
+    if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
+    bool distinct = false;
+    for (std::size_t j = 0; j < p; ++j) {
+      const double* x = rows.columns[j] + first;
+      double* c = centred_.data() + j * n;
+      const Range range = range_of(x, n);
+      if (!(range.high > range.low)) {  // exactly zero, not the rounding of a mean
+        std::fill_n(c, n, 0.0);
+        continue;
+      }
+      distinct = true;
+      double sum = 0.0;
+      for (std::size_t i = 0; i < n; ++i) sum += rows.weights ? rows.weights[first + i] * x[i] : x[i];
+      const double mean = sum / total;
+      for (std::size_t i = 0; i < n; ++i) c[i] = x[i] - mean;
+    }
+    if (!distinct) return false;
+    const double scale = 1.0 / std::max(total - 1.0, 1.0);
+    for (std::size_t j = 0; j < p; ++j) {
+      const double* cj = centred_.data() + j * n;
+      if (rows.weights) {
+        for (std::size_t i = 0; i < n; ++i) weighted_[i] = rows.weights[first + i] * cj[i];
+        cj = weighted_.data();
+      }
+      for (std::size_t i = 0; i <= j; ++i)
+        out[j * p + i] = out[i * p + j] = scale * dot_columns(centred_.data() + i * n, cj, n);
+    }
+    return true;
+  }
+
+  // Adds sum w [x 1]'[x 1] over rows [first, last) to out ((p + 1) x (p + 1)).
+  void add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
+    const std::size_t p = rows.columns.size(), m = p + 1, n = last - first;
+    weighted_.resize(n);
+    for (std::size_t j = 0; j < m; ++j) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const double w = rows.weights ? rows.weights[first + i] : 1.0;
+        weighted_[i] = j < p ? w * rows.columns[j][first + i] : w;
+      }
+      for (std::size_t k = 0; k <= std::min(j, p - 1); ++k) {
+        const double value = dot_columns(rows.columns[k] + first, weighted_.data(), n);
+        out[j * m + k] += value;
+        if (k != j) out[k * m + j] += value;
+      }
+      if (j == p) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < n; ++i) sum += weighted_[i];
+        out[j * m + j] += sum;
+      }
+    }
+  }
+
+ private:
+  Vector centred_, weighted_;
+};
+
+// The two clustering hyperplanes of the largest class against the rest, and their bisectors (thesis 5.1.1 to 5.1.2).
+class Bisectors {
+ public:
+  // largest: place of the majority class among the classes present. Returns false if a plane has no direction.
+  bool find(const NodeRows& rows, const Totals& totals, int largest, ClassMoments& moments, std::vector<Plane>& out) {
+    const std::size_t p = rows.columns.size(), m = p + 1;
+    a_.assign(m * m, 0.0);
+    b_.assign(m * m, 0.0);
+    double rest = 0.0;
+    for (int k = 0; k < rows.n_classes; ++k) {
+      moments.add_augmented(rows, rows.first_row[k], rows.first_row[k + 1], k == largest ? a_ : b_);
+      if (k != largest) rest += totals.of_class[k];
+    }
+    for (double& x : a_) x /= totals.of_class[largest];
+    for (double& x : b_) x /= rest;
+    first_.resize(m);
+    second_.resize(m);
+    out.clear();
+    first_case = plane_.solve(a_.data(), b_.data(), static_cast<int>(m), first_.data());
+    second_case = plane_.solve(b_.data(), a_.data(), static_cast<int>(m), second_.data());
+    if (first_case == Hyperplane::none || second_case == Hyperplane::none) return false;
+    if (!normalise_plane(first_.data(), p) || !normalise_plane(second_.data(), p)) return false;
+    angle_bisectors(first_.data(), second_.data(), p, out);
+    return !out.empty();
+  }
+  const Vector& first() const { return first_; }
+  const Vector& second() const { return second_; }
+  Hyperplane first_case = Hyperplane::none, second_case = Hyperplane::none;
+
+ private:
+  ClusteringHyperplane plane_;
+  Vector a_, b_, first_, second_;
+};
+
+inline int majority(const Totals& t) {
+  int best = 0;
+  for (int k = 1; k < t.n_classes; ++k)
+    if (t.of_class[k] > t.of_class[best]) best = k;
+  return best;
+}
+
+// Projections of the node's rows on h, by columns.
+inline void project(const NodeRows& rows, const double* h, double* z) {
+  std::fill_n(z, rows.n, 0.0);
+  for (std::size_t j = 0; j < rows.columns.size(); ++j)
+    if (h[j] != 0.0) add_scaled(h[j], rows.columns[j], z, rows.n);
+}
+
+template <class Criterion>
+class Grower {
+ public:
+  // x: (n, p) row-major, finite; y: codes 0..n_classes-1; weights: n positive numbers, smallest 1, or nullptr.
+  Grower(const double* x, const std::int32_t* y, const double* weights, std::size_t n, std::size_t p,
+         std::size_t n_classes, const GrowthOptions& options)
+      : x_(x), n_(n), p_(p), n_classes_(n_classes), options_(options) {
+    // Rows in canonical order: by class, then by value. Sums then do not depend on the order in which rows came.
+    row_.resize(n);
+    std::iota(row_.begin(), row_.end(), std::size_t{0});
+    const bool sums_matter = options.family != Family::axis_parallel || weights;
+    if (sums_matter) {
+      std::sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) {
+        if (y[a] != y[b]) return y[a] < y[b];
+        const double *xa = x + a * p, *xb = x + b * p;
+        for (std::size_t j = 0; j < p; ++j)
+          if (xa[j] != xb[j]) return xa[j] < xb[j];
+        if (weights && weights[a] != weights[b]) return weights[a] < weights[b];
+        return a < b;
+      });
+    } else {
+      std::stable_sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) { return y[a] < y[b]; });
+    }
+    columns_.resize(n * p);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < p; ++j) columns_[j * n + i] = x[row_[i] * p + j];
+    code_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) code_[i] = y[row_[i]];
+    if (weights) {
+      weight_.resize(n);
+      for (std::size_t i = 0; i < n; ++i) weight_[i] = weights[row_[i]];
+    }
+    search_.configure(options.strict_ties, options.min_leaf, options.exhaustive);
+  }
+
+  TreeArrays grow() {
+    TreeArrays tree;
+    tree.n_features = p_;
+    tree.n_classes = n_classes_;
+    struct Open {
+      std::int32_t node;
+      std::size_t first, last;
+      int depth;
+    };
+    std::vector<Open> stack{{tree.add(), 0, n_, 0}};
+    describe(tree, 0, 0, n_);
+    while (!stack.empty()) {
+      const Open open = stack.back();
+      stack.pop_back();
+      std::size_t middle = 0;
+      if (!split(tree, open.node, open.first, open.last, open.depth, middle)) continue;
+      const std::int32_t left = tree.add(), right = tree.add();
+      tree.left[open.node] = left;
+      tree.right[open.node] = right;
+      describe(tree, left, open.first, middle);
+      describe(tree, right, middle, open.last);
+      stack.push_back({right, middle, open.last, open.depth + 1});
+      stack.push_back({left, open.first, middle, open.depth + 1});
+    }
+    return tree;
+  }
+
+ private:
+  void describe(TreeArrays& tree, std::int32_t node, std::size_t first, std::size_t last) {
+    double* counts = tree.counts.data() + static_cast<std::size_t>(node) * n_classes_;
+    for (std::size_t i = first; i < last; ++i) counts[code_[i]] += weight_.empty() ? 1.0 : weight_[i];
+    tree.n_rows[static_cast<std::size_t>(node)] = static_cast<std::int64_t>(last - first);
+  }
+
+  bool may_split(const TreeArrays& tree, std::int32_t node, int depth) const {
+    if (options_.max_depth >= 0 && depth >= options_.max_depth) return false;
+    const double* counts = tree.counts.data() + static_cast<std::size_t>(node) * n_classes_;
+    double total = 0.0, largest = 0.0;
+    for (std::size_t k = 0; k < n_classes_; ++k) {
+      total += counts[k];
+      largest = std::max(largest, counts[k]);
+    }
+    return total > options_.min_parent && (total - largest) / total > options_.max_misrate;
+  }
+
+  bool split(TreeArrays& tree, std::int32_t node, std::size_t first, std::size_t last, int depth,
+             std::size_t& middle) {
+    if (last - first < 2 || !may_split(tree, node, depth)) return false;
+    NodeRows rows;
+    rows.n = last - first;
+    rows.columns.resize(p_);
+    for (std::size_t j = 0; j < p_; ++j) rows.columns[j] = columns_.data() + j * n_ + first;
+    rows.weights = weight_.empty() ? nullptr : weight_.data() + first;
+    offsets_.assign(1, 0);
+    for (std::size_t i = first + 1; i < last; ++i)
+      if (code_[i] != code_[i - 1]) offsets_.push_back(i - first);
+    offsets_.push_back(rows.n);
+    rows.n_classes = static_cast<int>(offsets_.size()) - 1;
+    rows.first_row = offsets_.data();
+    if (rows.n_classes < 2) return false;
+    search_.begin(rows);
+
+    Vector normal;
+    double threshold = 0.0, gain = 0.0;
+    bool found = false;
+    if (options_.family == Family::gdt)
+      found = find_bisector(rows, normal, threshold, gain);
+    else
+      found = find_axis(rows, normal, threshold, gain);
+    tree.search.directions += search_.counts.directions;
+    tree.search.refined += search_.counts.refined;
+    tree.search.bins += search_.counts.bins;
+    if (!found) return false;
+    if (!partition(normal, threshold, options_.family != Family::gdt, first, last, middle)) return false;
+    const std::size_t at = static_cast<std::size_t>(node);
+    std::copy(normal.begin(), normal.end(), tree.weights.begin() + static_cast<std::ptrdiff_t>(at * p_));
+    tree.thresholds[at] = threshold;
+    tree.gains[at] = gain;
+    return true;
+  }
+
+  // GDT: the better bisector, offset and all.
+  bool find_bisector(const NodeRows& rows, Vector& normal, double& threshold, double& gain) {
+    const int best = better_bisector(rows);
+    if (best < 0) return false;
+    normal = planes_[static_cast<std::size_t>(best)].w;
+    threshold = planes_[static_cast<std::size_t>(best)].t;
+    gain = bisector_gain_;
+    return gain > 0.0;
+  }
+
+  // Index of the bisector of greater gain, the first on a tie; -1 if there is none.
+  int better_bisector(const NodeRows& rows) {
+    if (!bisectors_.find(rows, search_.totals(), majority(search_.totals()), moments_, planes_)) return -1;
+    SplitSearch<Criterion>* search = &search_;
+    if (options_.bisector_by_super_classes && rows.n_classes > 2) search = &super_search(rows);
+    projection_.resize(rows.n);
+    for (std::size_t i = 0; i < planes_.size(); ++i) {
+      project_as_predicted(rows, planes_[i].w);
+      search->fixed_cut(static_cast<std::int64_t>(i), projection_.data(), planes_[i].t);
+    }
+    const Cut cut = search->front().winner();
+    if (cut.order < 0) {
+      bisector_gain_ = 0.0;
+      return 0;
+    }
+    bisector_gain_ = Criterion::gain(cut.value, search->totals());
+    return static_cast<int>(cut.order);
+  }
+
+  // The same rows with all classes but the largest joined.
+  SplitSearch<Criterion>& super_search(const NodeRows& rows) {
+    const int largest = majority(search_.totals());
+    // Two groups of rows: the joined search needs them contiguous, so it works on a reordered projection.
+    super_rows_ = rows;
+    const std::size_t a = rows.first_row[largest], b = rows.first_row[largest + 1];
+    super_order_.clear();
+    for (std::size_t i = a; i < b; ++i) super_order_.push_back(i);
+    for (std::size_t i = 0; i < rows.n; ++i)
+      if (i < a || i >= b) super_order_.push_back(i);
+    super_offsets_ = {0, b - a, rows.n};
+    super_rows_.n_classes = 2;
+    super_rows_.first_row = super_offsets_.data();
+    if (rows.weights) {
+      super_weights_.resize(rows.n);
+      for (std::size_t i = 0; i < rows.n; ++i) super_weights_[i] = rows.weights[super_order_[i]];
+      super_rows_.weights = super_weights_.data();
+    }
+    super_search_.configure(options_.strict_ties, options_.min_leaf, options_.exhaustive);
+    super_search_.begin(super_rows_);
+    return super_search_;
+  }
+
+  // Fills projection_ by the arithmetic of prediction; in the super-class order when that search is in use.
+  void project_as_predicted(const NodeRows& rows, const Vector& w) {
+    const std::size_t first = static_cast<std::size_t>(rows.columns[0] - columns_.data());
+    const bool super = options_.bisector_by_super_classes && rows.n_classes > 2;
+    for (std::size_t i = 0; i < rows.n; ++i) {
+      const std::size_t at = super ? super_order_[i] : i;
+      projection_[i] = dot_row(w.data(), x_ + row_[first + at] * p_, p_);
+    }
+  }
+
+  // All others: the best cut along the axes of one or more spaces.
+  bool find_axis(const NodeRows& rows, Vector& normal, double& threshold, double& gain) {
+    spaces_.clear();
+    if (options_.family == Family::axis_parallel) {
+      spaces_.push_back(Space{});
+    } else if (options_.family == Family::hhgdt) {
+      const int best = better_bisector(rows);
+      if (best < 0) return false;
+      const Vector direction = planes_[static_cast<std::size_t>(best)].w;
+      // The bisectors were scored by the same search, whose cuts have no place among the axes.
+      search_.begin(rows);
+      Vector d = direction;
+      orient(d.data(), p_, options_.sign);
+      add_reflections(d, p_, options_.tau, spaces_);
+    } else {
+      vectors_.clear();
+      for (int k = 0; k < rows.n_classes; ++k) {
+        if (!moments_.covariance(rows, rows.first_row[k], rows.first_row[k + 1], covariance_)) continue;
+        principal_axes(eigen_, covariance_.data(), static_cast<int>(p_), options_.eigenvalue_tolerance, options_.sign,
+                       options_.family == Family::hhcart_dominant, vectors_);
+      }
+      add_reflections(vectors_, p_, options_.tau, spaces_);
+      if (spaces_.empty()) spaces_.push_back(Space{});
+    }
+    spread_.measure(rows);
+    search_spaces(search_, rows, spread_, spaces_, 0, xu_);
+    const Cut cut = search_.front().winner();
+    if (cut.order < 0) return false;
+    normal = normal_of(spaces_, p_, cut.order);
+    threshold = cut.threshold;
+    gain = Criterion::gain(cut.value, search_.totals());
+    return true;
+  }
+
+  // Splits rows [first, last) by the arithmetic of prediction. With `settle` the threshold is first moved to the
+  // middle of the gap that the search chose, measured in that arithmetic. False if a side stays empty.
+  bool partition(const Vector& normal, double& threshold, bool settle, std::size_t first, std::size_t last,
+                 std::size_t& middle) {
+    const std::size_t n = last - first;
+    projection_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) projection_[i] = dot_row(normal.data(), x_ + row_[first + i] * p_, p_);
+    if (settle) {
+      double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < n; ++i) {
+        if (projection_[i] <= threshold)
+          low = std::max(low, projection_[i]);
+        else
+          high = std::min(high, projection_[i]);
+      }
+      if (!std::isfinite(low) || !std::isfinite(high)) return false;
+      const double mid = 0.5 * low + 0.5 * high;
+      threshold = mid >= low && mid < high ? mid : low;
+    }
+    goes_left_.resize(n);
+    std::size_t n_left = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      goes_left_[i] = projection_[i] <= threshold;
+      n_left += goes_left_[i];
+    }
+    if (n_left == 0 || n_left == n) return false;
+    middle = first + n_left;
+    for (std::size_t j = 0; j < p_; ++j) stable_partition(columns_.data() + j * n_ + first, n, n_left);
+    stable_partition(row_.data() + first, n, n_left);
+    stable_partition(code_.data() + first, n, n_left);
+    if (!weight_.empty()) stable_partition(weight_.data() + first, n, n_left);
+    return true;
+  }
+
+  template <class T>
+  void stable_partition(T* values, std::size_t n, std::size_t n_left) {
+    buffer_.resize(n * sizeof(T));
+    T* right = reinterpret_cast<T*>(buffer_.data());
+    std::size_t l = 0, r = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const T value = values[i];
+      values[l] = value;
+      right[r] = value;
+      l += goes_left_[i];
+      r += 1u - goes_left_[i];
+    }
+    std::copy(right, right + r, values + n_left);
+  }
+
+  const double* x_;
+  std::size_t n_, p_, n_classes_;
+  GrowthOptions options_;
+  std::vector<std::size_t> row_;      // working place -> row of x
+  std::vector<std::int32_t> code_;
+  Vector columns_, weight_, projection_, xu_, vectors_, covariance_, super_weights_;
+  std::vector<unsigned char> goes_left_;
+  std::vector<std::byte> buffer_;
+  std::vector<std::size_t> offsets_, super_order_, super_offsets_;
+  std::vector<Space> spaces_;
+  std::vector<Plane> planes_;
+  NodeRows super_rows_;
+  Spread spread_;
+  SymmetricEigen eigen_;
+  ClassMoments moments_;
+  Bisectors bisectors_;
+  SplitSearch<Criterion> search_, super_search_;
+  double bisector_gain_ = 0.0;
+};
+
+}  // namespace oblique

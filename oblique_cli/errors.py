@@ -1,0 +1,46 @@
+"""Errors that a user may see, each with the exit code the command line ends with.
+
+Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished but some folds failed,
+4 data missing or damaged, 5 results store locked or damaged, 6 reproduction outside tolerance,
+130 interrupted, 143 terminated.
+"""
+
+from __future__ import annotations
+
+EXIT_OK = 0
+EXIT_INTERNAL = 1
+EXIT_CONFIG = 2
+EXIT_FAILED_FOLDS = 3
+EXIT_DATA = 4
+EXIT_STORE = 5
+EXIT_OUTSIDE_TOLERANCE = 6
+EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
+
+
+class ObliqueError(Exception):
+    """Base of every error with a message written for the user: one sentence, and what to try."""
+
+    exit_code = EXIT_INTERNAL
+
+
+class ConfigError(ObliqueError, ValueError):
+    """A configuration, option or parameter that cannot be used."""
+
+    exit_code = EXIT_CONFIG
+
+
+class UnknownName(ConfigError):
+    """A name that no registry holds; the message carries the close matches."""
+
+
+class DataError(ObliqueError, ValueError):
+    """A data set that is missing, damaged, or not what its description says."""
+
+    exit_code = EXIT_DATA
+
+
+class StoreError(ObliqueError):
+    """A results store that is locked, damaged, or written by a newer version."""
+
+    exit_code = EXIT_STORE

@@ -1,0 +1,55 @@
+"""Named things: proposers, algorithms, cross-validation schemes, measures."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from oblique_cli.errors import UnknownName
+
+T = TypeVar("T")
+
+
+def close_matches(name: str, names: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" for the nearest of `names`, or the empty string."""
+    near = difflib.get_close_matches(name.lower(), list(names), n=2, cutoff=0.55)
+    return f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+
+
+class Registry(Mapping[str, T]):
+    """A mapping that refuses duplicates and, asked for an unknown name, says which ones are close."""
+
+    def __init__(self, kind: str, listed_by: str = "") -> None:
+        self.kind = kind
+        self.listed_by = listed_by
+        self._things: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorator that stores what it decorates under `name`; ValueError if the name is taken."""
+
+        def keep(thing: T) -> T:
+            if name in self._things:
+                raise ValueError(f"{self.kind} {name!r} is registered twice")
+            self._things[name] = thing
+            return thing
+
+        return keep
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._things[name]
+        except KeyError:
+            hint = close_matches(str(name), self._things) or f" Known: {', '.join(sorted(self._things))}."
+            listed = f" ({self.listed_by})" if self.listed_by else ""
+            raise UnknownName(f"unknown {self.kind} {name!r}.{hint}{listed}") from None
+
+    def __contains__(self, name: object) -> bool:
+        # Mapping.__contains__ expects KeyError, and __getitem__ raises UnknownName.
+        return name in self._things
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._things)
+
+    def __len__(self) -> int:
+        return len(self._things)

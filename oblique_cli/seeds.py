@@ -1,0 +1,38 @@
+"""Random streams named after what they serve, so that order and worker count cannot matter.
+
+A stream is `numpy.random.SeedSequence([root, digest of the names])`: the same names give the same stream in every
+process, on every machine, whatever ran before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def seed_sequence(root: int, *names: str | int) -> np.random.SeedSequence:
+    """Return the seed sequence of `names` under the non-negative integer `root`.
+
+    Names are joined with their types, so ("a", 1) and ("a1",) differ.
+    """
+    import numpy as np
+
+    text = "\x1f".join(f"{type(name).__name__}:{name}" for name in names)
+    digest = hashlib.sha256(text.encode()).digest()
+    words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4)]
+    return np.random.SeedSequence([root, *words])
+
+
+def generator(root: int, *names: str | int) -> np.random.Generator:
+    """Return a generator for `names` under `root`."""
+    import numpy as np
+
+    return np.random.default_rng(seed_sequence(root, *names))
+
+
+def integer(root: int, *names: str | int) -> int:
+    """Return a seed in [0, 2**31) for `names` under `root`, for interfaces that take an integer."""
+    return int(seed_sequence(root, *names).generate_state(1)[0] & 0x7FFFFFFF)
