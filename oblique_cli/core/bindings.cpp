@@ -202,7 +202,7 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
             searcher.direction(order, z.data(), spread.of_direction(h.data()));
           } else {
             for (std::size_t r = 0; r < n; ++r) z[r] = dot_row(h.data(), x.data() + owned.order[r] * p, p);
-            searcher.fixed_cut(order, z.data(), group.thresholds[i]);
+            searcher.fixed_cut(order, z.data(), group.thresholds[i], min_leaf);
           }
         }
       }
@@ -389,12 +389,16 @@ nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::str
   return nb::make_tuple(value, gain);
 }
 
-nb::tuple clustering_hyperplane(const Matrix& a, const Matrix& b) {
+nb::tuple clustering_hyperplane(const Matrix& a, const Matrix& b, const Doubles& centre, const Doubles& scale) {
   const std::size_t m = a.shape(0);
   require(a.shape(1) == m && b.shape(0) == m && b.shape(1) == m && m >= 2, "A and B must be square and of one size");
+  require(centre.shape(0) + 1 == m && scale.shape(0) + 1 == m, "centre and scale need one entry per feature");
+  Standard standard;
+  standard.centre.assign(centre.data(), centre.data() + m - 1);
+  standard.scale.assign(scale.data(), scale.data() + m - 1);
   ClusteringHyperplane solver;
   std::vector<double> w(m, 0.0);
-  const Hyperplane kind = solver.solve(a.data(), b.data(), static_cast<int>(m), w.data());
+  const Hyperplane kind = solver.solve(a.data(), b.data(), static_cast<int>(m), standard, w.data());
   const char* names[] = {"full_rank", "null_space", "range_space", "none"};
   return nb::make_tuple(array(std::move(w), {m}), names[static_cast<int>(kind)]);
 }
@@ -447,7 +451,9 @@ NB_MODULE(_core, m) {
   m.def("cut_value", &cut_value, "left"_a.noconvert(), "totals"_a.noconvert(), "criterion"_a,
         "Value and published gain of a cut with class weights `left` of `totals` on the left.");
   m.def("clustering_hyperplane", &clustering_hyperplane, "A"_a.noconvert(), "B"_a.noconvert(),
-        "w that maximises w'Bw / w'Aw (unnormalised), and which case of thesis 5.1.2 applied.");
+        "centre"_a.noconvert(), "scale"_a.noconvert(),
+        "Plane (w, b) over x that maximises w'Bw / w'Aw, unnormalised, A and B moments of [z 1] with "
+        "x = centre + scale * z; and which case of thesis 5.1.2 applied.");
   m.def("principal_axes", &principal_axes_of, "covariance"_a.noconvert(), "tolerance"_a, "sign"_a, "dominant_only"_a,
         "Eigenvectors as rows, by falling eigenvalue, oriented and with canonical bases of repeated eigenvalues.");
   m.def("project", &project_rows, "X"_a.noconvert(), "w"_a.noconvert(),

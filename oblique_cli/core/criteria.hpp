@@ -49,6 +49,12 @@ struct BinTable {
   const double* of_class(int k) const { return cum.data() + static_cast<std::size_t>(k) * (n_bins + 1); }
   double* of_class(int k) { return cum.data() + static_cast<std::size_t>(k) * (n_bins + 1); }
 
+  int last_filled() const {
+    int e = n_bins - 1;
+    while (e > 0 && s[e] == s[e + 1]) --e;
+    return e;
+  }
+
   // Sets lo and hi: a cut of bin b leaves more than the bin's left edge and at most its right edge on the left, and
   // at least one row (weight 1) on either side.
   void limits(double n) {
@@ -123,6 +129,15 @@ struct Gini {
       gini_bound_terms(b.of_class(k), t.of_class[k], n_bins, b.inv_lo.data(), b.inv_nlo.data(), b.inv_hi.data(),
                        b.inv_nhi.data(), b.multiplier.data(), b.at_lo.data(), b.at_hi.data());
     for (int e = 0; e < n_bins; ++e) b.bound[e] = std::max(b.at_lo[e], b.at_hi[e]);
+    // Where s is small, sum l^2 / s is better bounded by the largest class on that side; likewise on the right.
+    for (int e = 0; e <= n_bins; ++e) b.at_lo[e] = b.at_hi[e] = 0.0;
+    for (int k = 0; k < t.n_classes; ++k)
+      largest_class_terms(b.of_class(k), t.of_class[k], n_bins + 1, b.at_lo.data(), b.at_hi.data());
+    for (int e = 0; e < n_bins; ++e) {
+      const double left = b.at_lo[e + 1] + right_square(e) * b.inv_nhi[e];
+      const double right = b.at_hi[e] + b.q[e + 1] * b.inv_lo[e];
+      b.bound[e] = std::min(b.bound[e], std::min(left, right));
+    }
   }
 };
 
@@ -242,7 +257,9 @@ struct Twoing {
     for (int e = 0; e < b.n_bins; ++e) {
       const double at_lo = b.at_lo[e] * b.at_lo[e] * scale / (b.lo[e] * (n - b.lo[e]));
       const double at_hi = b.at_hi[e] * b.at_hi[e] * scale / (b.hi[e] * (n - b.hi[e]));
-      b.bound[e] = std::max(at_lo, at_hi);
+      // sum |n l - N s| is at most 2 n s and at most 2 n (n - s): tight where s or n - s is tiny.
+      const double cap = std::min(b.hi[e] / (n - b.hi[e]), (n - b.lo[e]) / b.lo[e]);
+      b.bound[e] = std::min(std::max(at_lo, at_hi), cap);
     }
   }
 };

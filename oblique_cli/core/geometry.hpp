@@ -144,96 +144,131 @@ inline void householder_vector(const double* d, std::size_t p, double* u) {
   for (std::size_t j = 0; j < p; ++j) u[j] /= length;
 }
 
+// Coordinates in which the rows of a node have a range of about 1 around 0: x = centre + scale * z, scale a power of 2.
+// Solving there loses no digits to units and offsets; the planes are the same, because a quotient of moments does not
+// change under an affine map.
+struct Standard {
+  Vector centre, scale;
+
+  // (w, b) over z to the same plane over x, and back.
+  void to_original(double* wb) const {
+    for (std::size_t j = 0; j < scale.size(); ++j) {
+      wb[j] /= scale[j];
+      wb[scale.size()] -= centre[j] * wb[j];
+    }
+  }
+  void to_standard(double* wb) const {
+    for (std::size_t j = 0; j < scale.size(); ++j) {
+      wb[scale.size()] += centre[j] * wb[j];
+      wb[j] *= scale[j];
+    }
+  }
+};
+
 enum class Hyperplane { full_rank, null_space, range_space, none };
 
-// Finds w that maximises w'Bw / w'Aw, A and B (m, m) positive semidefinite (thesis 5.1.2, algorithm 7):
+// Finds the plane that maximises w'Bw / w'Aw, A and B the (m, m) moments of [z 1] (thesis 5.1.2, algorithm 7):
 //   A of full rank              leading eigenvector of A^-1 B
 //   N(A) not inside N(B)        leading eigenvector of B projected on N(A) (Manwani & Sastry, section II.B)
 //   N(A) inside N(B)            leading eigenvector of A^-1 B within the range of A (thesis eq. 5.1.9)
+// Ranks are decided in standard coordinates, lengths and right angles are those of the original ones.
 class ClusteringHyperplane {
  public:
-  Hyperplane solve(const double* a, const double* b, int m, double* w) {
+  Hyperplane solve(const double* a, const double* b, int m, const Standard& standard, double* w) {
     const std::size_t size = static_cast<std::size_t>(m);
     first_.solve(a, m);
     const double eps = std::numeric_limits<double>::epsilon() * m;
     const double largest = first_.values[size - 1];
     if (!(largest > 0.0)) return Hyperplane::none;
-    int null = 0;
-    while (null < m && !(first_.values[static_cast<std::size_t>(null)] > eps * largest)) ++null;
+    std::size_t null = 0;
+    while (null < size && !(first_.values[null] > eps * largest)) ++null;
+    // An orthonormal basis of N(A) over x, and the same planes over z.
+    null_.assign(first_.vectors.begin(), first_.vectors.begin() + static_cast<std::ptrdiff_t>(null * size));
     if (null > 0) {
-      // Q'BQ for an orthonormal basis Q of N(A).
-      project(b, m, 0, null, nullptr);
       double trace_b = 0.0;
-      for (int i = 0; i < m; ++i) trace_b += b[static_cast<std::size_t>(i) * size + i];
-      second_.solve(projected_.data(), null);
-      if (second_.values[static_cast<std::size_t>(null) - 1] > 16.0 * eps * trace_b) {
-        leading(m, 0, null, nullptr, w);
+      for (std::size_t i = 0; i < size; ++i) trace_b += b[i * size + i];
+      project(b, null_, size);
+      second_.solve(projected_.data(), static_cast<int>(null));
+      const bool outside = second_.values[null - 1] > 16.0 * eps * trace_b;
+      for (std::size_t c = 0; c < null; ++c) standard.to_original(null_.data() + c * size);
+      orthonormalise(null_, size);
+      if (outside) {
+        basis_ = null_;
+        for (std::size_t c = 0; c < null; ++c) standard.to_standard(basis_.data() + c * size);
+        project(b, basis_, size);
+        second_.solve(projected_.data(), static_cast<int>(null));
+        leading(null_, size, w);
         return Hyperplane::null_space;
       }
     }
     // Within the range of A: y maximises y'D^-1/2 R'BR D^-1/2 y, w = R D^-1/2 y.
-    const int rank = m - null;
-    scale_.resize(static_cast<std::size_t>(rank));
-    for (int i = 0; i < rank; ++i) scale_[i] = 1.0 / std::sqrt(first_.values[static_cast<std::size_t>(null + i)]);
-    project(b, m, null, rank, scale_.data());
-    second_.solve(projected_.data(), rank);
-    leading(m, null, rank, scale_.data(), w);
+    basis_.assign(first_.vectors.begin() + static_cast<std::ptrdiff_t>(null * size), first_.vectors.end());
+    for (std::size_t c = 0; c + null < size; ++c) {
+      const double factor = 1.0 / std::sqrt(first_.values[null + c]);
+      for (std::size_t j = 0; j < size; ++j) basis_[c * size + j] *= factor;
+    }
+    project(b, basis_, size);
+    second_.solve(projected_.data(), m - static_cast<int>(null));
+    for (std::size_t c = 0; c + null < size; ++c) standard.to_original(basis_.data() + c * size);
+    leading(basis_, size, w);
+    // Of all planes that differ by a member of N(A), the one in the range of A over x.
+    for (std::size_t c = 0; c < null; ++c) {
+      const double* q = null_.data() + c * size;
+      add_scaled(-dot_columns(q, w, size), q, w, size);
+    }
     return null > 0 ? Hyperplane::range_space : Hyperplane::full_rank;
   }
 
  private:
-  // w = Q S y for the leading eigenvector y. When the leading eigenvalue is repeated, the solver's choice within the
-  // space of solutions is arbitrary, so the first vector of its canonical basis is taken.
-  void leading(int m, int from, int count, const double* scale, double* w) {
-    const std::size_t size = static_cast<std::size_t>(m);
-    const double largest = second_.values[static_cast<std::size_t>(count) - 1];
-    int first = count - 1;
-    while (first > 0 && largest - second_.values[static_cast<std::size_t>(first) - 1] <= 1e-10 * std::fabs(largest))
-      --first;
-    const int repeated = count - first;
-    solutions_.resize(size * static_cast<std::size_t>(repeated));
-    for (int c = 0; c < repeated; ++c) {
-      double* column = solutions_.data() + static_cast<std::size_t>(c) * size;
-      combine(m, from, count, scale, second_.vector(first + c), column);
-      if (repeated == 1) break;
-      for (int pass = 0; pass < 2; ++pass)
-        for (int e = 0; e < c; ++e) {
-          const double* earlier = solutions_.data() + static_cast<std::size_t>(e) * size;
+  // Modified Gram-Schmidt, twice; `columns` are independent.
+  static void orthonormalise(Vector& columns, std::size_t size) {
+    for (std::size_t c = 0; c * size < columns.size(); ++c) {
+      double* column = columns.data() + c * size;
+      for (int pass = 0; pass < 2; ++pass) {
+        for (std::size_t e = 0; e < c; ++e) {
+          const double* earlier = columns.data() + e * size;
           add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
         }
-      const double length = norm(column, size);
-      for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+        const double length = norm(column, size);
+        for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+      }
     }
-    if (repeated > 1) canonical_basis(solutions_.data(), repeated, size);
+  }
+
+  // projected_ = Q'bQ for the columns of Q.
+  void project(const double* b, const Vector& q, std::size_t size) {
+    const std::size_t width = q.size() / size;
+    half_.assign(q.size(), 0.0);
+    projected_.assign(width * width, 0.0);
+    for (std::size_t c = 0; c < width; ++c)
+      for (std::size_t i = 0; i < size; ++i) add_scaled(q[c * size + i], b + i * size, half_.data() + c * size, size);
+    for (std::size_t c = 0; c < width; ++c)
+      for (std::size_t d = 0; d <= c; ++d)
+        projected_[c * width + d] = projected_[d * width + c] =
+            dot_columns(q.data() + d * size, half_.data() + c * size, size);
+  }
+
+  // w = Q y for the leading eigenvector y of second_. When its eigenvalue is repeated, the solver's choice within the
+  // space of solutions is arbitrary, so the first vector of that space's canonical basis is taken.
+  void leading(const Vector& q, std::size_t size, double* w) {
+    const std::size_t count = second_.values.size();
+    const double largest = second_.values[count - 1];
+    std::size_t first = count - 1;
+    while (first > 0 && largest - second_.values[first - 1] <= 1e-10 * std::fabs(largest)) --first;
+    solutions_.assign(size * (count - first), 0.0);
+    for (std::size_t c = first; c < count; ++c)
+      for (std::size_t k = 0; k < count; ++k)
+        add_scaled(second_.vector(static_cast<int>(c))[k], q.data() + k * size,
+                   solutions_.data() + (c - first) * size, size);
+    if (count - first > 1) {
+      orthonormalise(solutions_, size);
+      canonical_basis(solutions_.data(), static_cast<int>(count - first), size);
+    }
     std::copy_n(solutions_.begin(), size, w);
   }
 
-  // projected = S Q' b Q S, Q = `count` eigenvectors of A from `from`, S = diag(scale) or I.
-  void project(const double* b, int m, int from, int count, const double* scale) {
-    const std::size_t size = static_cast<std::size_t>(m), width = static_cast<std::size_t>(count);
-    half_.assign(size * width, 0.0);
-    projected_.assign(width * width, 0.0);
-    for (std::size_t c = 0; c < width; ++c) {
-      const double* q = first_.vector(from + static_cast<int>(c));
-      double* out = half_.data() + c * size;
-      for (std::size_t i = 0; i < size; ++i) add_scaled(q[i], b + i * size, out, size);
-    }
-    for (std::size_t c = 0; c < width; ++c)
-      for (std::size_t d = 0; d <= c; ++d) {
-        double value = dot_columns(first_.vector(from + static_cast<int>(d)), half_.data() + c * size, size);
-        if (scale) value *= scale[c] * scale[d];
-        projected_[c * width + d] = projected_[d * width + c] = value;
-      }
-  }
-
-  void combine(int m, int from, int count, const double* scale, const double* y, double* w) {
-    const std::size_t size = static_cast<std::size_t>(m);
-    std::fill(w, w + size, 0.0);
-    for (int c = 0; c < count; ++c) add_scaled(scale ? y[c] * scale[c] : y[c], first_.vector(from + c), w, size);
-  }
-
   SymmetricEigen first_, second_;
-  Vector half_, projected_, scale_, solutions_;
+  Vector null_, basis_, half_, projected_, solutions_;
 };
 
 // A hyperplane w'x <= t with unit w.

@@ -211,24 +211,22 @@ class ClassMoments {
     return true;
   }
 
-  // Adds sum w [x 1]'[x 1] over rows [first, last) to out ((p + 1) x (p + 1)).
-  void add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
+  // Adds sum w [z 1]'[z 1] over rows [first, last) to out ((p + 1) x (p + 1)), z in standard coordinates.
+  void add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard, Vector& out) {
     const std::size_t p = rows.columns.size(), m = p + 1, n = last - first;
+    centred_.resize(m * n);
     weighted_.resize(n);
+    for (std::size_t j = 0; j < p; ++j)
+      for (std::size_t i = 0; i < n; ++i)
+        centred_[j * n + i] = (rows.columns[j][first + i] - standard.centre[j]) / standard.scale[j];
+    std::fill_n(centred_.begin() + static_cast<std::ptrdiff_t>(p * n), n, 1.0);
     for (std::size_t j = 0; j < m; ++j) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const double w = rows.weights ? rows.weights[first + i] : 1.0;
-        weighted_[i] = j < p ? w * rows.columns[j][first + i] : w;
-      }
-      for (std::size_t k = 0; k <= std::min(j, p - 1); ++k) {
-        const double value = dot_columns(rows.columns[k] + first, weighted_.data(), n);
+      for (std::size_t i = 0; i < n; ++i)
+        weighted_[i] = rows.weights ? rows.weights[first + i] * centred_[j * n + i] : centred_[j * n + i];
+      for (std::size_t k = 0; k <= j; ++k) {
+        const double value = dot_columns(centred_.data() + k * n, weighted_.data(), n);
         out[j * m + k] += value;
         if (k != j) out[k * m + j] += value;
-      }
-      if (j == p) {
-        double sum = 0.0;
-        for (std::size_t i = 0; i < n; ++i) sum += weighted_[i];
-        out[j * m + j] += sum;
       }
     }
   }
@@ -243,11 +241,18 @@ class Bisectors {
   // largest: place of the majority class among the classes present. Returns false if a plane has no direction.
   bool find(const NodeRows& rows, const Totals& totals, int largest, ClassMoments& moments, std::vector<Plane>& out) {
     const std::size_t p = rows.columns.size(), m = p + 1;
+    standard_.centre.resize(p);
+    standard_.scale.resize(p);
+    for (std::size_t j = 0; j < p; ++j) {
+      const Range r = range_of(rows.columns[j], rows.n);
+      standard_.centre[j] = 0.5 * r.low + 0.5 * r.high;
+      standard_.scale[j] = r.high > r.low ? std::exp2(std::ceil(std::log2(r.high - r.low))) : 1.0;
+    }
     a_.assign(m * m, 0.0);
     b_.assign(m * m, 0.0);
     double rest = 0.0;
     for (int k = 0; k < rows.n_classes; ++k) {
-      moments.add_augmented(rows, rows.first_row[k], rows.first_row[k + 1], k == largest ? a_ : b_);
+      moments.add_augmented(rows, rows.first_row[k], rows.first_row[k + 1], standard_, k == largest ? a_ : b_);
       if (k != largest) rest += totals.of_class[k];
     }
     for (double& x : a_) x /= totals.of_class[largest];
@@ -255,19 +260,17 @@ class Bisectors {
     first_.resize(m);
     second_.resize(m);
     out.clear();
-    first_case = plane_.solve(a_.data(), b_.data(), static_cast<int>(m), first_.data());
-    second_case = plane_.solve(b_.data(), a_.data(), static_cast<int>(m), second_.data());
+    const Hyperplane first_case = plane_.solve(a_.data(), b_.data(), static_cast<int>(m), standard_, first_.data());
+    const Hyperplane second_case = plane_.solve(b_.data(), a_.data(), static_cast<int>(m), standard_, second_.data());
     if (first_case == Hyperplane::none || second_case == Hyperplane::none) return false;
     if (!normalise_plane(first_.data(), p) || !normalise_plane(second_.data(), p)) return false;
     angle_bisectors(first_.data(), second_.data(), p, out);
     return !out.empty();
   }
-  const Vector& first() const { return first_; }
-  const Vector& second() const { return second_; }
-  Hyperplane first_case = Hyperplane::none, second_case = Hyperplane::none;
 
  private:
   ClusteringHyperplane plane_;
+  Standard standard_;
   Vector a_, b_, first_, second_;
 };
 
@@ -407,27 +410,30 @@ class Grower {
     if (best < 0) return false;
     normal = planes_[static_cast<std::size_t>(best)].w;
     threshold = planes_[static_cast<std::size_t>(best)].t;
-    gain = bisector_gain_;
-    return gain > 0.0;
+    search_.begin(rows);
+    project_as_predicted(rows, normal, false);
+    search_.fixed_cut(0, projection_.data(), threshold, options_.min_leaf);
+    const Cut cut = search_.front().winner();
+    if (cut.order < 0) return false;
+    gain = Criterion::gain(cut.value, search_.totals());
+    return true;
   }
 
-  // Index of the bisector of greater gain, the first on a tie; -1 if there is none.
+  // Index of the bisector of greater gain, the first on a tie or if neither has any; -1 if there is no bisector.
   int better_bisector(const NodeRows& rows) {
     if (!bisectors_.find(rows, search_.totals(), majority(search_.totals()), moments_, planes_)) return -1;
-    SplitSearch<Criterion>* search = &search_;
-    if (options_.bisector_by_super_classes && rows.n_classes > 2) search = &super_search(rows);
-    projection_.resize(rows.n);
+    // Rows on the plane itself must not fall to the side that rounding chooses: they belong to the left.
+    if (!options_.strict_ties) {
+      spread_.measure(rows);
+      for (Plane& plane : planes_) plane.t += spread_.of_direction(plane.w.data());
+    }
+    const bool super = options_.bisector_by_super_classes && rows.n_classes > 2;
+    SplitSearch<Criterion>& search = super ? super_search(rows) : search_;
     for (std::size_t i = 0; i < planes_.size(); ++i) {
-      project_as_predicted(rows, planes_[i].w);
-      search->fixed_cut(static_cast<std::int64_t>(i), projection_.data(), planes_[i].t);
+      project_as_predicted(rows, planes_[i].w, super);
+      search.fixed_cut(static_cast<std::int64_t>(i), projection_.data(), planes_[i].t, 0.0);
     }
-    const Cut cut = search->front().winner();
-    if (cut.order < 0) {
-      bisector_gain_ = 0.0;
-      return 0;
-    }
-    bisector_gain_ = Criterion::gain(cut.value, search->totals());
-    return static_cast<int>(cut.order);
+    return static_cast<int>(std::max<std::int64_t>(search.front().winner().order, 0));
   }
 
   // The same rows with all classes but the largest joined.
@@ -453,10 +459,10 @@ class Grower {
     return super_search_;
   }
 
-  // Fills projection_ by the arithmetic of prediction; in the super-class order when that search is in use.
-  void project_as_predicted(const NodeRows& rows, const Vector& w) {
+  // Fills projection_ by the arithmetic of prediction, in the order of the super-class search if asked.
+  void project_as_predicted(const NodeRows& rows, const Vector& w, bool super) {
     const std::size_t first = static_cast<std::size_t>(rows.columns[0] - columns_.data());
-    const bool super = options_.bisector_by_super_classes && rows.n_classes > 2;
+    projection_.resize(rows.n);
     for (std::size_t i = 0; i < rows.n; ++i) {
       const std::size_t at = super ? super_order_[i] : i;
       projection_[i] = dot_row(w.data(), x_ + row_[first + at] * p_, p_);
@@ -471,10 +477,9 @@ class Grower {
     } else if (options_.family == Family::hhgdt) {
       const int best = better_bisector(rows);
       if (best < 0) return false;
-      const Vector direction = planes_[static_cast<std::size_t>(best)].w;
       // The bisectors were scored by the same search, whose cuts have no place among the axes.
       search_.begin(rows);
-      Vector d = direction;
+      Vector d = planes_[static_cast<std::size_t>(best)].w;
       orient(d.data(), p_, options_.sign);
       add_reflections(d, p_, options_.tau, spaces_);
     } else {
@@ -563,7 +568,6 @@ class Grower {
   ClassMoments moments_;
   Bisectors bisectors_;
   SplitSearch<Criterion> search_, super_search_;
-  double bisector_gain_ = 0.0;
 };
 
 }  // namespace oblique

@@ -1,6 +1,5 @@
 #include "kernels.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
@@ -18,43 +17,24 @@ constexpr std::size_t kLanes = 8;
 OBLIQUE_CLONES
 Range project_reflected(const double* __restrict x, const double* __restrict w, double c, double* __restrict z,
                         std::size_t n) {
-  double low[kLanes], high[kLanes];
-  const double first = x[0] - c * w[0];
-  for (std::size_t k = 0; k < kLanes; ++k) low[k] = high[k] = first;
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const double value = x[i + k] - c * w[i + k];
-      z[i + k] = value;
-      low[k] = value < low[k] ? value : low[k];
-      high[k] = value > high[k] ? value : high[k];
-    }
+  double low = x[0] - c * w[0], high = low;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = x[i] - c * w[i];
+    z[i] = value;
+    low = value < low ? value : low;
+    high = value > high ? value : high;
   }
-  for (; i < n; ++i) {
-    z[i] = x[i] - c * w[i];
-    low[0] = std::min(low[0], z[i]);
-    high[0] = std::max(high[0], z[i]);
-  }
-  return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+  return {low, high};
 }
 
 OBLIQUE_CLONES
 Range range_of(const double* __restrict z, std::size_t n) {
-  double low[kLanes], high[kLanes];
-  for (std::size_t k = 0; k < kLanes; ++k) low[k] = high[k] = z[0];
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const double value = z[i + k];
-      low[k] = value < low[k] ? value : low[k];
-      high[k] = value > high[k] ? value : high[k];
-    }
+  double low = z[0], high = z[0];
+  for (std::size_t i = 0; i < n; ++i) {
+    low = z[i] < low ? z[i] : low;
+    high = z[i] > high ? z[i] : high;
   }
-  for (; i < n; ++i) {
-    low[0] = std::min(low[0], z[i]);
-    high[0] = std::max(high[0], z[i]);
-  }
-  return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+  return {low, high};
 }
 
 OBLIQUE_CLONES
@@ -135,6 +115,16 @@ void gini_bound_terms(const double* __restrict cum, double total, int n_bins, co
     const double hi = sum * inv_hi[b] - rest * inv_nhi[b] - lambda[b];
     at_lo[b] += d * (lo > 0.0 ? lo : 0.0);
     at_hi[b] += d * (hi > 0.0 ? hi : 0.0);
+  }
+}
+
+OBLIQUE_CLONES
+void largest_class_terms(const double* __restrict cum, double total, int n_edges, double* __restrict left,
+                         double* __restrict right) {
+  for (int e = 0; e < n_edges; ++e) {
+    const double l = cum[e], r = total - cum[e];
+    left[e] = l > left[e] ? l : left[e];
+    right[e] = r > right[e] ? r : right[e];
   }
 }
 

@@ -39,6 +39,8 @@ void cumulate_weights(const double* weights, int n_bins, double* cum);
 // What one class adds to the upper bounds of all bins (see criteria.hpp for the formulas).
 void gini_bound_terms(const double* cum, double total, int n_bins, const double* inv_lo, const double* inv_nlo,
                       const double* inv_hi, const double* inv_nhi, const double* lambda, double* at_lo, double* at_hi);
+// left[e] = max(left[e], l), right[e] = max(right[e], total - l) at every edge.
+void largest_class_terms(const double* cum, double total, int n_edges, double* left, double* right);
 void twoing_bound_terms(const double* cum, double total, double n, int n_bins, const double* lo, const double* hi,
                         const double* mu, double* at_lo, double* at_hi);
 

@@ -49,8 +49,11 @@ class Front {
     bar_ = base_ + noise_;
   }
 
-  // Values at or below the bar cannot win.
+  // A cut below the bar cannot win.
   double bar() const { return bar_; }
+
+  // A cut of a direction later than all seen so far must beat this to matter: the best so far is earlier and as good.
+  double to_beat() const { return cuts_.empty() ? base_ + noise_ : best_; }
 
   void offer(std::int64_t order, double threshold, double value) {
     if (!(value > base_ + noise_) || value < bar_) return;
@@ -154,8 +157,8 @@ class SplitSearch {
     search(order, z_.data(), range, distinct);
   }
 
-  // A cut that is given, threshold and all: left is z <= threshold.
-  void fixed_cut(std::int64_t order, const double* z, double threshold) {
+  // A cut that is given, threshold and all: left is z <= threshold, and both sides must weigh at least `least`.
+  void fixed_cut(std::int64_t order, const double* z, double threshold, double least) {
     ++counts.directions;
     double s = 0.0;
     for (int k = 0; k < rows_->n_classes; ++k) {
@@ -165,10 +168,9 @@ class SplitSearch {
       left_[k] = l;
       s += l;
     }
-    offer_if_allowed(order, threshold, s);
+    if (s <= 0.0 || s >= totals_.n || s < least || totals_.n - s < least) return;
+    front_.offer(order, threshold, Criterion::value(left_.data(), s, totals_));
   }
-
-  double* scratch() { return z_.data(); }
 
   SearchCounts counts;
 
@@ -176,11 +178,6 @@ class SplitSearch {
   static constexpr std::size_t kSortRows = 24;         // below this many rows, sorting is quicker than binning
   static constexpr int kPayloadBits = 24;
   static constexpr double kQuanta = 549755813888.0;     // 2^39 steps over the range, 500 times finer than `distinct`
-
-  void offer_if_allowed(std::int64_t order, double threshold, double s) {
-    if (s < min_leaf_ || totals_.n - s < min_leaf_ || s <= 0.0 || s >= totals_.n) return;
-    front_.offer(order, threshold, Criterion::value(left_.data(), s, totals_));
-  }
 
   void search(std::int64_t order, const double* z, Range range, double distinct) {
     ++counts.directions;
@@ -290,12 +287,16 @@ class SplitSearch {
 
     // Bins whose bound reaches the bar, best first. The bound's own rounding is covered by a few times the noise.
     const double margin = 16.0 * Criterion::noise(totals_);
-    for (int b = 0; b < n_bins; ++b) table_.bound[b] += margin + 1e-12 * std::fabs(table_.bound[b]);
+    for (int b = 0; b < n_bins; ++b) {
+      table_.bound[b] += margin + 1e-12 * std::fabs(table_.bound[b]);
+      // A bin of one row has one cut, at its right edge, whose value is known without any allowance.
+      if (totals_.counts && table_.s[b + 1] - table_.s[b] == 1.0 && table_.s[b + 1] < totals_.n)
+        table_.bound[b] = std::min(table_.bound[b], edge_value(b + 1));
+    }
     open_.clear();
-    int last_bin = n_bins - 1;
-    while (last_bin > 0 && table_.s[last_bin] == table_.s[last_bin + 1]) --last_bin;
+    const int last_bin = table_.last_filled();
     for (int b = 0; b <= last_bin; ++b)
-      if (table_.bound[b] >= front_.bar() && table_.s[b + 1] > table_.s[b]) open_.push_back(b);
+      if (table_.bound[b] > front_.to_beat() && table_.s[b + 1] > table_.s[b]) open_.push_back(b);
     if (open_.empty()) return;
     ++counts.refined;
     std::sort(open_.begin(), open_.end(), [this](int a, int b) {
@@ -335,6 +336,11 @@ class SplitSearch {
       scan_sorted(order, buckets_[i].size(), range.low, step, distinct,
                   next <= last_bin ? smallest_[next] : std::numeric_limits<double>::infinity());
     }
+  }
+
+  double edge_value(int e) {
+    for (int k = 0; k < rows_->n_classes; ++k) left_[k] = table_.of_class(k)[e];
+    return Criterion::value(left_.data(), table_.s[e], totals_);
   }
 
   void fill_table(int n_bins) {

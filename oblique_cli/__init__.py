@@ -1,0 +1,33 @@
+"""Oblique decision trees: run, compare and trust HHCART, HHGDT, GDT and their relatives.
+
+    >>> from oblique_cli import ObliqueTreeClassifier, make
+    >>> make("hhgdt", epsilon=0.1)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from oblique_cli.estimators.algorithms import ALGORITHMS, make
+    from oblique_cli.estimators.tree import ObliqueTreeClassifier
+    from oblique_cli.tree.structure import Tree
+
+__version__ = "0.1.0"
+__all__ = ["ALGORITHMS", "ObliqueTreeClassifier", "Tree", "make"]
+
+_PLACES = {
+    "ALGORITHMS": "oblique_cli.estimators.algorithms",
+    "make": "oblique_cli.estimators.algorithms",
+    "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
+    "Tree": "oblique_cli.tree.structure",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Public names load on first use: the command line must start without numerical libraries.
+    if name in _PLACES:
+        from importlib import import_module
+
+        return getattr(import_module(_PLACES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

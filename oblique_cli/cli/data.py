@@ -1,0 +1,158 @@
+"""`oblique data`: what data sets there are, whether they are whole, and how to get those that are not bundled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.errors import DataError
+
+if TYPE_CHECKING:
+    from oblique_cli.data.catalogue import Entry
+
+data_dir_option = click.option(
+    "--data-dir",
+    metavar="DIR",
+    help="Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache.",
+)
+offline_option = click.option("--offline", is_flag=True, help="Never use the network.")
+
+
+@click.group()
+def data() -> None:
+    """List, show, verify and fetch data sets."""
+
+
+def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:
+    """One row of the list, as plain data."""
+    from oblique_cli.data.catalogue import whereabouts
+
+    return {
+        "name": entry.name,
+        "code": entry.paper_code,
+        "task": entry.task,
+        "rows": entry.n,
+        "features": entry.p,
+        "classes": len(entry.classes),
+        "where": whereabouts(entry, data_dir),
+    }
+
+
+def _table(rows: Sequence[Sequence[str]], right: Container[int]) -> str:
+    """Lines of text in aligned columns; those numbered in `right` end at one place."""
+    columns = list(zip(*rows, strict=True))
+    padded = []
+    for i, cells in enumerate(columns):
+        width = max(map(len, cells))
+        padded.append([f"{cell:>{width}}" if i in right else f"{cell:<{width}}" for cell in cells])
+    return "\n".join("  ".join(cells).rstrip() for cells in zip(*padded, strict=True))
+
+
+@data.command("list")
+@data_dir_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(data_dir: str | None, as_json: bool) -> None:
+    """List all data sets: name, code in the papers, size, and where the files are."""
+    from oblique_cli.data.catalogue import entries
+
+    rows = [_facts(entry, data_dir) for entry in entries().values()]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    keys = ("name", "code", "rows", "features", "classes", "where")
+    cells = [[str(row[key] or "-") for key in keys] for row in rows]
+    click.echo(_table([keys, *cells], right={2, 3, 4}))
+
+
+@data.command()
+@click.argument("name")
+@data_dir_option
+def show(name: str, data_dir: str | None) -> None:
+    """Show all that is known of the data set NAME."""
+    from oblique_cli.data.catalogue import entry as look_up
+    from oblique_cli.data.catalogue import whereabouts
+
+    entry = look_up(name)
+    facts = [
+        ("name", entry.name),
+        ("title", entry.title),
+        ("also called", ", ".join(entry.aliases)),
+        ("in the papers", ", ".join(f"{code} ({source})" for source, code in entry.published.items())),
+        ("task", entry.task),
+        ("rows", " + ".join([str(f.rows) for f in entry.files.values()])),
+        ("features", f"{entry.p} ({entry.numeric} numeric, {entry.categorical} categorical)"),
+        ("categorical", ", ".join(entry.categorical_columns)),
+        ("classes", ", ".join(f"{label}: {count}" for label, count in entry.classes.items())),
+        ("where", whereabouts(entry, data_dir)),
+        *(("file", f"{file.name}  sha256 {file.sha256}") for file in entry.files.values()),
+        ("source", entry.source),
+        ("origin", entry.origin),
+        ("licence", entry.licence),
+        ("note", entry.note),
+        ("notes", entry.notes),
+    ]
+    width = max(len(key) for key, _ in facts)
+    for key, value in facts:
+        if value:
+            click.echo(f"{key:<{width}}  {value}")
+
+
+@data.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@data_dir_option
+def verify(names: tuple[str, ...], data_dir: str | None) -> None:
+    """Check files against the catalogue: sha256, rows, features, class counts.
+
+    Without NAME all sets are checked, and one that was never fetched is no fault.
+    """
+    from oblique_cli.data import catalogue
+
+    checks = [catalogue.verify(name, data_dir) for name in names or catalogue.names()]
+    for check in checks:
+        click.echo(f"{check.status:<7} {check.message or check.name}")
+    # A bundled file that is absent is a fault even if nobody asked for it.
+    faults = [
+        c.name
+        for c in checks
+        if c.status == "bad" or (c.status == "absent" and (names or catalogue.entry(c.name).bundled))
+    ]
+    if faults:
+        raise DataError(f"{len(faults)} of {len(checks)} data sets are bad or absent: {', '.join(faults)}")
+
+
+@data.command()
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everything", is_flag=True, help="Fetch every set that the UCI archive has.")
+@data_dir_option
+@offline_option
+def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offline: bool) -> None:
+    """Fetch data sets that are not bundled from the UCI archive.
+
+    Files go to --data-dir, else to $OBLIQUE_DATA, else to the cache. An interrupted download goes on where it stopped.
+    """
+    from oblique_cli.data import catalogue
+    from oblique_cli.data.fetch import fetch as fetch_entry
+    from oblique_cli.data.files import data_folders
+
+    if bool(names) == everything:
+        raise click.UsageError("give either names of data sets or --all")
+    wanted = [e for e in catalogue.entries().values() if e.recipe] if everything else [*map(catalogue.entry, names)]
+    place = data_folders(data_dir)[0]
+    failed: list[str] = []
+    for entry in wanted:
+        if entry.bundled:
+            click.echo(f"{entry.name} is bundled")
+            continue
+        try:
+            click.echo(f"{entry.name} is in {fetch_entry(entry, place, offline=offline).path}")
+        except DataError as error:
+            if len(wanted) == 1:
+                raise
+            # The others are still wanted.
+            failed.append(entry.name)
+            click.echo(f"{entry.name} failed: {error}", err=True)
+    if failed:
+        raise DataError(f"{len(failed)} of {len(wanted)} data sets could not be fetched: {', '.join(failed)}")

@@ -1,0 +1,147 @@
+"""Reading CSV: bytes to a table of text, with every fault named by line and column."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import math
+import stat
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from oblique_cli.errors import DataError
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file as text, by columns. Blanks around cells are gone.
+
+    where     what messages begin with: the path, or "data set 'bupa'"
+    lines     line in the file (from 1) of each row
+    """
+
+    where: str
+    header: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+
+    def keep(self, rows: Sequence[bool]) -> Table:
+        """The table with only the rows whose mark is true."""
+        columns = tuple(tuple(itertools.compress(cells, rows)) for cells in self.columns)
+        return Table(self.where, self.header, columns, tuple(itertools.compress(self.lines, rows)))
+
+
+def read(path: str | Path) -> bytes:
+    """Return the content of a regular file; DataError says why it cannot be read."""
+    try:
+        # A pipe or a device could block for ever.
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            reason = "is not a regular file"
+        else:
+            return Path(path).read_bytes()
+    except FileNotFoundError:
+        reason = "does not exist"
+    except (OSError, ValueError) as error:
+        reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+    raise DataError(f"{path}: the file {reason}")
+
+
+def unzipped(content: bytes, where: str) -> bytes:
+    """Undo gzip."""
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{where}: not a whole gzip file ({error})") from None
+
+
+def parse(content: bytes, where: str) -> Table:
+    """Read CSV text: UTF-8 with or without a byte order mark, any line ends, quotes doubled inside quotes.
+
+    The first row is the header, and the delimiter is the one of comma, semicolon and tab that cuts the header into
+    most names. Empty lines are passed over. Raises DataError, one sentence that begins with `where`.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{where}: line {line} is not UTF-8 text; save the file as UTF-8") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(f"{where}: line {line} holds a NUL byte, so this is not a text file")
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, where), strict=True)
+    try:
+        for row in reader:
+            if len(row) > 1 or (row and row[0].strip()):
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise DataError(f"{where}: line {reader.line_num} cannot be read as CSV ({error})") from None
+
+    if not rows:
+        raise DataError(f"{where}: the file is empty")
+    header = _header(rows.pop(0), where)
+    del lines[0]
+    if not rows:
+        raise DataError(f"{where}: there are no rows below the header")
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) != len(header):
+            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+            raise DataError(f"{where}: line {line} has {fields}, the header has {len(header)}")
+    columns = tuple(tuple(map(str.strip, cells)) for cells in zip(*rows, strict=True))
+    return Table(where, header, columns, tuple(lines))
+
+
+def _delimiter(text: str, where: str) -> str:
+    """The delimiter that cuts the header into most fields. Delimiters inside quotes do not count."""
+    counts: dict[str, int] = {}
+    for delimiter in DELIMITERS:
+        reader = csv.reader(io.StringIO(text.lstrip(), newline=""), delimiter=delimiter)
+        try:
+            counts[delimiter] = len(next(reader, []))
+        except csv.Error:
+            counts[delimiter] = 0
+    most = max(counts.values())
+    best = [delimiter for delimiter, count in counts.items() if count == most]
+    if most > 1 and len(best) > 1:
+        names = " or ".join(DELIMITERS[delimiter] for delimiter in best)
+        raise DataError(
+            f"{where}: the header can be cut at {names} alike; use one, and quote names that hold the other"
+        )
+    return best[0]
+
+
+def _header(cells: Sequence[str], where: str) -> tuple[str, ...]:
+    """Column names: none empty, none twice, not all numbers."""
+    names = tuple(cell.strip() for cell in cells)
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names, 1):
+        if not name:
+            raise DataError(f"{where}: column {i} has no name in the header")
+        if name in seen:
+            raise DataError(f"{where}: columns {seen[name]} and {i} are both named {name!r}")
+        seen[name] = i
+    if all(map(is_number, names)):
+        raise DataError(f"{where}: the first row holds only numbers; it must be a header with the column names")
+    return names
+
+
+def is_number(text: str) -> bool:
+    """Whether the text is a finite decimal number, in ASCII and without underscores."""
+    try:
+        # float() also reads "1_000" and the digits of every script.
+        return math.isfinite(float(text)) and "_" not in text and text.isascii()
+    except ValueError:
+        return False
+
+
+def label_order(label: str) -> tuple[bool, float, str]:
+    """Sort key of labels and levels: numbers first, by value, then words by text."""
+    return (False, float(label), label) if is_number(label) else (True, 0.0, label)

@@ -1,0 +1,330 @@
+"""Fetching what the package may not carry: from the UCI archive, turned into the catalogue's file by a recipe.
+
+The archive's files have no checksum here: nobody recorded one. What is checked is the end of the chain. The raw file is
+rewritten as the catalogue's CSV, and only if that has the catalogue's sha256 is it kept; so a changed, cut or forged
+download can fail, but never pass.
+
+A download goes to `<file>.part` and goes on from there after an interruption; the finished file appears whole, by
+rename. Two processes that want the same file take turns by a lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import http.client
+import io
+import os
+import urllib.error
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from oblique_cli.data import csv_file, files
+from oblique_cli.data.catalogue import Entry, Recipe, Source
+from oblique_cli.data.files import Found
+from oblique_cli.errors import ConfigError, DataError
+
+try:
+    import fcntl
+except ImportError:  # Windows: two fetches at once may spoil each other's download, which the checksum then shows
+    fcntl = None  # type: ignore[assignment]
+
+ARCHIVE = "https://archive.ics.uci.edu"
+ENVIRONMENT = "OBLIQUE_UCI_URL"
+TIMEOUT = 30.0  # seconds without a byte
+CHUNK = 1 << 16
+# Many times the largest file wanted; what is larger is not what we asked for.
+LARGEST = 64 << 20
+
+
+class _Absent(Exception):
+    """The archive has nothing at this path."""
+
+
+class _Unusable(Exception):
+    """What was downloaded is not the file that the recipe is for."""
+
+
+def fetch(
+    entry: Entry,
+    place: Path,
+    *,
+    offline: bool = False,
+    base_url: str | None = None,
+    timeout: float = TIMEOUT,
+    looked_in: Sequence[Path] = (),
+) -> Found:
+    """Make sure that the file of an entry that is not bundled is in the folder `place`, and return it.
+
+    base_url    root of the archive; by default $OBLIQUE_UCI_URL, else the archive itself
+    looked_in   folders named in the message when the set cannot be fetched
+    Raises DataError: offline, never in the archive, not reachable, or not what the catalogue says. Raises ConfigError
+    for a base_url that is not http or https.
+    """
+    (file,) = entry.files.values()  # no set to fetch has two
+    folders = ", ".join(map(str, looked_in or [place]))
+    advice = f"put {file.name} into a folder and name that by --data-dir or {files.ENVIRONMENT}"
+    owner = files.CACHE if files.is_cache(place) else files.DATA_DIRECTORY
+    for name, sha256 in file.forms():  # the last one is the form that is written here
+        target = Found(place / name, sha256, owner)
+        if _is_good(entry, target):
+            return target
+    if entry.recipe is None:
+        raise DataError(f"{entry.where} is not in {folders} and was never in the UCI archive; {advice}")
+    if offline:
+        raise DataError(f"{entry.where} is not in {folders}, and offline nothing is fetched; {advice}")
+    base_url = (base_url or os.environ.get(ENVIRONMENT) or ARCHIVE).rstrip("/")
+    if not base_url.startswith(("http://", "https://")):
+        raise ConfigError(f"{ENVIRONMENT} must be a http or https address. Got {base_url!r}.")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with _lock(place / f".{target.path.name}.lock"):
+            if not _is_good(entry, target):  # else another process was faster
+                files.write(target.path, _download_and_convert(entry, entry.recipe, target, base_url, timeout))
+    except OSError as error:
+        raise DataError(
+            f"{place}: cannot be written ({error.strerror or error}); name another folder by --data-dir"
+        ) from None
+    return target
+
+
+def _is_good(entry: Entry, target: Found) -> bool:
+    """Whether the file is there and right. A damaged one is moved out of the way, or refused if it is the user's."""
+    if not os.path.exists(target.path):
+        return False
+    fault = files.mismatch(target, csv_file.read(target.path))
+    if not fault:
+        return True
+    if target.owner != files.CACHE or not files.set_aside(target.path):
+        remedy = ", or remove it to have it fetched" if entry.recipe else ""
+        raise DataError(f"{entry.where}: {fault}. Put a good copy in its place{remedy}")
+    return False
+
+
+@contextlib.contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock; it goes with the process, so a killed one leaves none behind."""
+    with open(path, "ab") as stream:
+        if fcntl is not None:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _download_and_convert(entry: Entry, recipe: Recipe, target: Found, base_url: str, timeout: float) -> bytes:
+    """Try the archive's places in turn; return our file's content, verified."""
+    part = target.path.with_name(target.path.name + ".part")
+    faults: list[str] = []
+    for source in recipe.sources:
+        url = f"{base_url}/{source.path}"
+        resumed = False
+        try:
+            try:
+                resumed = _download(url, part, timeout)
+                content = _converted(part.read_bytes(), source, recipe, target.sha256)
+            except _Unusable:
+                if not resumed:
+                    raise
+                # Two halves of different files may have met: ask for the whole, once.
+                part.unlink()
+                _download(url, part, timeout)
+                content = _converted(part.read_bytes(), source, recipe, target.sha256)
+        except _Absent:
+            faults.append(f"{url} does not exist")
+        except _Unusable as error:
+            # An archive that has moved house may answer with a page of words, so the next place is still tried.
+            faults.append(f"{url} is not the file that the catalogue knows: {error}; kept as {files.set_aside(part)}")
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise DataError(
+                f"{entry.where}: {url} could not be fetched ({_reason(error)}); run `oblique data fetch {entry.name}` "
+                "again, it goes on where it stopped"
+            ) from None
+        else:
+            part.unlink()
+            _state(part).unlink(missing_ok=True)
+            return content
+    raise DataError(f"{entry.where} cannot be fetched ({'; '.join(faults)})")
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"HTTP {error.code} {error.reason}"
+    if isinstance(error, urllib.error.URLError):
+        error = error.reason if isinstance(error.reason, BaseException) else error
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _state(part: Path) -> Path:
+    """The small file beside a download: its URL, and the ETag or date that names the version it was begun with."""
+    return part.with_name(part.name + ".from")
+
+
+def _download(url: str, part: Path, timeout: float) -> bool:
+    """Bring `part` to the whole content of `url`; return whether an earlier beginning was used.
+
+    Raises _Absent (404, 410), _Unusable (too large), OSError, ValueError or HTTPException (all that is wrong with
+    addresses and connections). What has arrived stays in `part`.
+    """
+    state = _state(part)
+    begun, _, version = state.read_text(errors="replace").partition("\n") if state.exists() else ("", "", "")
+    size = part.stat().st_size if part.exists() and begun == url else 0
+    headers = {"User-Agent": "oblique-trees", "Accept-Encoding": "identity"}
+    if size:
+        headers["Range"] = f"bytes={size}-"
+        if version:
+            headers["If-Range"] = version
+    try:
+        response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code in (404, 410):
+            raise _Absent from None
+        # 416: nothing lies beyond what we have. Either that is all of it, or it is of another version.
+        if error.code == 416 and size:
+            if error.headers.get("Content-Range") == f"bytes */{size}":
+                return True
+            part.unlink()
+            return _download(url, part, timeout)
+        raise
+    with response:
+        resumed = size > 0 and response.status == 206
+        if resumed and not response.headers.get("Content-Range", "").startswith(f"bytes {size}-"):
+            part.unlink()
+            return _download(url, part, timeout)
+        have = size if resumed else 0
+        length = response.headers.get("Content-Length", "")
+        with open(part, "ab" if resumed else "wb", buffering=0) as stream:
+            if not resumed:
+                # A weak ETag cannot be used to go on; a date can.
+                etag = response.headers.get("ETag", "")
+                version = etag if etag.startswith('"') else response.headers.get("Last-Modified", "")
+                state.write_text(f"{url}\n{version}")
+            _copy(response, stream, have, have + int(length) if length.isdigit() else None)
+    return resumed
+
+
+def _copy(response: http.client.HTTPResponse, stream: IO[bytes], have: int, expected: int | None) -> None:
+    """Append the rest of the response, as it comes: what has arrived is in the file, whatever happens next."""
+    while True:
+        if max(have, expected or 0) > LARGEST:
+            raise _Unusable(f"it is larger than {LARGEST >> 20} MB")
+        chunk = response.read1(CHUNK)
+        if not chunk:
+            break
+        stream.write(chunk)
+        have += len(chunk)
+    if expected is not None and have != expected:
+        raise ConnectionError(f"the connection ended after {have} of {expected} bytes")
+
+
+def _converted(raw: bytes, source: Source, recipe: Recipe, sha256: str) -> bytes:
+    """The archive's file as our CSV. Raises _Unusable if it does not have the recipe's form, or not our checksum."""
+    for member in source.members:
+        raw = _member(raw, member)
+    if (source.members or (source.path,))[-1].endswith(".Z"):
+        raw = uncompress(raw)
+    try:
+        content = convert(raw.decode("utf-8"), recipe).encode()
+    except UnicodeDecodeError:
+        raise _Unusable("it is not text") from None
+    actual = files.digest(content)
+    if actual != sha256:
+        raise _Unusable(f"sha256 after conversion is {actual[:8]}... instead of {sha256[:8]}...")
+    return content
+
+
+def _member(archive: bytes, name: str) -> bytes:
+    """Read one member of a zip file by its name, in whatever folder of the archive; nothing is unpacked to disk."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            found = [info for info in opened.infolist() if info.filename == name] or [
+                info for info in opened.infolist() if info.filename.endswith(f"/{name}")
+            ]
+            if len(found) != 1:
+                raise _Unusable(f"the zip file has {len(found)} members named {name}")
+            if found[0].file_size > LARGEST:
+                raise _Unusable(f"{name} is larger than {LARGEST >> 20} MB")
+            return opened.read(found[0])
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+        raise _Unusable(f"it is not a whole zip file: {error}") from None
+
+
+def convert(text: str, recipe: Recipe) -> str:
+    """Rewrite the archive's text as our CSV.
+
+    A column of whole numbers is written as such, any other column of numbers in the shortest form that reads back to
+    the same float64, and words as they are: the form all files of the catalogue have.
+    """
+    if recipe.delimiter == "whitespace":
+        rows = [line.split() for line in text.splitlines() if line.strip()]
+    else:
+        try:
+            rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=recipe.delimiter) if row]
+        except csv.Error as error:
+            raise _Unusable(str(error)) from None
+    rows = rows[1:] if recipe.header else rows
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(recipe.columns):
+            raise _Unusable(f"row {number} has {len(row)} fields instead of {len(recipe.columns)}")
+    if not rows:
+        raise _Unusable("it has no rows")
+    named = zip(recipe.columns, zip(*rows, strict=True), strict=True)
+    kept = [(name, _rewritten(cells, recipe.missing)) for name, cells in named if name != "-"]
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(name for name, _ in kept)
+    writer.writerows(zip(*(cells for _, cells in kept), strict=True))
+    return out.getvalue()
+
+
+def _rewritten(cells: Sequence[str], missing: str) -> list[str]:
+    present = ["" if cell == missing else cell for cell in map(str.strip, cells)]
+    for number in (int, float):
+        with contextlib.suppress(ValueError):
+            return [repr(number(cell)) if cell else "" for cell in present]
+    return present
+
+
+def uncompress(data: bytes) -> bytes:
+    """Undo the Unix `compress` program (.Z): LZW codes of 9 bits and more, lowest bit first.
+
+    Codes come in groups of eight; when their width grows or the table is cleared, the rest of the group is padding.
+    """
+    if data[:2] != b"\x1f\x9d" or len(data) < 3:
+        raise _Unusable("it is not a .Z file")
+    widest, has_clear = data[2] & 0x1F, bool(data[2] & 0x80)
+    if not 10 <= widest <= 16:
+        raise _Unusable("it is not a .Z file")
+    fresh = [bytes([k]) for k in range(256)] + ([b""] if has_clear else [])
+    table, width, previous = list(fresh), 9, b""
+    out: list[bytes] = []
+    start = position = 24  # in bits; `start` is where the present run of groups began
+
+    def next_group() -> int:
+        return start + -(-(position - start) // (8 * width)) * 8 * width
+
+    while position + width <= 8 * len(data):
+        window = int.from_bytes(data[position // 8 : position // 8 + 4], "little")
+        code = window >> (position % 8) & ((1 << width) - 1)
+        position += width
+        if has_clear and code == 256:
+            start = position = next_group()
+            table, width, previous = list(fresh), 9, b""
+            continue
+        if code < len(table):
+            word = table[code]
+        elif code == len(table) and previous:
+            word = previous + previous[:1]
+        else:
+            raise _Unusable("the .Z file is damaged")
+        out.append(word)
+        if previous and len(table) < 1 << widest:
+            table.append(previous + word[:1])
+        if len(table) == 1 << width and width < widest:
+            start = position = next_group()
+            width += 1
+        previous = word
+    return b"".join(out)

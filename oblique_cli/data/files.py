@@ -1,0 +1,136 @@
+"""Where the files of the catalogue are, and whether they are what the catalogue says."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from oblique_cli.errors import DataError
+from oblique_cli.resources import folder
+
+ENVIRONMENT = "OBLIQUE_DATA"
+
+BUNDLED = "bundled"
+DATA_DIRECTORY = "data directory"
+CACHE = "cache"
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of an entry.
+
+    sha256            of the file as it is named here
+    unpacked_sha256   of the same file without gzip, which is how a fetched one is kept; "" if there is no such form
+    """
+
+    name: str
+    rows: int
+    sha256: str
+    unpacked_sha256: str = ""
+
+    def forms(self) -> Iterator[tuple[str, str]]:
+        """Pairs of file name and sha256: each one is the whole file."""
+        yield self.name, self.sha256
+        if self.unpacked_sha256:
+            yield self.name.removesuffix(".gz"), self.unpacked_sha256
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file that is there: its path, the checksum it must have, and whose it is (BUNDLED, DATA_DIRECTORY, CACHE)."""
+
+    path: Path
+    sha256: str
+    owner: str
+
+
+def cache_folder() -> Path:
+    """The user's cache: $XDG_CACHE_HOME/oblique or ~/.cache/oblique, and their like on macOS and Windows."""
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(xdg):  # the standard says that a relative one is ignored
+        return Path(xdg) / "oblique"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "oblique"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "oblique" / "Cache"
+    return Path.home() / ".cache" / "oblique"
+
+
+def data_folders(data_dir: str | Path | None = None) -> list[Path]:
+    """Folders to look in for files that are not bundled, first come first served.
+
+    They are `data_dir` (an option, or else a configured value), the environment's OBLIQUE_DATA, and the cache.
+    """
+    given = [Path(place).expanduser() for place in (data_dir, os.environ.get(ENVIRONMENT)) if place]
+    return [*given, cache_folder()]
+
+
+def is_cache(place: Path) -> bool:
+    """Whether the folder is the cache, which is ours to tidy; any other folder belongs to the user."""
+    return place.resolve() == cache_folder().resolve()
+
+
+def find(file: File, bundled: bool, data_dir: str | Path | None = None) -> Found | None:
+    """Look for a file; None if it is nowhere."""
+    if bundled:
+        path = folder("datasets") / file.name
+        return Found(path, file.sha256, BUNDLED) if os.path.isfile(path) else None
+    for place in data_folders(data_dir):
+        for name, sha256 in file.forms():
+            if os.path.isfile(place / name):
+                return Found(place / name, sha256, CACHE if is_cache(place) else DATA_DIRECTORY)
+    return None
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def mismatch(found: Found, content: bytes) -> str:
+    """Say how the content differs from the catalogue, or return "" if it does not."""
+    actual = digest(content)
+    if actual == found.sha256:
+        return ""
+    return f"sha256 of {found.path} differs from the catalogue (expected {found.sha256[:8]}..., found {actual[:8]}...)"
+
+
+def set_aside(path: Path) -> Path | None:
+    """Rename a damaged file of ours to `<file>.bad` (.bad2, ... if there is one); None if that is not possible.
+
+    Another process may have done so already, and the folder may be read only: neither is an error.
+    """
+    aside = path.with_name(path.name + ".bad")
+    count = 1
+    while aside.exists():
+        count += 1
+        aside = path.with_name(f"{path.name}.bad{count}")
+    try:
+        os.replace(path, aside)
+    except OSError:
+        return None
+    return aside
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+    if os.name == "posix":
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

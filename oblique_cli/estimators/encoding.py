@@ -1,0 +1,60 @@
+"""Columns made usable inside a fold: missing values filled, levels turned into indicators.
+
+What is filled in and which levels are known is learned from the training rows of the fold. Learned from all rows it
+would carry test rows into training.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+
+class Policy(Protocol):
+    """What a configuration says about a data set: `missing` and `encoding`, as in `DatasetSpec`."""
+
+    @property
+    def missing(self) -> str: ...
+
+    @property
+    def encoding(self) -> str: ...
+
+
+def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
+    """Return an unfitted scikit-learn transformer of the columns of `dataset`, or None if they can be used as they are.
+
+    missing "impute"      the median of a quantitative column, the most frequent level of a qualitative one
+    encoding "onehot"     an indicator for each level that the training rows show; a level they do not show is all 0
+    encoding "ordinal"    level codes as numbers, which is how the data set holds them
+
+    Quantitative columns come first in the result, both kinds in their order. A column without any value in the
+    training rows becomes 0.
+    """
+    impute = policy.missing == "impute" and bool(np.isnan(dataset.X).any())
+    onehot = policy.encoding == "onehot" and len(dataset.qualitative) > 0
+    if not impute and not onehot:
+        return None
+    # Imported here: most data sets need neither, and scikit-learn's pipelines take a while to load.
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    def steps(strategy: str, encode: bool) -> Any:
+        parts = [SimpleImputer(strategy=strategy, keep_empty_features=True)] if impute else []
+        if encode:
+            parts.append(OneHotEncoder(handle_unknown="ignore", sparse_output=False))
+        return make_pipeline(*parts) if parts else "passthrough"
+
+    qualitative = sorted(dataset.qualitative)
+    quantitative = [j for j in range(dataset.p) if j not in set(qualitative)]
+    return ColumnTransformer(
+        [
+            ("quantitative", steps("median", encode=False), quantitative),
+            ("qualitative", steps("most_frequent", encode=onehot), qualitative),
+        ]
+    )

@@ -1,0 +1,318 @@
+"""The scikit-learn face of every top-down tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+import oblique_cli.proposers  # noqa: F401  (registers the proposers)
+from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.errors import ConfigError
+from oblique_cli.tree import pruning
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
+from oblique_cli.tree.stopping import Stopping
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+PRUNINGS = ("none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha")
+
+TREE_CONSTRAINTS: Mapping[str, Constraint] = {
+    "criterion": Choice(CRITERIA),
+    "min_parent": Real(0.0),
+    "max_misrate": Real(0.0, 1.0, open_high=True),
+    "max_depth": Optional(Integer(0)),
+    "min_leaf": Real(0.0, open_low=True),
+    "ties": Choice(("tolerant", "strict")),
+    "pruning": Choice(PRUNINGS),
+    "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
+    "pruning_folds": Integer(2),
+    "standard_errors": Real(0.0),
+    "ccp_alpha": Real(0.0),
+    "engine": Choice(("auto", "native", "reference")),
+}
+
+
+class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
+
+    Parameters
+    ----------
+    proposer : str or Proposer, default "hhcart_a"
+        The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "gdt", "hhgdt", ...) or an instance,
+        whose parameters are then reachable as ``proposer__tau`` and so on.
+    criterion : {"gini", "entropy", "twoing", "max_minority", "sum_minority"}, default "twoing"
+        Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
+    min_parent : float, default 2
+        A node is split only if it weighs more than this. Rows weigh 1; with sample weights the unit is the smallest
+        positive weight, so that weight 2 is a doubled row and scaling all weights changes nothing.
+    max_misrate : float in [0, 1), default 0
+        A node is split only if its misclassification rate is above this: MisRate of HHCART, epsilon of GDT and HHGDT.
+    max_depth : int or None, default None
+    min_leaf : float, default 1
+        Least weight of a child, in the unit of `min_parent`.
+    ties : {"tolerant", "strict"}, default "tolerant"
+        "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
+        is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
+    pruning : {"none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha"}, default "none"
+        "cost_complexity" and "reduced_error" choose on rows kept from growth: `pruning_rows` of `fit`, or a random
+        `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the training rows.
+    pruning_fraction : float in (0, 1), default 0.1
+    pruning_folds : int, default 10
+    standard_errors : float, default 0
+        c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
+    ccp_alpha : float, default 0
+        Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.
+    engine : {"auto", "native", "reference"}, default "auto"
+        "native" grows the tree in the compiled core, "reference" calls the proposer at every node; "auto" is native
+        where the heuristic has native growth. Both give the same tree.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    tree_ : Tree
+        Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes.
+    classes_ : (C,) class labels
+    n_features_in_ : int
+    n_leaves_, n_nodes_, depth_ : int
+
+    Stochasticity
+    -------------
+    One generator is made from `random_state`; it draws the pruning rows first (if they are not given), then serves
+    the heuristic. The five heuristics named above draw nothing.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = TREE_CONSTRAINTS
+
+    def __init__(
+        self,
+        proposer: str | Proposer = "hhcart_a",
+        *,
+        criterion: str = "twoing",
+        min_parent: float = 2,
+        max_misrate: float = 0.0,
+        max_depth: int | None = None,
+        min_leaf: float = 1,
+        ties: str = "tolerant",
+        pruning: str = "none",
+        pruning_fraction: float = 0.1,
+        pruning_folds: int = 10,
+        standard_errors: float = 0.0,
+        ccp_alpha: float = 0.0,
+        engine: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.proposer = proposer
+        self.criterion = criterion
+        self.min_parent = min_parent
+        self.max_misrate = max_misrate
+        self.max_depth = max_depth
+        self.min_leaf = min_leaf
+        self.ties = ties
+        self.pruning = pruning
+        self.pruning_fraction = pruning_fraction
+        self.pruning_folds = pruning_folds
+        self.standard_errors = standard_errors
+        self.ccp_alpha = ccp_alpha
+        self.engine = engine
+        self.random_state = random_state
+
+    @property
+    def needs_pruning_rows(self) -> bool:
+        """Whether `fit` keeps rows from growth to prune on."""
+        return self.pruning in ("cost_complexity", "reduced_error")
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, pruning_rows: ArrayLike | None = None
+    ) -> ObliqueTreeClassifier:
+        """Grow and prune the tree.
+
+        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) non-negative, rows of weight 0 are left out
+        pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
+        """
+        proposer = self._checked_proposer()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        codes = codes.astype(np.int32)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if weights is not None and (weights < 0).any():
+            raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+        grow_on, prune_on = self._divide(len(X), weights, pruning_rows, rng)
+        tree = self._grow(X, codes, weights, grow_on, proposer, rng)
+        self.tree_ = self._prune(tree, X, codes, weights, grow_on, prune_on, proposer, rng)
+        self.n_leaves_ = self.tree_.n_leaves
+        self.n_nodes_ = self.tree_.n_nodes
+        self.depth_ = self.tree_.depth
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
+        return self.classes_.take(self.tree_.labels[self.apply(X)])
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the class shares of each row's leaf. X : (n, p); returns (n, C), columns in the order of classes_."""
+        counts = self.tree_.counts[self.apply(X)]
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        return self.tree_.apply(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+    def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
+        """Return what a tree grown with each value of max_misrate would predict, from this one tree.
+
+        X : (n, p); values : (m,) each at least the max_misrate of this fit; returns (n, m) labels. The split at a node
+        does not depend on the limit, so a larger limit only cuts the tree earlier. Needs pruning="none".
+        """
+        limits, order = self._limits(values)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        labels = self.classes_.take(self.tree_.labels[self.tree_.apply_limits(X, limits)])
+        out = np.empty_like(labels)
+        out[:, order] = labels
+        return out
+
+    def n_leaves_path(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Return the number of leaves for each value of `predict_path`, (m,)."""
+        limits, order = self._limits(values)
+        out = np.empty(len(limits), dtype=np.int64)
+        out[order] = self.tree_.leaves_of_limits(limits)
+        return out
+
+    def _limits(self, values: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
+        check_is_fitted(self)
+        limits = np.asarray(values, dtype=np.float64)
+        if self.pruning != "none":
+            raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
+        if limits.min() < self.max_misrate:
+            raise ConfigError(
+                f"the tree was grown with max_misrate {self.max_misrate:g} and knows no smaller value. "
+                f"Got {limits.min():g}; fit with the smallest value of the path."
+            )
+        order = np.argsort(limits, kind="stable")
+        return np.ascontiguousarray(limits[order]), order
+
+    def _checked_proposer(self) -> Proposer:
+        owner = type(self).__name__
+        check(self.get_params(deep=False), self.constraints, owner)
+        proposer = PROPOSERS[self.proposer]() if isinstance(self.proposer, str) else self.proposer
+        if not isinstance(proposer, Proposer):
+            raise ConfigError(f"proposer of {owner} must be a registered name or a Proposer. Got {proposer!r}.")
+        check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
+        if self.engine == "native" and proposer.native is None:
+            raise ConfigError(f"{type(proposer).__name__} has no native growth; set engine to 'auto' or 'reference'.")
+        return proposer
+
+    def _divide(
+        self, n: int, weights: Array | None, pruning_rows: ArrayLike | None, rng: np.random.Generator
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Row numbers to grow on and to prune on, those of weight 0 left out."""
+        useful = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
+        if len(useful) == 0:
+            raise ConfigError("sample_weight must have a positive entry. All are 0.")
+        if not self.needs_pruning_rows:
+            return useful, useful[:0]
+        if pruning_rows is not None:
+            kept = np.asarray(pruning_rows, dtype=np.intp)
+        elif len(useful) < 2:
+            kept = useful[:0]
+        else:
+            size = min(max(round(self.pruning_fraction * len(useful)), 1), len(useful) - 1)
+            kept = rng.choice(useful, size=size, replace=False)
+        is_kept = np.zeros(n, dtype=bool)
+        is_kept[kept] = True
+        grow_on = useful[~is_kept[useful]]
+        if len(grow_on) == 0:
+            raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
+        return grow_on, useful[is_kept[useful]]
+
+    def _grow(
+        self,
+        X: Array,
+        codes: NDArray[np.int32],
+        weights: Array | None,
+        rows: NDArray[np.intp],
+        proposer: Proposer,
+        rng: np.random.Generator,
+    ) -> Tree:
+        whole = len(rows) == len(X)
+        return grow_top_down(
+            X if whole else X[rows],
+            codes if whole else codes[rows],
+            len(self.classes_),
+            proposer,
+            weights=None if weights is None else weights[rows],
+            criterion=self.criterion,
+            stopping=Stopping(self.min_parent, self.max_misrate, self.max_depth),
+            min_leaf=self.min_leaf,
+            ties=self.ties,
+            engine=self.engine,
+            rng=rng,
+        )
+
+    def _prune(
+        self,
+        tree: Tree,
+        X: Array,
+        codes: NDArray[np.int32],
+        weights: Array | None,
+        grow_on: NDArray[np.intp],
+        prune_on: NDArray[np.intp],
+        proposer: Proposer,
+        rng: np.random.Generator,
+    ) -> Tree:
+        if self.pruning == "pessimistic":
+            return pruning.pessimistic(tree)
+        if self.pruning == "ccp_alpha":
+            return pruning.fixed_alpha(tree, self.ccp_alpha)
+        if self.pruning == "cv":
+            return self._prune_by_cv(tree, X, codes, weights, grow_on, proposer, rng)
+        if len(prune_on) == 0:
+            return tree
+        kept = (X[prune_on], codes[prune_on], None if weights is None else weights[prune_on])
+        if self.pruning == "cost_complexity":
+            return pruning.cost_complexity(tree, *kept, standard_errors=self.standard_errors)
+        return pruning.reduced_error(tree, *kept)
+
+    def _prune_by_cv(
+        self,
+        tree: Tree,
+        X: Array,
+        codes: NDArray[np.int32],
+        weights: Array | None,
+        rows: NDArray[np.intp],
+        proposer: Proposer,
+        rng: np.random.Generator,
+    ) -> Tree:
+        """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighbouring
+        complexities of the main tree, and the member of least total error is chosen by the c-SE rule."""
+        path = pruning.cost_complexity_path(tree)
+        folds = min(self.pruning_folds, len(rows))
+        if folds < 2 or len(path.alphas) < 2:
+            return tree
+        positive = np.maximum(path.alphas, 0.0)
+        cuts = np.sqrt(positive * np.append(positive[1:], np.inf))
+        cuts[0] = -np.inf if path.alphas[1] > 0 else cuts[0]
+        errors = np.zeros(len(cuts))
+        splitter = KFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        for grow_at, test_at in splitter.split(rows):
+            grow_rows, test_rows = rows[grow_at], rows[test_at]
+            part = self._grow(X, codes, weights, grow_rows, proposer, rng)
+            w = None if weights is None else weights[test_rows]
+            part_path = pruning.cost_complexity_path(part)
+            errors += pruning.sequence_errors(part, part_path, cuts, X[test_rows], codes[test_rows], w)
+        total = float(len(rows)) if weights is None else float(weights[rows].sum())
+        return path.member(tree, pruning.smallest_within(errors, total, self.standard_errors))
+

@@ -1,0 +1,138 @@
+"""Many calls over the processors of one machine, stopped cleanly by a signal."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Protocol, TypeVar
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+from oblique_cli.experiments.model import Job
+from oblique_cli.experiments.progress import Progress
+
+
+class _Keyed(Protocol):
+    @property
+    def key(self) -> str: ...
+
+
+Result = TypeVar("Result", bound=_Keyed)
+Call = tuple[Job, Callable[..., Any], tuple[Any, ...]]
+
+
+class Crew:
+    """The workers of a run: threads if all work is compiled and lets go of the interpreter, else processes.
+
+    Linear algebra is held to one thread in every worker, one worker included: more would fight over the processors,
+    and the number of threads can change the last bits of a product.
+    """
+
+    def __init__(self, workers: int, compiled: bool, signals: Signals) -> None:
+        self._workers = workers
+        self._backend = "threading" if compiled else "loky"
+        self._signals = signals
+
+    def results(
+        self,
+        jobs: Sequence[Job],
+        calls: Callable[[Iterable[Job]], Iterator[Call]],
+        lost: Callable[[Job, str], Result],
+    ) -> Iterator[Result]:
+        """Yield the result of every job as it finishes, fewer once a signal was received.
+
+        calls   what to call for each of some jobs; read while others run
+        lost    the result of a job whose process died under it
+        """
+        left = {job.key: job for job in jobs}
+        while left and not self._signals.received:
+            in_hand: dict[str, Job] = {}
+            try:
+                for result in self._parallel(calls(list(left.values())), min(self._workers, len(left)), in_hand):
+                    del left[result.key], in_hand[result.key]
+                    yield result
+            except BrokenProcessPool:
+                # One of the jobs in hand killed its process (out of memory, a crash), and took the pool with it. Each
+                # gets a process of its own, so that the guilty one is named and the others are kept.
+                for job in list(in_hand.values()):
+                    try:
+                        alone = list(self._parallel(calls([job]), 2, {}))
+                    except BrokenProcessPool:
+                        alone = [lost(job, "the process died (out of memory, or a crash in compiled code)")]
+                    for result in alone:
+                        del left[result.key]
+                        yield result
+
+    def _parallel(self, calls: Iterator[Call], workers: int, in_hand: dict[str, Job]) -> Iterator[Any]:
+        def tasks() -> Iterator[Any]:
+            for job, function, arguments in calls:
+                if self._signals.received:
+                    return
+                in_hand[job.key] = job
+                if self._backend == "loky":
+                    yield joblib.delayed(_in_process)(os.getpid(), function, arguments)
+                else:
+                    yield joblib.delayed(function)(*arguments)
+
+        limits = {"inner_max_num_threads": 1} if self._backend == "loky" else {}
+        with threadpool_limits(1), joblib.parallel_config(self._backend, **limits):
+            # One job a batch: a kill then loses what is being computed and nothing that was.
+            pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=workers)
+            yield from pool(tasks())
+
+
+def _in_process(parent: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call `function` in a worker process of `parent`, or in `parent` itself if there is one worker only."""
+    if os.getpid() != parent:
+        _become_worker(parent)
+    return function(*arguments)
+
+
+@functools.cache  # once a process
+def _become_worker(parent: int) -> None:
+    # Ctrl-C reaches every process of the terminal. The parent decides what it means; the job in hand goes on.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
+
+
+def _leave_with(parent: int) -> None:
+    """End this process soon after `parent` was killed: nobody would store what it computes."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+class Signals:
+    """While it is entered, the first Ctrl-C or SIGTERM is noted in `received`, the second is a KeyboardInterrupt.
+
+    Outside the main thread, where Python delivers no signals, it does nothing.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self.received = 0
+        self._progress = progress
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Signals:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {n: signal.signal(n, self._receive) for n in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _receive(self, number: int, frame: object) -> None:
+        if self.received:
+            raise KeyboardInterrupt
+        self.received = number
+        # The signal may have come in the middle of another write to the same stream, which Python refuses to nest.
+        with contextlib.suppress(RuntimeError):
+            self._progress.note("stopping after the folds in hand (again to stop now)")

@@ -1,0 +1,93 @@
+"""The work of an experiment as a list: one job for each algorithm on each fold of each data set.
+
+A job knows its key before anything runs. The key is a digest of everything that decides the result, so a stored row
+answers "is this done?" by itself, whatever was killed, in whatever order the jobs ran.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from oblique_cli import seeds
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.experiments import schemes
+from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Job
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+# Part of every key. Add one whenever the same configuration and data can give other results than before.
+RESULT_VERSION = 1
+
+
+def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
+    """Return the jobs of `experiment`, whose data sets are `datasets`: by data set, repetition, fold, algorithm.
+
+    A job's seed is named after data set, repetition and fold, not the algorithm: what algorithms draw, they share.
+    ConfigError if the folds cannot be drawn or a grid has nothing to choose by; DataError if a data set has no classes
+    to tell apart.
+    """
+    jobs = []
+    for spec, dataset in zip(experiment.datasets, datasets, strict=True):
+        _check(experiment, dataset)
+        bases = {a.id: _digest(_decides(experiment, spec, dataset, a)) for a in experiment.algorithms}
+        for repeat, fold in schemes.places(experiment.cv):
+            seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
+            for algorithm, base in bases.items():
+                key = _digest([base, repeat, fold])
+                jobs.append(Job(key, dataset.name, algorithm, repeat, fold, seed))
+    return jobs
+
+
+def shared_tuning(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algorithm: AlgorithmSpec) -> Job:
+    """Return the job that chooses the parameters of `algorithm` once for all folds of `dataset`.
+
+    Its fold is -1: it belongs to no test rows.
+    """
+    key = _digest([_digest(_decides(experiment, spec, dataset, algorithm)), "tuning"])
+    return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))
+
+
+def content(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, Any]:
+    """Return everything that decides the results of `experiment`, data included, as plain data."""
+    digests = {dataset.name: dataset.digest for dataset in datasets}
+    return {**experiment.content(), "data": digests, "result_version": RESULT_VERSION}
+
+
+def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algorithm: AlgorithmSpec) -> list[Any]:
+    """What decides every fold of one algorithm on one data set.
+
+    The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
+    """
+    cv = asdict(experiment.cv)
+    del cv["repeats"]
+    grid = {name: list(values) for name, values in algorithm.grid.items()}
+    how = [algorithm.id, algorithm.name, dict(algorithm.params), grid]
+    data = [dataset.name, dataset.digest, spec.missing, spec.encoding]
+    return [RESULT_VERSION, experiment.seed, cv, how, data]
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _check(experiment: Experiment, dataset: Dataset) -> None:
+    who = f"data set {dataset.name!r}"
+    if dataset.task != "classification":
+        first = experiment.algorithms[0].id
+        raise DataError(f"{who} is for {dataset.task}, and algorithm {first!r} predicts classes: leave it out.")
+    present = {dataset.classes[code] for code in set(dataset.y.tolist())}
+    if len(present) < 2:
+        raise DataError(f"{who} has one class only, {''.join(present)!r}: there is nothing to tell apart.")
+    schemes.check(dataset, experiment.cv)
+    if not schemes.SCHEMES[experiment.cv.scheme].tunes:
+        for algorithm in experiment.algorithms:
+            if algorithm.grid:
+                raise ConfigError(
+                    f"algorithm {algorithm.id!r} has a grid for {', '.join(algorithm.grid)}, and scheme "
+                    f"{experiment.cv.scheme!r} chooses no parameters: use scheme nested or two_stage, or one value."
+                )

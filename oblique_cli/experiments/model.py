@@ -1,0 +1,183 @@
+"""The nouns of an experiment: what a configuration file becomes once it is validated.
+
+All are frozen. `Experiment` is what the user asked for; `Fold`, `Job` and `Row` are what it turns into.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """Which data, and how it is read.
+
+    Either `name` is a name of the catalogue, or `csv` is a path and `target` its class column (then `name` is the
+    label in tables, by default the file's stem).
+    """
+
+    name: str
+    csv: str | None = None
+    target: str | None = None
+    missing: str = "error"  # error | drop | impute
+    encoding: str = "error"  # error | onehot | ordinal: what to do with qualitative columns
+    qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
+
+
+@dataclass(frozen=True)
+class AlgorithmSpec:
+    """One algorithm with its parameters; `grid` holds those that cross-validation chooses.
+
+    `id` labels the algorithm in tables and keys; it is the name unless the configuration gives another.
+    """
+
+    name: str
+    id: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CVSpec:
+    """How rows are divided. `scheme` is a name in `schemes.SCHEMES`.
+
+    folds, repeats      v and R of "R x v-fold"; a fixed split ignores folds and grows `repeats` trees
+    tune_folds          v of the CV that chooses parameters (stage 1 of two_stage, inner CV of nested)
+    stratified          whether test folds, tuning folds and pruning rows keep class shares
+    test_fraction       share of test rows in a Monte Carlo split
+    pruning_fraction    share of each training set kept for pruning (used by algorithms that prune on their own rows)
+    """
+
+    scheme: str = "ordinary"
+    folds: int = 10
+    repeats: int = 10
+    tune_folds: int = 10
+    stratified: bool = False
+    test_fraction: float = 0.5
+    pruning_fraction: float = 0.1
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A validated configuration.
+
+    name        file stem, or the `name` key
+    published   tables to show beside ours, such as "wickramarachchi2015:5.2"
+    """
+
+    name: str
+    seed: int
+    datasets: tuple[DatasetSpec, ...]
+    algorithms: tuple[AlgorithmSpec, ...]
+    cv: CVSpec
+    published: tuple[str, ...] = ()
+    title: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """Everything that can change a result, as plain data in a fixed order (no title, no published tables)."""
+        plain = asdict(self)
+        for key in ("title", "published", "name"):
+            del plain[key]
+        return json.loads(json.dumps(plain, sort_keys=True))
+
+    def digest(self) -> str:
+        """SHA-256 of `content`, in hexadecimal."""
+        return hashlib.sha256(json.dumps(self.content(), sort_keys=True).encode()).hexdigest()
+
+
+class TuningPair(NamedTuple):
+    """Row ids of one division that may choose parameters: fit on `train`, compare on `valid`."""
+
+    train: np.ndarray
+    valid: np.ndarray
+    pruning: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Row ids of one train/test division, each array sorted.
+
+    train, test   disjoint
+    pruning       the part of `train` that an algorithm which prunes on an independent set must not grow on
+    tuning        pairs that may choose parameters, () if the scheme has none. Nested: inside `train`. Two-stage: the
+                  same pairs for every fold, over all rows, so they overlap `test`
+    tuning_id     not empty for folds that share their tuning pairs, so that tuning runs once for all of them
+    """
+
+    repeat: int
+    index: int
+    train: np.ndarray
+    test: np.ndarray
+    pruning: np.ndarray
+    tuning: Iterable[TuningPair] = ()
+    tuning_id: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One algorithm on one fold of one data set. `key` is a digest of everything that decides its result."""
+
+    key: str
+    dataset: str
+    algorithm: str
+    repeat: int
+    fold: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """The result of a job, as it is stored.
+
+    n_correct, n_test     accuracy is their ratio; kept apart so that a repetition can be pooled (thesis eq. 1.9.3)
+    fit_seconds           growing the one tree that is tested; `tune_seconds` is what choosing its parameters took
+    chosen                parameters that tuning chose, {} if there was nothing to choose
+    per_class             class label -> [correct, rows] on the test rows
+    inner                 one mapping for each grid value of this fold's own tuning CV: {"params", "n_correct",
+                          "n_rows", "n_leaves", "n_trees"}, sums over the tuning folds; [] if there was none, or if
+                          it was shared (two-stage: see `Store.tunings`)
+    """
+
+    key: str
+    dataset: str
+    algorithm: str
+    repeat: int
+    fold: int
+    status: str  # ok | failed
+    message: str = ""
+    n_correct: int = 0
+    n_test: int = 0
+    n_leaves: int = 0
+    n_nodes: int = 0
+    depth: int = 0
+    tune_seconds: float = 0.0
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    per_class: Mapping[str, list[int]] = field(default_factory=dict)
+    inner: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a tuning CV chose for all folds of one data set, as it is stored (two-stage, stage 1).
+
+    chosen   parameter -> value
+    inner    as in `Row`
+    """
+
+    key: str
+    dataset: str
+    algorithm: str
+    status: str  # ok | failed
+    message: str = ""
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    inner: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0

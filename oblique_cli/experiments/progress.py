@@ -1,0 +1,144 @@
+"""How far a run is: one live line on a terminal, plain lines elsewhere, always on standard error.
+
+A live line is redrawn in place, fits the width, and shows the time left at the rate of the latest folds. Where output
+is not a terminal (a log, a pipe, TERM=dumb) a plain line appears every tenth of the way or every 30 seconds, whichever
+comes first. Failures are shown at once in both.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TextIO
+
+REDRAW_SECONDS = 0.1
+PLAIN_SECONDS = 30.0
+RECENT = 200  # steps that the rate is taken over
+SHOWN_FAILURES = 10  # of a part; if everything fails, the rest says nothing new
+
+
+class Progress:
+    """Shows the steps of one part of a run after another: `begin`, `step` for each, `end`.
+
+    stream   where to write, standard error by default
+    quiet    show nothing but failures
+    live     redraw one line; by default if `stream` is a terminal that can
+    clock    seconds, for the rate
+    width    columns, by default the terminal's at the time of drawing
+    """
+
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        quiet: bool = False,
+        live: bool | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        width: int | None = None,
+    ) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._quiet = quiet
+        self._live = (self._stream.isatty() and os.environ.get("TERM") != "dumb") if live is None else live
+        self._colour = self._live and not os.environ.get("NO_COLOR")
+        self._clock = clock
+        self._width = width
+        self._drawn = 0  # columns of the live line now on the screen
+        self.begin("", 0)
+
+    def begin(self, title: str, total: int, done: int = 0, unit: str = "folds") -> None:
+        """Start a part of `total` steps, `done` of which need not be taken again."""
+        self._title, self._total, self._done, self._resumed, self._unit = title, total, done, done, unit
+        self._failed = 0
+        self._started = self._shown_at = self._clock()
+        self._shown_done = done
+        self._recent: deque[float] = deque([self._started], maxlen=RECENT + 1)
+        if title and not self._quiet:
+            resumed = f", resumed: {done} done" if done else ""
+            self._line(f"{title}: {total} {unit}{resumed}")
+
+    def step(self, label: str, failure: str = "") -> None:
+        """One step is done: `label` says which, `failure` why it failed (empty: it did not)."""
+        now = self._clock()
+        self._done += 1
+        self._recent.append(now)
+        if failure:
+            self._failed += 1
+            if self._failed <= SHOWN_FAILURES:
+                self._line(self._red(f"! {label} failed: {failure}"))
+            if self._failed == SHOWN_FAILURES + 1:
+                self._line(self._red("! more failures follow, they are counted only"))
+        if self._quiet:
+            return
+        since = now - self._shown_at
+        if self._live:
+            if since >= REDRAW_SECONDS or not self._drawn:
+                self._redraw(label)
+                self._shown_at = now
+        elif self._done < self._total and (
+            since >= PLAIN_SECONDS or 10 * (self._done - self._shown_done) >= self._total
+        ):
+            self._line(f"{self._title}: {'  '.join(self._parts())}")
+            self._shown_at, self._shown_done = now, self._done
+
+    def note(self, text: str) -> None:
+        """Show a line of text, above the live line if there is one."""
+        self._line(text)
+
+    def end(self) -> None:
+        """Close the part: take the live line away and say how long it took."""
+        if not self._quiet and self._total:
+            failed = f", {self._failed} failed" if self._failed else ""
+            seconds = duration(self._clock() - self._started)
+            self._line(f"{self._title}: {self._done} of {self._total} {self._unit} in {seconds}{failed}")
+        else:
+            self._clear()
+
+    def _parts(self) -> list[str]:
+        """Counts, share, rate, time left, failures: those that can be told."""
+        parts = [f"{self._done}/{self._total}", f"{100 * self._done // self._total} %"]
+        span = self._recent[-1] - self._recent[0]
+        if span > 0:
+            rate = (len(self._recent) - 1) / span
+            parts += [f"{rate:.3g}/s", f"left {duration((self._total - self._done) / rate)}"]
+        if self._failed:
+            parts.append(f"failed {self._failed}")
+        return parts
+
+    def _redraw(self, label: str) -> None:
+        parts = self._parts()
+        # From all that can be said to the bare counts: the first that fits. The last column stays free, because some
+        # terminals wrap when it is written.
+        columns = (self._width or shutil.get_terminal_size().columns) - 1
+        texts = ["  ".join([label, *parts]), "  ".join(parts), "  ".join([*parts[:2], *parts[3:]]), parts[0]]
+        text = next((t for t in texts if len(t) <= columns), texts[-1][: max(columns, 0)])
+        self._write("\r" + text.ljust(min(self._drawn, columns)))
+        self._drawn = len(text)
+
+    def _line(self, text: str) -> None:
+        self._clear()
+        self._write(text + "\n")
+
+    def _clear(self) -> None:
+        if self._drawn:
+            self._write("\r" + " " * self._drawn + "\r")
+            self._drawn = 0
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+    def _red(self, text: str) -> str:
+        return f"\x1b[31m{text}\x1b[0m" if self._colour else text
+
+
+def duration(seconds: float) -> str:
+    """Return seconds as people read them: "0.4 s", "5:41", "2:05:41"."""
+    if seconds < 9.95:  # which would print as 10.0
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

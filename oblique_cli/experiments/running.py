@@ -1,0 +1,384 @@
+"""Jobs into rows: choose parameters, fit, predict, count; and a whole experiment from data sets to stored rows.
+
+`run_job` and `tune_job` are pure: no files, no printing, no globals, equal results wherever and in whatever order they
+run. `run` does the rest: it finds what is missing before it starts a worker, stores each fold as it finishes, and is
+the only one to touch the store.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import itertools
+import os
+import platform
+import signal
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import joblib
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from oblique_cli import seeds
+from oblique_cli.data import catalogue
+from oblique_cli.errors import (
+    EXIT_FAILED_FOLDS,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_TERMINATED,
+    ConfigError,
+)
+from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm
+from oblique_cli.estimators.encoding import fold_encoder
+from oblique_cli.experiments import jobs as jobs_of
+from oblique_cli.experiments.dispatching import Call, Crew, Signals
+from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
+from oblique_cli.experiments.progress import Progress
+from oblique_cli.experiments.schemes import SCHEMES
+from oblique_cli.experiments.store import Store
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One algorithm on one data set: what all its jobs share."""
+
+    dataset: Dataset
+    policy: DatasetSpec
+    spec: AlgorithmSpec
+    algorithm: Algorithm
+
+
+# ---- one job ---------------------------------------------------------------------------------------------------------
+
+
+def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None = None) -> Row:
+    """Return the row of `job`: `case` fitted on the training rows of `fold`, tested on its test rows.
+
+    chosen   parameters that were chosen for all folds; without it, a grid is searched over `fold.tuning` first
+
+    An exception becomes a row with status "failed" and its first line as message.
+    """
+    started = time.perf_counter()
+    try:
+        inner: list[dict[str, Any]] = []
+        if chosen is None:
+            chosen, inner = tune(case, fold.tuning, job.seed) if case.spec.grid else ({}, [])
+        tuned = time.perf_counter()
+        estimator, encoder = _fit(case, fold.train, fold.pruning, job.seed, chosen)
+        fitted = time.perf_counter()
+        predicted = estimator.predict(_columns(case, encoder, fold.test))
+        done = time.perf_counter()
+        y = case.dataset.y[fold.test]
+        right = predicted == y
+        names = case.dataset.classes
+        correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
+        return Row(
+            job.key,
+            job.dataset,
+            job.algorithm,
+            job.repeat,
+            job.fold,
+            status="ok",
+            n_correct=int(right.sum()),
+            n_test=len(y),
+            n_leaves=int(estimator.n_leaves_),
+            n_nodes=int(estimator.n_nodes_),
+            depth=int(estimator.depth_),
+            tune_seconds=tuned - started,
+            fit_seconds=fitted - tuned,
+            predict_seconds=done - fitted,
+            chosen=dict(chosen),
+            per_class={n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)},
+            inner=inner,
+        )
+    except Exception as error:  # whatever it is, it belongs to this fold alone and is shown with it
+        return failed(job, error)
+
+
+def failed(job: Job, error: Exception | str) -> Row:
+    """Return the row of a job that gave no result."""
+    return Row(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="failed", message=_first_line(error))
+
+
+def tune_job(job: Job, case: Case, pairs: Iterable[TuningPair]) -> Tuning:
+    """Return the parameters of `case` chosen once for all folds (two-stage, stage 1), or why that failed."""
+    started = time.perf_counter()
+    try:
+        chosen, inner = tune(case, pairs, job.seed)
+        seconds = time.perf_counter() - started
+        return Tuning(job.key, job.dataset, job.algorithm, "ok", chosen=chosen, inner=inner, seconds=seconds)
+    except Exception as error:
+        return failed_tuning(job, error)
+
+
+def failed_tuning(job: Job, error: Exception | str) -> Tuning:
+    """Return the outcome of a tuning job that chose nothing."""
+    return Tuning(job.key, job.dataset, job.algorithm, "failed", message=_first_line(error))
+
+
+def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Search the grid of `case` by cross-validation over `pairs`; return the choice and the table it was made from.
+
+    The rule (Wickramarachchi 2015, section 5.2): the highest accuracy, pooled over the validation rows; among equals
+    the smallest mean number of leaves. The thesis stops there. A further tie goes to the largest value of the
+    algorithm's path parameter (the simpler trees), then to the last candidate, in the order of parameters by name and
+    values as given. All comparisons are of whole numbers.
+
+    A path parameter costs one tree a training set: the tree for a larger value is the tree for the smallest one, cut.
+
+    Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
+    """
+    grid = case.spec.grid
+    path = case.algorithm.path_parameter
+    path_values: Sequence[Any] = grid.get(path, ()) if path else ()
+    fitted_names = sorted(name for name in grid if not (path_values and name == path))
+    fitted = [dict(zip(fitted_names, v, strict=True)) for v in itertools.product(*(grid[n] for n in fitted_names))]
+    steps = max(1, len(path_values))
+    n_correct = np.zeros((len(fitted), steps), dtype=np.int64)
+    n_leaves = np.zeros((len(fitted), steps), dtype=np.int64)
+    n_rows = n_trees = 0
+    for i, pair in enumerate(pairs):
+        pair_seed = seeds.integer(seed, "tuning", i)
+        y = case.dataset.y[pair.valid]
+        n_rows += len(y)
+        n_trees += 1
+        for j, params in enumerate(fitted):
+            if path_values:
+                params = {**params, path: min(path_values)}
+            estimator, encoder = _fit(case, pair.train, pair.pruning, pair_seed, params)
+            X = _columns(case, encoder, pair.valid)
+            if path_values:
+                n_correct[j] += (estimator.predict_path(X, path_values) == y[:, None]).sum(axis=0)
+                n_leaves[j] += estimator.n_leaves_path(path_values)
+            else:
+                n_correct[j, 0] += int((estimator.predict(X) == y).sum())
+                n_leaves[j, 0] += int(estimator.n_leaves_)
+    candidates = [{**f, **({path: v} if path_values else {})} for f in fitted for v in (path_values or (None,))]
+    correct, leaves = n_correct.ravel().tolist(), n_leaves.ravel().tolist()
+    best = max(
+        range(len(candidates)),
+        key=lambda c: (correct[c], -leaves[c], candidates[c][path] if path_values else 0, c),
+    )
+    table = [
+        {"params": params, "n_correct": c, "n_rows": n_rows, "n_leaves": size, "n_trees": n_trees}
+        for params, c, size in zip(candidates, correct, leaves, strict=True)
+    ]
+    return candidates[best], table
+
+
+def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
+    encoder = fold_encoder(case.dataset, case.policy)
+    X = case.dataset.X[train]
+    if encoder is not None:
+        X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
+    estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
+    if estimator.needs_pruning_rows:
+        # Both are sorted, so this is where the pruning rows stand among the training rows.
+        estimator.fit(X, case.dataset.y[train], pruning_rows=np.searchsorted(train, pruning))
+    else:
+        estimator.fit(X, case.dataset.y[train])
+    return estimator, encoder
+
+
+def _columns(case: Case, encoder: Any, rows: np.ndarray) -> np.ndarray:
+    X = case.dataset.X[rows]
+    return X if encoder is None else np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
+
+
+def _first_line(error: Exception | str) -> str:
+    if isinstance(error, str):
+        return error
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+# ---- many jobs -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """How a run ended.
+
+    total      folds of the experiment
+    done       good rows now in the store; `resumed` of them were there before
+    failures   the rows that failed, this time
+    stopped    the signal that stopped the run, 0 if nothing did
+    seconds    from start to end
+    """
+
+    name: str
+    total: int
+    done: int
+    resumed: int
+    failures: tuple[Row, ...]
+    stopped: int
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line ends with."""
+        if self.stopped:
+            return EXIT_TERMINATED if self.stopped == signal.SIGTERM else EXIT_INTERRUPTED
+        return EXIT_FAILED_FOLDS if self.failures else EXIT_OK
+
+
+def run(
+    experiment: Experiment,
+    store: Store,
+    *,
+    n_jobs: int | str = "auto",
+    fresh: bool = False,
+    progress: Progress | None = None,
+    data_dir: str | None = None,
+    offline: bool = False,
+    argv: Sequence[str] = (),
+) -> RunSummary:
+    """Run or resume `experiment`: every fold without a good row in `store`, failed ones included.
+
+    n_jobs     processors to use, "auto" for all
+    fresh      delete the run's results first
+    data_dir, offline   where data sets come from, see `catalogue.load`
+
+    The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
+    once. Either way the summary says so, and the same call goes on from there.
+    """
+    started = time.perf_counter()
+    workers = _workers(n_jobs)
+    progress = progress or Progress(quiet=True)
+    datasets = [catalogue.load(spec, data_dir=data_dir, offline=offline) for spec in experiment.datasets]
+    jobs = jobs_of.expand(experiment, datasets)
+    content = jobs_of.content(experiment, datasets)
+    store.begin(experiment.name, content, len(jobs), argv=argv, environment=environment(), fresh=fresh)
+    pending = store.pending(experiment.name, jobs)
+
+    cases = {
+        (dataset.name, spec.id): Case(dataset, policy, spec, ALGORITHMS[spec.name])
+        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
+        for spec in experiment.algorithms
+    }
+    done = len(jobs) - len(pending)
+    failures: list[Row] = []
+    with Signals(progress) as signals:
+        crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals)
+        try:
+            tunings = _tune_shared(experiment, cases, pending, store, crew, progress)
+            progress.begin(experiment.name, len(jobs), done)
+
+            def calls(left: Iterable[Job]) -> Iterator[Call]:
+                for job, fold in _with_folds(experiment, cases, left):
+                    case = cases[job.dataset, job.algorithm]
+                    tuning = tunings.get((job.dataset, job.algorithm))
+                    if tuning is None:
+                        yield job, run_job, (job, case, fold)
+                    elif tuning.status == "ok":
+                        yield job, run_job, (job, case, fold, tuning.chosen)
+                    else:
+                        yield job, failed, (job, f"choosing parameters: {tuning.message}")
+
+            for row in crew.results(pending, calls, failed):
+                store.append(experiment.name, row)
+                if row.status == "ok":
+                    done += 1
+                else:
+                    failures.append(row)
+                progress.step(f"{row.dataset}/{row.algorithm} r{row.repeat} f{row.fold}", row.message)
+        except KeyboardInterrupt:
+            if not signals.received:
+                raise
+        finally:
+            progress.end()
+    failures.sort(key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
+    return RunSummary(
+        experiment.name,
+        total=len(jobs),
+        done=done,
+        resumed=len(jobs) - len(pending),
+        failures=tuple(failures),
+        stopped=signals.received,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _with_folds(
+    experiment: Experiment, cases: Mapping[tuple[str, str], Case], jobs: Iterable[Job]
+) -> Iterator[tuple[Job, Fold]]:
+    """Pair each job with its fold, drawing one repetition of one data set at a time."""
+    cv = experiment.cv
+    for (_, repeat), group in itertools.groupby(jobs, key=lambda job: (job.dataset, job.repeat)):
+        together = list(group)
+        dataset = cases[together[0].dataset, together[0].algorithm].dataset
+        folds = list(SCHEMES[cv.scheme].draw(dataset, cv, experiment.seed, repeat))
+        for job in together:
+            yield job, folds[job.fold]
+
+
+def _tune_shared(
+    experiment: Experiment,
+    cases: Mapping[tuple[str, str], Case],
+    pending: Iterable[Job],
+    store: Store,
+    crew: Crew,
+    progress: Progress,
+) -> dict[tuple[str, str], Tuning]:
+    """Return the parameters chosen once for all folds, by data set and algorithm; {} if the scheme shares none.
+
+    Choices that are not in the store yet are made, and stored, first.
+    """
+    needed: dict[str, Job] = {}
+    pairs: dict[str, Iterable[TuningPair]] = {}
+    for name in dict.fromkeys((job.dataset, job.algorithm) for job in pending):
+        case = cases[name]
+        fold = next(SCHEMES[experiment.cv.scheme].draw(case.dataset, experiment.cv, experiment.seed, 0))
+        if fold.tuning_id and case.spec.grid:
+            job = jobs_of.shared_tuning(experiment, case.policy, case.dataset, case.spec)
+            needed[job.key], pairs[job.key] = job, fold.tuning
+    tunings = {t.key: t for t in store.tunings(experiment.name) if t.key in needed and t.status == "ok"}
+    missing = [job for job in needed.values() if job.key not in tunings]
+
+    def calls(left: Iterable[Job]) -> Iterator[Call]:
+        for job in left:
+            yield job, tune_job, (job, cases[job.dataset, job.algorithm], pairs[job.key])
+
+    if missing:
+        progress.begin(f"{experiment.name}, choosing parameters", len(needed), len(tunings), unit="searches")
+        for tuning in crew.results(missing, calls, failed_tuning):
+            store.add_tuning(experiment.name, tuning)
+            tunings[tuning.key] = tuning
+            progress.step(f"{tuning.dataset}/{tuning.algorithm}", tuning.message)
+        progress.end()
+    return {(t.dataset, t.algorithm): t for t in tunings.values()}
+
+
+def _workers(n_jobs: int | str) -> int:
+    if n_jobs == "auto":
+        return int(joblib.cpu_count())
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
+        raise ConfigError(f"the number of jobs must be auto or a whole number, at least 1. Got {n_jobs!r}.")
+    return n_jobs
+
+
+def environment() -> dict[str, Any]:
+    """Return the versions and the machine that results depend on, as plain data."""
+    versions = {}
+    for name in ("oblique-trees", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
+    blas = [
+        {key: library.get(key) for key in ("internal_api", "version", "architecture")}
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    ]
+    return {
+        "python": platform.python_version(),
+        "packages": versions,
+        "blas": blas,
+        "processors": os.cpu_count(),
+        "platform": platform.platform(),
+    }

@@ -1,0 +1,239 @@
+"""Eigenvectors, Householder reflections, clustering hyperplanes and their bisectors, as the papers write them.
+
+This is the readable reference of what `core/geometry.hpp` does inside the compiled growers; tests hold both equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ZERO_COMPONENT = 1e-12  # below this, a component of a unit vector is rounding
+REPEATED = 1e-10  # eigenvalues closer than this, relative to the largest, count as one
+
+
+def orient(v: Array, sign: float = -1.0) -> Array:
+    """Return v or -v, whichever has a first non-zero component of the given sign.
+
+    v : (p,) unit vector; sign : -1 or +1
+
+    The p - 1 further axes of a reflection depend on the sign of the reflected vector (ALGORITHMS section 0), and the
+    negative one keeps e_1 - d away from zero.
+    """
+    for component in v:
+        if abs(component) > ZERO_COMPONENT:
+            return -v if component * sign < 0 else v
+    return v
+
+
+def canonical_basis(columns: Array) -> Array:
+    """Return the orthonormal basis that projecting e_1, e_2, ... on the space of `columns` gives.
+
+    columns : (p, k) orthonormal; returns (p, k)
+
+    A solver may return any basis of a repeated eigenspace; this one depends on the space alone.
+    """
+    p, k = columns.shape
+    basis: list[Array] = []
+    for axis in range(p):
+        if len(basis) == k:
+            break
+        r = columns @ columns[axis]
+        for _ in range(2):  # twice is enough
+            for b in basis:
+                r = r - (b @ r) * b
+        length = float(np.linalg.norm(r))
+        if length >= 1e-6:
+            basis.append(r / length)
+    return np.column_stack(basis) if len(basis) == k else columns
+
+
+def principal_axes(covariance: Array, tolerance: float = 1e-10, sign: float = -1.0) -> Array:
+    """Return the eigenvectors of non-zero eigenvalue as rows, by falling eigenvalue, each oriented.
+
+    covariance : (p, p) symmetric; returns (k, p) with k <= p
+
+    An eigenvalue is zero when it is at most tolerance times the largest (thesis 3.6 leaves the tolerance open).
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    if not values[0] > 0:
+        return np.empty((0, len(values)))
+    count = int(np.sum(values > tolerance * values[0]))
+    out: list[Array] = []
+    first = 0
+    while first < count:
+        last = first
+        while last + 1 < count and values[last] - values[last + 1] <= REPEATED * values[0]:
+            last += 1
+        block = vectors[:, first : last + 1]
+        if last > first:
+            block = canonical_basis(block)
+        out.extend(orient(v, sign) for v in block.T)
+        first = last + 1
+    return np.array(out)
+
+
+def parallel_to_an_axis(d: Array, tau: float) -> bool:
+    """Whether |e_j - d| <= tau or |e_j + d| <= tau for some axis j (thesis 3.5, tested on both signs of d)."""
+    j = int(np.argmax(np.abs(d)))
+    e = np.zeros_like(d)
+    e[j] = np.copysign(1.0, d[j])
+    return float(np.linalg.norm(e - d)) <= tau
+
+
+def householder_vector(d: Array) -> Array:
+    """Return the unit vector u of the reflection H = I - 2uu' that sends d to e_1 (thesis eq. 3.3.1).
+
+    d : (p,) unit vector other than e_1; callers test `parallel_to_an_axis` first
+    By hand: d = (0, 1) gives u = (1, -1) / sqrt(2).
+    """
+    u = -d
+    u[0] += 1.0
+    return u / np.linalg.norm(u)
+
+
+def householder(d: Array) -> Array:
+    """Return H = I - 2uu' with H d = e_1, symmetric and orthogonal; its first column is d (thesis 3.3.2).
+
+    By hand: d = (0, 1) gives H = [[0, 1], [1, 0]].
+    """
+    u = householder_vector(d)
+    return np.eye(len(d)) - 2.0 * np.outer(u, u)
+
+
+def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
+    """Return the covariance matrix of one class (thesis eq. 3.2.1), or None if its rows are all the same.
+
+    X : (n, p); weights : (n,) or None; returns (p, p)
+    """
+    if len(X) < 2:
+        return None
+    varies = X.max(axis=0) > X.min(axis=0)
+    if not varies.any():
+        return None
+    w = np.ones(len(X)) if weights is None else weights
+    centred = np.where(varies, X - w @ X / w.sum(), 0.0)
+    return (centred * w[:, None]).T @ centred / max(w.sum() - 1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Standard:
+    """Coordinates in which rows have a range of about 1 around 0: x = centre + scale * z.
+
+    Solving there loses no digits to units and offsets, and a quotient of moments does not change under an affine map.
+    centre, scale : (p,); scale holds powers of 2, so that scaling is exact
+    """
+
+    centre: Array
+    scale: Array
+
+    @classmethod
+    def of(cls, X: Array) -> Standard:
+        """Coordinates for the rows of X : (n, p)."""
+        low, high = X.min(axis=0), X.max(axis=0)
+        spread = np.where(high > low, high - low, 1.0)
+        return cls(0.5 * low + 0.5 * high, np.exp2(np.ceil(np.log2(spread))))
+
+    def to_original(self, planes: Array) -> Array:
+        """Columns (w, b) over z to the same planes over x. planes : (p + 1, k)."""
+        w = planes[:-1] / self.scale[:, None]
+        return np.vstack([w, planes[-1] - self.centre @ w])
+
+    def to_standard(self, planes: Array) -> Array:
+        """Columns (w, b) over x to the same planes over z. planes : (p + 1, k)."""
+        return np.vstack([planes[:-1] * self.scale[:, None], planes[-1] + self.centre @ planes[:-1]])
+
+
+def augmented_moment(X: Array, weights: Array | None = None, standard: Standard | None = None) -> Array:
+    """Return the mean of [x 1]'[x 1] over rows: G and H of Manwani & Sastry (2012), section II.A.
+
+    X : (n, p); standard : coordinates to take the moments in, the original ones by default; returns (p + 1, p + 1)
+    """
+    w = np.ones(len(X)) if weights is None else weights
+    Z = X if standard is None else (X - standard.centre) / standard.scale
+    A = np.column_stack([Z, np.ones(len(X))])
+    return (A * w[:, None]).T @ A / w.sum()
+
+
+def clustering_hyperplane(A: Array, B: Array, standard: Standard | None = None) -> tuple[Array | None, str]:
+    """Return the plane (w, b) maximising w'Bw / w'Aw and the case that applied (thesis 5.1.2, algorithm 7).
+
+    A, B : (p + 1, p + 1) positive semidefinite, moments in the coordinates `standard`; the plane is over the original x
+
+    full_rank     leading eigenvector of A^-1 B
+    null_space    A is singular and N(A) is not inside N(B): leading eigenvector of B projected on N(A)
+    range_space   N(A) lies inside N(B): the same quotient within the range of A (thesis eq. 5.1.9)
+    none          A is zero
+
+    Ranks are decided in standard coordinates by eigenvalues > eps (p + 1) max, where they do not depend on units; lengths
+    and right angles are those of the original coordinates.
+    """
+    m = len(A)
+    standard = standard or Standard(np.zeros(m - 1), np.ones(m - 1))
+    values, vectors = np.linalg.eigh(A)
+    eps = np.finfo(float).eps * m
+    if not values[-1] > 0:
+        return None, "none"
+    zero = ~(values > eps * values[-1])
+    N = np.empty((m, 0))
+    if zero.any():
+        outside = np.linalg.eigvalsh(vectors[:, zero].T @ B @ vectors[:, zero])[-1] > 16.0 * eps * np.trace(B)
+        N = np.linalg.qr(standard.to_original(vectors[:, zero]))[0]
+        if outside:
+            Z = standard.to_standard(N)
+            return _leading(Z.T @ B @ Z, N), "null_space"
+    R = vectors[:, ~zero] / np.sqrt(values[~zero])
+    w = _leading(R.T @ B @ R, standard.to_original(R))
+    return w - N @ (N.T @ w), "range_space" if zero.any() else "full_rank"
+
+
+def _leading(M: Array, basis: Array) -> Array:
+    """basis @ (leading eigenvector of M); a repeated leading eigenvalue is settled by the canonical basis."""
+    values, vectors = np.linalg.eigh((M + M.T) / 2.0)
+    repeated = values[-1] - values <= REPEATED * abs(values[-1])
+    solutions = basis @ vectors[:, repeated]
+    if solutions.shape[1] == 1:
+        return solutions[:, 0]
+    return canonical_basis(np.linalg.qr(solutions)[0])[:, 0]
+
+
+def distinct_gap(X: Array, w: Array) -> float:
+    """Return the gap above which two projections X w are distinct (ALGORITHMS section 0).
+
+    1e-9 of the scale sum_j |w_j| (range of feature j), plus a few rounding errors of the projection's magnitude.
+    """
+    scale = np.abs(w) @ (X.max(axis=0) - X.min(axis=0))
+    return float(1e-9 * scale + 32.0 * np.finfo(float).eps * (np.abs(w) @ np.abs(X).max(axis=0)))
+
+
+def normalise_plane(plane: Array) -> Array | None:
+    """Scale (w, b) so that |w| = 1 and the first non-zero component of w is negative; None if w is zero."""
+    w = plane[:-1]
+    length = float(np.linalg.norm(w))
+    if not length > 1e-14 * float(np.max(np.abs(plane))):
+        return None
+    plane = plane / length
+    return plane if np.array_equal(orient(plane[:-1]), plane[:-1]) else -plane
+
+
+def angle_bisectors(first: Array, second: Array) -> list[Array]:
+    """Return the bisectors (w, b) of two normalised planes: their sum and difference, or the midway plane.
+
+    first, second : (p + 1,) as `normalise_plane` returns them (Manwani & Sastry 2012, eq. 4 and 5; parallel planes:
+    the plane halfway between them)
+    """
+    cosine = float(first[:-1] @ second[:-1])
+    if abs(cosine) > 1.0 - 1e-12:
+        sign = 1.0 if cosine > 0 else -1.0
+        midway = first.copy()
+        midway[-1] = 0.5 * (first[-1] + sign * second[-1])
+        candidates = [midway]
+    else:
+        candidates = [first + second, first - second]
+    planes = [normalise_plane(c) for c in candidates]
+    return [plane for plane in planes if plane is not None]

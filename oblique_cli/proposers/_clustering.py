@@ -1,0 +1,67 @@
+"""What GDT and HHGDT share: the better angle bisector of the two clustering hyperplanes of a node."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import _core
+from oblique_cli.constraints import Choice
+from oblique_cli.geometry import (
+    Standard,
+    angle_bisectors,
+    augmented_moment,
+    clustering_hyperplane,
+    distinct_gap,
+    normalise_plane,
+)
+from oblique_cli.tree.splitting import Node
+
+Array = NDArray[np.float64]
+
+BISECTOR_CLASSES = Choice(("all", "super"))
+
+
+def bisectors(node: Node) -> list[Array]:
+    """Return the one or two angle bisectors (w, b) of the largest class against the rest; empty if a plane has no w.
+
+    Thesis 5.1.1 and 5.1.2; the largest class is the one of lowest code on a tie.
+    """
+    positive = node.y == int(np.argmax(node.class_weights))
+    standard = Standard.of(node.X)
+    moments = [
+        augmented_moment(node.X[mask], None if node.weights is None else node.weights[mask], standard)
+        for mask in (positive, ~positive)
+    ]
+    planes = []
+    for A, B in (moments, moments[::-1]):
+        w, _ = clustering_hyperplane(A, B, standard)
+        plane = None if w is None else normalise_plane(w)
+        if plane is None:
+            return []
+        planes.append(plane)
+    bisectors = angle_bisectors(planes[0], planes[1])
+    if node.ties == "tolerant":
+        # Rows on the plane itself must not fall to the side that rounding chooses: they belong to the left.
+        for plane in bisectors:
+            plane[-1] -= distinct_gap(node.X, plane[:-1])
+    return bisectors
+
+
+def better_bisector(node: Node, bisector_classes: str) -> tuple[Array | None, bool]:
+    """Return the bisector of greater gain, the first on a tie, and whether its gain is positive.
+
+    Scored over all classes at the node, or with "super" over the largest class against the rest.
+    """
+    planes = bisectors(node)
+    if not planes:
+        return None, False
+    y, n_classes = node.y, node.n_classes
+    if bisector_classes == "super":
+        y, n_classes = (node.y != int(np.argmax(node.class_weights))).astype(np.int32), 2
+    D = np.array([plane[:-1] for plane in planes])
+    t = np.array([-plane[-1] for plane in planes])
+    found = _core.search(
+        node.X, y, node.weights, n_classes, node.criterion, [("directions", D, t)], 0.0, False, False
+    )
+    return (planes[0], False) if found is None else (planes[found[3]], True)

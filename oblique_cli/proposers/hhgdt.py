@@ -1,0 +1,52 @@
+"""HHGDT: the reflection of the bisector's normal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from oblique_cli.constraints import Constraint
+from oblique_cli.geometry import orient
+from oblique_cli.proposers._clustering import BISECTOR_CLASSES, better_bisector
+from oblique_cli.proposers._reflection import SIGN, SIGNS, TAU, reflections
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
+
+
+@PROPOSERS.register("hhgdt")
+class HHGDT(Proposer):
+    """Reflect along the normal of GDT's bisector and search all axes of that space with all classes.
+
+    bisector_classes : as in GDT; tau : 0 in the thesis; sign : of the first non-zero component of the normal
+    """
+
+    title = "HHGDT"
+    source = "Wickramarachchi (2015), section 5.1, algorithms 7 and 8"
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "tau": TAU,
+        "sign": SIGN,
+        "bisector_classes": BISECTOR_CLASSES,
+    }
+    tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini", "max_misrate": 0.05}
+    limit_name: ClassVar[str | None] = "epsilon"
+    native: ClassVar[str | None] = "hhgdt"
+
+    def __init__(self, tau: float = 0.0, sign: str = "negative", bisector_classes: str = "all") -> None:
+        self.tau = tau
+        self.sign = sign
+        self.bisector_classes = bisector_classes
+
+    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+        """Yield the reflected space of the better bisector's normal."""
+        plane, _ = better_bisector(node, self.bisector_classes)
+        if plane is not None:
+            yield from reflections([orient(plane[:-1], SIGNS[self.sign])], self.tau)
+
+    def native_options(self) -> dict[str, Any]:
+        """tau and sign as numbers, and which classes score the bisectors."""
+        return {
+            "tau": float(self.tau),
+            "sign": SIGNS[self.sign],
+            "bisector_by_super_classes": self.bisector_classes == "super",
+        }

@@ -1,0 +1,134 @@
+"""How one node is split: what a heuristic sees, what it proposes, and the exact search among the proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from oblique_cli import _core
+from oblique_cli.constraints import Constraint
+from oblique_cli.registry import Registry
+
+Array = NDArray[np.float64]
+
+CRITERIA = ("gini", "entropy", "twoing", "max_minority", "sum_minority")
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """What a heuristic may see of a node. Read only.
+
+    X : (n, p) float64 C order; y : (n,) int32 codes; weights : (n,) or None; n_classes : of the whole problem
+    """
+
+    X: Array
+    y: NDArray[np.int32]
+    weights: Array | None
+    n_classes: int
+    depth: int
+    criterion: str
+    ties: str = "tolerant"
+
+    @property
+    def class_weights(self) -> Array:
+        """(n_classes,) weight of each class at the node."""
+        return np.bincount(self.y, weights=self.weights, minlength=self.n_classes).astype(np.float64)
+
+    def of_class(self, code: int) -> tuple[Array, Array | None]:
+        """Rows and weights of one class."""
+        mask = self.y == code
+        return self.X[mask], None if self.weights is None else self.weights[mask]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """A group of directions in which to look for a split, searched in the order they are proposed.
+
+    Make one with `axes()`, `reflection(u)` or `directions(D, thresholds)`. A reflection is handed over as its vector
+    u: the search projects on it once and reaches all p axes of the reflected space from there.
+    """
+
+    spec: tuple[Any, ...]
+
+    @classmethod
+    def axes(cls) -> Candidates:
+        """The p original axes."""
+        return cls(("axes",))
+
+    @classmethod
+    def reflection(cls, u: Array) -> Candidates:
+        """The p columns of I - 2uu'. u : (p,) unit vector."""
+        return cls(("reflection", np.ascontiguousarray(u, dtype=np.float64)))
+
+    @classmethod
+    def directions(cls, D: Array, thresholds: Array | None = None) -> Candidates:
+        """The rows of D, unit normals. D : (k, p); thresholds : (k,), or None to search them."""
+        t = None if thresholds is None else np.ascontiguousarray(thresholds, dtype=np.float64)
+        return cls(("directions", np.ascontiguousarray(D, dtype=np.float64), t))
+
+
+class Split(NamedTuple):
+    """A hyperplane for a node: left iff coef @ x <= threshold."""
+
+    coef: Array
+    threshold: float
+    gain: float
+    order: int
+
+
+class Proposer(BaseEstimator):
+    """A split heuristic: proposes where to look; the search decides.
+
+    Subclasses implement `propose`. The class attributes describe the algorithm that the heuristic makes:
+
+    title           name in published tables
+    source          paper and section
+    constraints     parameter name -> what it may be
+    tree_defaults   parameters of the tree that differ from the estimator's own defaults
+    limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
+    native          family name in the compiled core that grows the same tree, or None
+    """
+
+    title: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
+    tree_defaults: ClassVar[Mapping[str, Any]] = {}
+    limit_name: ClassVar[str | None] = None
+    native: ClassVar[str | None] = None
+
+    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+        """Yield groups of directions; yielding nothing makes the node a leaf. Deterministic for a given rng."""
+        raise NotImplementedError
+
+    def native_options(self) -> dict[str, Any]:
+        """Parameters as the compiled core takes them; only those that differ from its defaults."""
+        return {}
+
+
+PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorithms")
+
+
+def best_split(
+    node: Node,
+    proposer: Proposer,
+    rng: np.random.Generator,
+    min_leaf: float = 1.0,
+    exhaustive: bool = False,
+) -> Split | None:
+    """Return the first of the best splits among all proposals, or None if none has a positive score.
+
+    The tie rule is that of ALGORITHMS section 0; a node with `ties="strict"` drops its tolerances and `exhaustive=True` sorts every
+    direction instead of bounding it, with the same result.
+    """
+    candidates = [group.spec for group in proposer.propose(node, rng)]
+    if not candidates:
+        return None
+    found = _core.search(
+        node.X, node.y, node.weights, node.n_classes, node.criterion, candidates, min_leaf, node.ties == "strict", exhaustive
+    )
+    return None if found is None else Split(*found)

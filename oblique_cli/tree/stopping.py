@@ -1,0 +1,30 @@
+"""When a node is not split further."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Every stopping rule but the lack of a useful split (thesis 1.5 and 3.5).
+
+    min_parent     a node is split only if it weighs more than this; rows weigh 1, and with sample weights the unit is
+                   the smallest positive weight, so that weight 2 is a doubled row and scaling all weights is nothing
+    max_misrate    a node is split only if its misclassification rate is above this
+    max_depth      no node at this depth is split; None for no limit
+    """
+
+    min_parent: float = 2.0
+    max_misrate: float = 0.0
+    max_depth: int | None = None
+
+    def is_leaf(self, class_weights: NDArray[np.float64], depth: int) -> bool:
+        """Whether a node with the given class weights must be a leaf. class_weights : (C,)."""
+        if self.max_depth is not None and depth >= self.max_depth:
+            return True
+        total = float(class_weights.sum())
+        return total <= self.min_parent or (total - float(class_weights.max())) / total <= self.max_misrate

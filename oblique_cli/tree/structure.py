@@ -1,0 +1,219 @@
+"""A fitted tree as frozen arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import _core
+from oblique_cli.errors import DataError
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+SCHEMA = "oblique-tree/1"
+
+
+class Tree:
+    """A binary tree of hyperplanes. All arrays are read-only.
+
+    left, right : (n_nodes,) int32    children, -1 at leaves; the root is 0 and a child is larger than its parent
+    coef_       : (n_nodes, p)        normal of each split, unit length; zeros at leaves
+    intercept_  : (n_nodes,)          a row goes left iff coef_ @ x + intercept_ <= 0, decided as coef_ @ x <= threshold
+    thresholds  : (n_nodes,)          -intercept_
+    counts      : (n_nodes, C)        weight of each class among the training rows of the node
+    gains       : (n_nodes,)          score of the split by the criterion, 0 at leaves
+    n_rows      : (n_nodes,) int64    training rows at the node
+    """
+
+    def __init__(
+        self, left: Ints, right: Ints, coef: Array, thresholds: Array, counts: Array, gains: Array, n_rows: NDArray[Any]
+    ) -> None:
+        self.left = _frozen(left, np.int32)
+        self.right = _frozen(right, np.int32)
+        self.coef_ = _frozen(coef, np.float64)
+        self.thresholds = _frozen(thresholds, np.float64)
+        self.counts = _frozen(counts, np.float64)
+        self.gains = _frozen(gains, np.float64)
+        self.n_rows = _frozen(n_rows, np.int64)
+
+    @property
+    def intercept_(self) -> Array:
+        """Offsets b of the hyperplanes coef_ @ x + b = 0, (n_nodes,)."""
+        return -self.thresholds
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.left)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features p."""
+        return int(self.coef_.shape[1])
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves: the tree size of the papers."""
+        return (self.n_nodes + 1) // 2
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """(n_nodes,) whether a node is a leaf."""
+        return self.left < 0
+
+    @cached_property
+    def depths(self) -> NDArray[np.int64]:
+        """(n_nodes,) distance from the root."""
+        depths = np.zeros(self.n_nodes, dtype=np.int64)
+        for node in np.flatnonzero(~self.is_leaf):
+            depths[self.left[node]] = depths[self.right[node]] = depths[node] + 1
+        return depths
+
+    @property
+    def depth(self) -> int:
+        """Longest path from the root, 0 for a single leaf."""
+        return int(self.depths.max())
+
+    @cached_property
+    def labels(self) -> Ints:
+        """(n_nodes,) class code a node has as a leaf: the most frequent, the lowest code on a tie (thesis 1.5)."""
+        return np.argmax(self.counts, axis=1).astype(np.int32)
+
+    @cached_property
+    def errors(self) -> Array:
+        """(n_nodes,) training weight outside a node's majority class."""
+        return self.counts.sum(axis=1) - self.counts.max(axis=1)
+
+    @cached_property
+    def misclassification_rates(self) -> Array:
+        """(n_nodes,) 1 - max_k p_k, computed as one division so that 3 of 10 is 0.3 to the bit."""
+        return self.errors / self.counts.sum(axis=1)
+
+    @cached_property
+    def walker(self) -> _core.Walker:
+        """The compiled traversal; it refuses arrays whose node numbers do not form a tree."""
+        return _core.Walker(self.left, self.right, self.coef_, self.thresholds)
+
+    def apply(self, X: Array) -> Ints:
+        """Return the leaf of each row. X : (n, p) float64; returns (n,) int32."""
+        return np.asarray(self.walker.apply(np.ascontiguousarray(X, dtype=np.float64)))
+
+    def apply_limits(self, X: Array, limits: Array) -> Ints:
+        """Return where each row stops if nodes of misclassification rate <= limit were leaves.
+
+        X : (n, p); limits : (m,) ascending; returns (n, m) node ids. The split at a node does not depend on the limit,
+        so this one tree holds the tree of every limit (ALGORITHMS section 6).
+        """
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        return np.asarray(self.walker.apply_limits(X, self.misclassification_rates, np.ascontiguousarray(limits)))
+
+    def leaves_of_limits(self, limits: Array) -> NDArray[np.int64]:
+        """Return the number of leaves for each limit of `apply_limits`, (m,)."""
+        return np.asarray(self.walker.leaves_of_limits(self.misclassification_rates, np.ascontiguousarray(limits)))
+
+    def collapse(self, leaves: NDArray[np.bool_]) -> Tree:
+        """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
+        builder = TreeBuilder(self.n_features, self.counts.shape[1])
+        stack = [(0, builder.add(self.counts[0], int(self.n_rows[0])))]
+        while stack:
+            old, new = stack.pop()
+            if self.left[old] < 0 or leaves[old]:
+                continue
+            children = [int(self.left[old]), int(self.right[old])]
+            ids = [builder.add(self.counts[c], int(self.n_rows[c])) for c in children]
+            builder.split(new, self.coef_[old], float(self.thresholds[old]), float(self.gains[old]), ids[0], ids[1])
+            stack.extend([(children[1], ids[1]), (children[0], ids[0])])
+        return builder.finish()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data for JSON; `from_dict` gives back a tree with the same predictions."""
+        fields = ("left", "right", "coef_", "thresholds", "counts", "gains", "n_rows")
+        return {"schema": SCHEMA} | {name: getattr(self, name).tolist() for name in fields}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Tree:
+        """Rebuild a tree from `to_dict`; DataError if the data is not a tree of this schema."""
+        if data.get("schema") != SCHEMA:
+            raise DataError(f"a tree must have schema {SCHEMA!r}. Got {data.get('schema')!r}.")
+        try:
+            left = np.array(data["left"], dtype=np.int32)
+            tree = cls(
+                left,
+                np.array(data["right"], dtype=np.int32),
+                np.array(data["coef_"], dtype=np.float64).reshape(len(left), -1),
+                np.array(data["thresholds"], dtype=np.float64),
+                np.array(data["counts"], dtype=np.float64).reshape(len(left), -1),
+                np.array(data["gains"], dtype=np.float64),
+                np.array(data["n_rows"], dtype=np.int64),
+            )
+            _ = tree.walker  # checks that the node numbers form a tree
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"not a tree: {error}") from error
+        return tree
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The compiled traversal is rebuilt on demand and cannot be pickled.
+        return {key: value for key, value in self.__dict__.items() if key != "walker"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for key, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            self.__dict__[key] = value
+
+    def __repr__(self) -> str:
+        return f"Tree({self.n_leaves} leaves, depth {self.depth}, {self.n_features} features)"
+
+
+def _frozen(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    out = np.ascontiguousarray(values, dtype=dtype)
+    out.flags.writeable = False
+    return out
+
+
+class TreeBuilder:
+    """Appends nodes in any order; `finish` numbers them so that children are larger than parents, and freezes."""
+
+    def __init__(self, n_features: int, n_classes: int) -> None:
+        self.n_features = n_features
+        self.n_classes = n_classes
+        self._nodes: list[dict[str, Any]] = []
+
+    def add(self, counts: Array, n_rows: int) -> int:
+        """Append a leaf with the given class weights and return its id."""
+        self._nodes.append({"counts": counts, "n_rows": n_rows, "children": None})
+        return len(self._nodes) - 1
+
+    def split(self, node: int, coef: Array, threshold: float, gain: float, left: int, right: int) -> None:
+        """Make `node` internal with the given hyperplane and children."""
+        self._nodes[node] |= {"coef": coef, "threshold": threshold, "gain": gain, "children": (left, right)}
+
+    def finish(self, root: int = 0) -> Tree:
+        """Return the tree below `root`: pairs of children are numbered as their parents are visited, left first."""
+        order = [root]
+        place = {root: 0}
+        stack = [root]
+        while stack:
+            children = self._nodes[stack.pop()]["children"]
+            if children is None:
+                continue
+            for child in children:
+                place[child] = len(order)
+                order.append(child)
+            stack.extend(reversed(children))
+        n = len(order)
+        left, right = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+        coef, thresholds, gains = np.zeros((n, self.n_features)), np.zeros(n), np.zeros(n)
+        counts, n_rows = np.zeros((n, self.n_classes)), np.zeros(n, dtype=np.int64)
+        for i, old in enumerate(order):
+            node = self._nodes[old]
+            counts[i], n_rows[i] = node["counts"], node["n_rows"]
+            if node["children"] is not None:
+                left[i], right[i] = (place[c] for c in node["children"])
+                coef[i], thresholds[i], gains[i] = node["coef"], node["threshold"], node["gain"]
+        return Tree(left, right, coef, thresholds, counts, gains, n_rows)

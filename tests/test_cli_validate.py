@@ -1,0 +1,94 @@
+"""`oblique validate` and `oblique schema`, called in process."""
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from oblique_cli.cli.schema import schema
+from oblique_cli.cli.validate import validate
+from oblique_cli.experiments import composing
+
+GOOD = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {folds: 3, repeats: 2}\n"
+BAD = GOOD.replace("folds", "fold")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.yaml").write_text(GOOD)
+    (tmp_path / "bad.yaml").write_text(BAD)
+    return lambda *arguments: CliRunner().invoke(validate, arguments)
+
+
+def test_a_good_configuration_is_ok_with_its_size(run):
+    result = run("good.yaml")
+    assert (result.exit_code, result.output) == (0, "good.yaml: ok (1 data set x 1 algorithm x 6 folds)\n")
+
+
+def test_bupa_hhgdt_is_found_by_name_and_has_a_hundred_folds(run):
+    assert run("bupa_hhgdt").output == "bupa_hhgdt: ok (1 data set x 1 algorithm x 100 folds)\n"
+
+
+def test_without_arguments_every_bundled_configuration_is_checked(run):
+    result = run()
+    assert result.exit_code == 0
+    assert [line.partition(":")[0] for line in result.output.splitlines()] == composing.bundled()
+
+
+def test_a_bad_configuration_shows_its_problems_and_ends_with_2(run):
+    result = run("bad.yaml")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        "bad.yaml:4:6 unknown key 'fold' in cv. Did you mean 'folds'?",
+        "    4 | cv: {fold: 3, repeats: 2}",
+        "             ^^^^",
+        "1 error.",
+    ]
+
+
+def test_a_bad_configuration_does_not_hide_the_others(run):
+    result = run("nowhere", "bad.yaml", "good.yaml")
+    assert result.exit_code == 2
+    assert result.stdout.startswith("good.yaml: ok")
+    assert "no configuration 'nowhere'" in result.stderr
+    assert "bad.yaml:4:6" in result.stderr
+
+
+def test_set_changes_what_is_checked(run):
+    assert run("good.yaml", "--set", "cv.scheme=monte_carlo").output.endswith("x 2 folds)\n")
+    result = run("good.yaml", "--set", "cv.repeat=2")
+    assert result.exit_code == 2
+    assert result.stderr == "--set cv.repeat=2: unknown key 'repeat' in cv. Did you mean 'repeats'?\n1 error.\n"
+
+
+def test_allow_outside_lets_a_path_leave_the_project_folder(run, tmp_path):
+    outside = tmp_path.parent / f"{tmp_path.name}.csv"
+    outside.write_text("class,a\n1,2\n")
+    (tmp_path / "csv.yaml").write_text(GOOD.replace("iris", f"{{csv: ../{outside.name}, target: class}}"))
+    assert "--allow-outside" in run("csv.yaml").stderr
+    assert run("csv.yaml", "--allow-outside").exit_code == 0
+
+
+def test_schema_prints_a_schema_that_is_valid_json():
+    result = CliRunner().invoke(schema)
+    assert result.exit_code == 0
+    jsonschema.Draft202012Validator.check_schema(json.loads(result.output))
+
+
+@pytest.mark.parametrize("command", [validate, schema])
+def test_every_command_has_help_with_an_example(command):
+    output = CliRunner().invoke(command, ["--help"]).output
+    assert f"Example: oblique {command.name}" in output
+
+
+def test_the_commands_import_nothing_numerical_until_they_run():
+    code = (
+        "import sys, oblique_cli.cli.validate, oblique_cli.cli.schema; "
+        "print([m for m in ('numpy', 'yaml', 'sklearn', 'scipy', 'pandas') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

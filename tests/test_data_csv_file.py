@@ -1,0 +1,156 @@
+"""CSV: every delimiter, encoding and line end that is allowed, and one sentence for everything that is not."""
+
+import csv
+import gzip
+import io
+import os
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oblique_cli.data import csv_file
+from oblique_cli.data.catalogue import read_csv
+from oblique_cli.errors import DataError
+
+
+def columns(text: str | bytes) -> dict[str, tuple[str, ...]]:
+    table = csv_file.parse(text.encode() if isinstance(text, str) else text, "my.csv")
+    return dict(zip(table.header, table.columns, strict=True))
+
+
+EXPECTED = {"size": ("1.5", "2"), "class": ("a", "b")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "size,class\n1.5,a\n2,b\n",
+        "size,class\n1.5,a\n2,b",
+        "size;class\n1.5;a\n2;b\n",
+        "size\tclass\n1.5\ta\n2\tb\n",
+        "size,class\r\n1.5,a\r\n2,b\r\n",
+        "size,class\r1.5,a\r2,b\r",
+        "\ufeffsize,class\n1.5,a\n2,b\n",
+        '"size","class"\n"1.5","a"\n2,b\n',
+        " size , class \n 1.5 , a \n2, b\n",
+        "\n\nsize,class\n\n1.5,a\n   \n2,b\n\n",
+    ],
+)
+def test_delimiters_line_ends_byte_order_mark_quotes_and_blanks_do_not_matter(text):
+    assert columns(text) == EXPECTED
+
+
+def test_gzip_is_read_by_suffix(tmp_path):
+    path = tmp_path / "my.csv.gz"
+    path.write_bytes(gzip.compress(b"size,class\n1.5,a\n2,b\n"))
+    table = read_csv(path)
+    assert dict(zip(table.header, table.columns, strict=True)) == EXPECTED
+
+
+def test_the_header_decides_the_delimiter_and_quoted_delimiters_do_not_count():
+    assert columns('"price, EUR";class\n1,5;a\n') == {"price, EUR": ("1,5",), "class": ("a",)}
+    assert columns("price,size;weight;class\n1;2;a\n") == {"price,size": ("1",), "weight": ("2",), "class": ("a",)}
+
+
+def test_quotes_hold_delimiters_line_ends_and_doubled_quotes():
+    assert columns('note,class\n"a, ""b""\nc",x\nplain,y\n') == {"note": ('a, "b"\nc', "plain"), "class": ("x", "y")}
+
+
+def test_lines_are_those_of_the_file_even_after_empty_ones():
+    assert csv_file.parse(b"a,b\n\n1,2\n\n\n3,4\n", "my.csv").lines == (3, 6)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "my.csv: the file is empty"),
+        (b"\xef\xbb\xbf\n \r\n", "my.csv: the file is empty"),
+        (b'""', "my.csv: the file is empty"),
+        (b"a,class\n", "my.csv: there are no rows below the header"),
+        (b"a,class\n1,x\n2,y,z\n", "my.csv: line 3 has 3 fields, the header has 2"),
+        (b"a,class\n1,x\n\n2\n", "my.csv: line 4 has 1 field, the header has 2"),
+        (b"a,b,a\n1,2,3\n", "my.csv: columns 1 and 3 are both named 'a'"),
+        (b",a,class\n0,1,x\n", "my.csv: column 1 has no name in the header"),
+        (b"1,2.5,3\n4,5,6\n", "my.csv: the first row holds only numbers; it must be a header with the column names"),
+        (b"a,class\n1,caf\xe9\n", "my.csv: line 2 is not UTF-8 text; save the file as UTF-8"),
+        ("a,class\n1,x\n".encode("utf-16"), "my.csv: line 1 is not UTF-8 text; save the file as UTF-8"),
+        (b"a,class\n1,x\n2,\0\n", "my.csv: line 3 holds a NUL byte, so this is not a text file"),
+        (
+            b"a,b;class\n1,2\n",
+            "my.csv: the header can be cut at comma or semicolon alike; use one, and quote names that",
+        ),
+        (b'a,class\n1,"x\n', "my.csv: line 2 cannot be read as CSV (unexpected end of data)"),
+        (b'a,class\n1,"x"y\n', "my.csv: line 2 cannot be read as CSV"),
+        (b"a,class\n1," + b"x" * 200_000, "my.csv: line 2 cannot be read as CSV (field larger than field limit"),
+    ],
+)
+def test_malformed_text_gets_one_sentence_with_its_place(content, message):
+    with pytest.raises(DataError, match="^" + re.escape(message)) as caught:
+        csv_file.parse(content, "my.csv")
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 4
+
+
+def test_a_path_that_cannot_be_read_says_why(tmp_path):
+    for path, reason in [
+        (tmp_path / "none.csv", "does not exist"),
+        (tmp_path / "none.csv" / "deeper", "does not exist"),
+        (tmp_path, "is not a regular file"),
+        ("a\0b.csv", "cannot be read (embedded null byte)"),
+        (tmp_path / ("x" * 400), "cannot be read (File name too long)"),
+    ]:
+        with pytest.raises(DataError, match=re.escape(f"{path}: the file {reason}")):
+            read_csv(path)
+
+
+def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(DataError, match="is not a regular file"):
+        read_csv(tmp_path / "pipe.csv")
+
+
+def test_a_cut_or_false_gzip_file_is_named(tmp_path):
+    whole = gzip.compress(b"size,class\n1.5,a\n2,b\n" * 50)
+    for name, content in {
+        "cut.csv.gz": whole[:-9],
+        "text.csv.gz": b"size,class\n1,a\n",
+        "bad.csv.gz": b"\x1f\x8b" * 9,
+    }.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match=f"{name}: not a whole gzip file"):
+            read_csv(tmp_path / name)
+
+
+@given(st.binary(max_size=200) | st.text(alphabet=',;\t\n\r"ab1.\0\ufeff ', max_size=60).map(str.encode))
+@settings(max_examples=500, deadline=None)
+def test_any_bytes_give_a_whole_table_or_one_sentence(content):
+    try:
+        table = csv_file.parse(content, "my.csv")
+    except DataError as error:
+        assert str(error).startswith("my.csv: ")
+        assert "\n" not in str(error).replace("\\n", "")
+    else:
+        assert table.lines
+        assert {len(cells) for cells in table.columns} == {len(table.lines)}
+        assert len(set(table.header)) == len(table.header) == len(table.columns)
+
+
+words = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
+
+
+@given(st.lists(st.lists(words, min_size=2, max_size=4), min_size=2, max_size=5), st.sampled_from(",;\t"))
+@settings(max_examples=300, deadline=None)
+def test_what_a_csv_writer_writes_is_read_back(rows, delimiter):
+    header = [f"c{i}" for i in range(len(rows[0]))]
+    body = [(row * 4)[: len(header)] for row in rows]
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([header, *body])
+    expected = [[cell.strip() for cell in cells] for cells in zip(*body, strict=True)]
+    assert [list(cells) for cells in csv_file.parse(out.getvalue().encode(), "my.csv").columns] == expected
+
+
+def test_labels_sort_by_number_then_by_text():
+    labels = ["b", "10", "2", "1.0", "a", "-3", "1e1", "nan", "1_0", "٣"]
+    assert sorted(labels, key=csv_file.label_order) == ["-3", "1.0", "2", "10", "1e1", "1_0", "a", "b", "nan", "٣"]
