@@ -2,7 +2,7 @@
 
 Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished but some folds failed,
 4 data missing or damaged, 5 results store locked or damaged, 6 reproduction outside tolerance,
-130 interrupted, 143 terminated.
+130 interrupted, 141 the reader of a pipe went away, 143 terminated.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ EXIT_DATA = 4
 EXIT_STORE = 5
 EXIT_OUTSIDE_TOLERANCE = 6
 EXIT_INTERRUPTED = 130
+EXIT_PIPE = 141
 EXIT_TERMINATED = 143
 
 

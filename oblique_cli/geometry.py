@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-ZERO_COMPONENT = 1e-12  # below this, a component of a unit vector is rounding
+ZERO_COMPONENT = 1e-9  # below this, a component of a unit vector counts as zero: its sign may be rounding
 REPEATED = 1e-10  # eigenvalues closer than this, relative to the largest, count as one
 
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from oblique_cli.cli._common import columns, data_dir_option, json_option, offline_option
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
     from oblique_cli.data.catalogue import Entry
 
-data_dir_option = click.option(
-    "--data-dir",
-    metavar="DIR",
-    help="Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache.",
-)
-offline_option = click.option("--offline", is_flag=True, help="Never use the network.")
-
-
 @click.group()
 def data() -> None:
-    """List, show, verify and fetch data sets."""
+    """List, show, verify and fetch data sets.
+
+    Example: oblique data show bupa
+    """
 
 
 def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:
@@ -41,21 +36,14 @@ def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:
     }
 
 
-def _table(rows: Sequence[Sequence[str]], right: Container[int]) -> str:
-    """Lines of text in aligned columns; those numbered in `right` end at one place."""
-    columns = list(zip(*rows, strict=True))
-    padded = []
-    for i, cells in enumerate(columns):
-        width = max(map(len, cells))
-        padded.append([f"{cell:>{width}}" if i in right else f"{cell:<{width}}" for cell in cells])
-    return "\n".join("  ".join(cells).rstrip() for cells in zip(*padded, strict=True))
-
-
 @data.command("list")
 @data_dir_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def list_(data_dir: str | None, as_json: bool) -> None:
-    """List all data sets: name, code in the papers, size, and where the files are."""
+    """List all data sets: name, code in the papers, size, and where the files are.
+
+    Example: oblique data list --json
+    """
     from oblique_cli.data.catalogue import entries
 
     rows = [_facts(entry, data_dir) for entry in entries().values()]
@@ -64,14 +52,17 @@ def list_(data_dir: str | None, as_json: bool) -> None:
         return
     keys = ("name", "code", "rows", "features", "classes", "where")
     cells = [[str(row[key] or "-") for key in keys] for row in rows]
-    click.echo(_table([keys, *cells], right={2, 3, 4}))
+    click.echo(columns([keys, *cells], right={2, 3, 4}))
 
 
 @data.command()
 @click.argument("name")
 @data_dir_option
 def show(name: str, data_dir: str | None) -> None:
-    """Show all that is known of the data set NAME."""
+    """Show all that is known of the data set NAME: a name, an alias, or its code in a paper.
+
+    Example: oblique data show BUPA
+    """
     from oblique_cli.data.catalogue import entry as look_up
     from oblique_cli.data.catalogue import whereabouts
 
@@ -107,6 +98,8 @@ def verify(names: tuple[str, ...], data_dir: str | None) -> None:
     """Check files against the catalogue: sha256, rows, features, class counts.
 
     Without NAME all sets are checked, and one that was never fetched is no fault.
+
+    Example: oblique data verify bupa letter
     """
     from oblique_cli.data import catalogue
 
@@ -132,6 +125,8 @@ def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offlin
     """Fetch data sets that are not bundled from the UCI archive.
 
     Files go to --data-dir, else to $OBLIQUE_DATA, else to the cache. An interrupted download goes on where it stopped.
+
+    Example: oblique data fetch banknote seeds
     """
     from oblique_cli.data import catalogue
     from oblique_cli.data.fetch import fetch as fetch_entry

@@ -344,26 +344,18 @@ class Walker {
 nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
   const int n_classes = static_cast<int>(counts.shape(0)), n_bins = static_cast<int>(counts.shape(1));
   Vector of_class(counts.shape(0), 0.0);
-  BinTable table;
-  table.reserve(n_classes, n_bins);
-  table.n_bins = n_bins;
-  std::fill(table.s.begin(), table.s.end(), 0.0);
-  std::fill(table.q.begin(), table.q.end(), 0.0);
-  std::fill(table.m.begin(), table.m.end(), 0.0);
+  BinTable<double> table;
   Totals totals;
   totals.n_classes = n_classes;
   totals.counts = false;
-  for (int k = 0; k < n_classes; ++k) {
-    const double* row = counts.data() + static_cast<std::size_t>(k) * counts.shape(1);
-    cumulate_weights(row, n_bins, table.of_class(k));
-    of_class[static_cast<std::size_t>(k)] = table.of_class(k)[n_bins];
-    totals.n += of_class[static_cast<std::size_t>(k)];
-  }
+  for (std::size_t k = 0; k < counts.shape(0); ++k)
+    for (std::size_t b = 0; b < counts.shape(1); ++b) of_class[k] += counts(k, b);
+  for (double w : of_class) totals.n += w;
   totals.of_class = of_class.data();
+  table.resize(n_classes, n_bins, of_class.data());
   for (int k = 0; k < n_classes; ++k)
-    accumulate_edges(table.of_class(k), of_class[static_cast<std::size_t>(k)], n_bins + 1, table.s.data(),
-                     table.q.data(), table.m.data());
-  table.limits(totals.n);
+    cumulate(counts.data() + static_cast<std::size_t>(k) * counts.shape(1), n_bins, table.of_class(k));
+  edge_sums(table.edges(), table.sums());
   with_criterion(criterion, [&]<class Criterion>() { Criterion::bounds(table, totals); });
   std::vector<double> out(table.bound.begin(), table.bound.begin() + n_bins);
   const std::size_t size = out.size();

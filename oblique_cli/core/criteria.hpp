@@ -5,8 +5,8 @@
 //   gain(v, t)         the published score of a cut: reduction in impurity, or the twoing value itself
 //   noise(t)           a bound on the rounding error of V, below which two values say nothing
 //   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
-//   Scan               the same while rows move from right to left one at a time
-//   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge
+//   Scan               nearly the same (to 1e-10 n) while rows move from right to left one at a time
+//   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
 //
 // The bounds: all cuts in a bin have left counts in the box a <= l <= b and sum s in [lo, hi]. V is convex in l, and
 // after relaxing s = sum(l) with a multiplier each class takes its better end, while s takes its better end as well
@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "kernels.hpp"
@@ -28,42 +29,53 @@ struct Totals {
   const double* of_class = nullptr;
   double n = 0.0;
   bool counts = true;                     // all weights are 1, so every sum is an exact integer
-  const double* x_log_x = nullptr;        // table for integers 0..n when counts is true and the criterion wants it
+  const double* inverse = nullptr;        // 1 / i for integers i up to n, when counts is true
+  const double* x_log_x = nullptr;        // i log i likewise, when the criterion wants it
 };
 
-// Cumulative class weights at the edges of equal-width bins, and room for what the bounds need.
+// Class weights left of the edges of equal-width bins, and room for what the bounds need. T is float for counts, which
+// are exact in it, and double for sample weights; what float arithmetic loses is given back by each criterion's slack.
+template <class T>
 struct BinTable {
-  int n_bins = 0;
-  std::vector<double> cum;                // class k at edge e: cum[k * (n_bins + 1) + e]
-  std::vector<double> s, q, m;            // at edge e: sum l, sum l^2, sum N l
-  std::vector<double> lo, hi;             // smallest and largest left weight of a cut of bin b
-  std::vector<double> multiplier, at_lo, at_hi;
-  std::vector<double> inv_lo, inv_nlo, inv_hi, inv_nhi;
-  std::vector<double> bound;
+  int n_bins = 0, n_classes = 0;
+  std::size_t stride = 0;
+  std::vector<T> totals, cum;                                       // class k at edge e: cum[k * stride + e]
+  std::vector<T> s, left_square, right_square, left_max, right_max;  // at edges, see edge_sums
+  std::vector<T> bound;
+  std::vector<double> multiplier, exact_bound;                      // room for criteria that bound in double
 
-  void reserve(int n_classes, int max_bins) {
-    cum.resize(static_cast<std::size_t>(n_classes) * (max_bins + 1));
-    for (auto* v : {&s, &q, &m, &lo, &hi, &multiplier, &at_lo, &at_hi, &inv_lo, &inv_nlo, &inv_hi, &inv_nhi, &bound})
-      v->resize(static_cast<std::size_t>(max_bins) + 1);
+  void resize(int classes, int bins, const double* of_class) {
+    n_classes = classes;
+    n_bins = bins;
+    stride = (static_cast<std::size_t>(bins) + 16) / 8 * 8;
+    if (cum.size() < static_cast<std::size_t>(classes) * stride + 8)
+      cum.resize(static_cast<std::size_t>(classes) * stride + 8);
+    totals.resize(static_cast<std::size_t>(classes));
+    for (int k = 0; k < classes; ++k) totals[k] = static_cast<T>(of_class[k]);
+    for (auto* v : {&s, &left_square, &right_square, &left_max, &right_max, &bound})
+      if (v->size() < stride + 8) v->resize(stride + 8);
   }
-  const double* of_class(int k) const { return cum.data() + static_cast<std::size_t>(k) * (n_bins + 1); }
-  double* of_class(int k) { return cum.data() + static_cast<std::size_t>(k) * (n_bins + 1); }
+  T* of_class(int k) { return cum.data() + static_cast<std::size_t>(k) * stride; }
+  const T* of_class(int k) const { return cum.data() + static_cast<std::size_t>(k) * stride; }
+  ClassEdges<T> edges() const { return {cum.data(), stride, totals.data(), n_classes, n_bins + 1}; }
 
+  bool filled(int b) const { return s[b + 1] > s[b]; }
   int last_filled() const {
-    int e = n_bins - 1;
-    while (e > 0 && s[e] == s[e + 1]) --e;
-    return e;
+    int b = n_bins - 1;
+    while (b > 0 && !filled(b)) --b;
+    return b;
   }
 
-  // Sets lo and hi: a cut of bin b leaves more than the bin's left edge and at most its right edge on the left, and
-  // at least one row (weight 1) on either side.
-  void limits(double n) {
-    for (int b = 0; b < n_bins; ++b) {
-      lo[b] = std::min(s[b] + 1.0, n - 1.0);
-      hi[b] = std::max(std::min(s[b + 1], n - 1.0), lo[b]);
-    }
+  EdgeSums<T> sums() {
+    return {s.data(), left_square.data(), right_square.data(), left_max.data(), right_max.data()};
   }
 };
+
+// What one rounding costs relative to the result, with room for a sum over the classes.
+template <class T>
+double rounding(const Totals& t) {
+  return (t.n_classes + 16.0) * static_cast<double>(std::numeric_limits<T>::epsilon());
+}
 
 struct Gini {
   static constexpr bool needs_logarithms = false;
@@ -102,42 +114,23 @@ struct Gini {
       right -= w * (2.0 * (t.of_class[k] - l[k]) - w);
       s += w;
     }
-    double value(const double*, const Totals& t) const { return left / s + right / (t.n - s); }
+    // Near enough to tell whether the cut is worth a division.
+    double rough(const double*, const Totals& t) const {
+      if (!t.counts) return left / s + right / (t.n - s);
+      const std::size_t i = static_cast<std::size_t>(s);
+      return left * t.inverse[i] + right * t.inverse[static_cast<std::size_t>(t.n) - i];
+    }
   };
-  static constexpr bool scan_is_exact_for_counts = true;
 
-  static void bounds(BinTable& b, const Totals& t) {
-    const int n_bins = b.n_bins;
-    const double n = t.n;
-    double all = 0.0;
-    for (int k = 0; k < t.n_classes; ++k) all += t.of_class[k] * t.of_class[k];
-    // sum (N - l)^2 at an edge = sum N^2 - 2 sum N l + sum l^2
-    const auto right_square = [&](int e) { return all - 2.0 * b.m[e] + b.q[e]; };
-    for (int e = 0; e < n_bins; ++e) {
-      b.inv_lo[e] = 1.0 / b.lo[e];
-      b.inv_nlo[e] = 1.0 / (n - b.lo[e]);
-      b.inv_hi[e] = 1.0 / b.hi[e];
-      b.inv_nhi[e] = 1.0 / (n - b.hi[e]);
-      // Best multiplier: |p_L|^2 - |p_R|^2, here with the squares averaged over the two edges of the bin.
-      const double s0 = 0.5 * (b.s[e] + b.s[e + 1]);
-      const double left = 0.5 * (b.q[e] + b.q[e + 1]), right = 0.5 * (right_square(e) + right_square(e + 1));
-      b.multiplier[e] = s0 > 0.0 && s0 < n ? left / (s0 * s0) - right / ((n - s0) * (n - s0)) : 0.0;
-      b.at_lo[e] = b.multiplier[e] * (b.lo[e] - b.s[e]) + b.q[e] * b.inv_lo[e] + right_square(e) * b.inv_nlo[e];
-      b.at_hi[e] = b.multiplier[e] * (b.hi[e] - b.s[e]) + b.q[e] * b.inv_hi[e] + right_square(e) * b.inv_nhi[e];
-    }
-    for (int k = 0; k < t.n_classes; ++k)
-      gini_bound_terms(b.of_class(k), t.of_class[k], n_bins, b.inv_lo.data(), b.inv_nlo.data(), b.inv_hi.data(),
-                       b.inv_nhi.data(), b.multiplier.data(), b.at_lo.data(), b.at_hi.data());
-    for (int e = 0; e < n_bins; ++e) b.bound[e] = std::max(b.at_lo[e], b.at_hi[e]);
-    // Where s is small, sum l^2 / s is better bounded by the largest class on that side; likewise on the right.
-    for (int e = 0; e <= n_bins; ++e) b.at_lo[e] = b.at_hi[e] = 0.0;
-    for (int k = 0; k < t.n_classes; ++k)
-      largest_class_terms(b.of_class(k), t.of_class[k], n_bins + 1, b.at_lo.data(), b.at_hi.data());
-    for (int e = 0; e < n_bins; ++e) {
-      const double left = b.at_lo[e + 1] + right_square(e) * b.inv_nhi[e];
-      const double right = b.at_hi[e] + b.q[e + 1] * b.inv_lo[e];
-      b.bound[e] = std::min(b.bound[e], std::min(left, right));
-    }
+  // V is at most n, and so is every term of the bound.
+  template <class T>
+  static double slack(const Totals& t) {
+    return rounding<T>(t) * t.n;
+  }
+
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    gini_bounds(b.edges(), b.sums(), static_cast<T>(t.n), b.bound.data());
   }
 };
 
@@ -176,27 +169,42 @@ struct Entropy {
       sum += term(l[k] + w, t) - term(l[k], t) + term(std::max(r - w, 0.0), t) - term(r, t);
       s += w;
     }
-    double value(const double*, const Totals& t) const { return sum - term(s, t) - term(t.n - s, t); }
+    double rough(const double*, const Totals& t) const { return sum - term(s, t) - term(t.n - s, t); }
   };
-  static constexpr bool scan_is_exact_for_counts = false;
 
-  static void bounds(BinTable& b, const Totals& t) {
+  // The bounds are computed in double and rounded once, |V| being at most n log(classes).
+  template <class T>
+  static double slack(const Totals& t) {
+    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n * std::log(t.n_classes + 1.0);
+  }
+
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    // The multiplier log(s0 / (n - s0)) makes s0 the maximum of the part in s, so it needs no clamp to [lo, hi].
+    std::vector<double>&multiplier = b.multiplier, &bound = b.exact_bound;
+    multiplier.resize(static_cast<std::size_t>(b.n_bins));
+    bound.resize(static_cast<std::size_t>(b.n_bins));
     for (int e = 0; e < b.n_bins; ++e) {
-      const double s0 = 0.5 * (b.lo[e] + b.hi[e]);
-      b.multiplier[e] = std::log(s0 / (t.n - s0));  // then s0 maximises the part in s, so no clamp is needed
-      b.at_lo[e] = b.multiplier[e] * s0 - x_log_x(s0) - x_log_x(t.n - s0);
+      const double lo = std::min(static_cast<double>(b.s[e]) + 1.0, t.n - 1.0);
+      const double hi = std::max(std::min(static_cast<double>(b.s[e + 1]), t.n - 1.0), lo);
+      const double s0 = 0.5 * (lo + hi);
+      multiplier[e] = std::log(s0 / (t.n - s0));
+      bound[e] = multiplier[e] * s0 - x_log_x(s0) - x_log_x(t.n - s0);
     }
     for (int k = 0; k < t.n_classes; ++k) {
-      const double* cum = b.of_class(k);
+      const T* cum = b.of_class(k);
       const double total = t.of_class[k];
-      double before = term(cum[0], t) + term(total - cum[0], t);
+      double left = static_cast<double>(cum[0]);
+      double before = term(left, t) + term(total - left, t);
       for (int e = 0; e < b.n_bins; ++e) {
-        const double after = cum[e + 1] == cum[e] ? before : term(cum[e + 1], t) + term(total - cum[e + 1], t);
-        b.at_lo[e] += std::max(before - b.multiplier[e] * cum[e], after - b.multiplier[e] * cum[e + 1]);
+        const double right = static_cast<double>(cum[e + 1]);
+        const double after = right == left ? before : term(right, t) + term(total - right, t);
+        bound[e] += std::max(before - multiplier[e] * left, after - multiplier[e] * right);
         before = after;
+        left = right;
       }
     }
-    for (int e = 0; e < b.n_bins; ++e) b.bound[e] = b.at_lo[e];
+    for (int e = 0; e < b.n_bins; ++e) b.bound[e] = static_cast<T>(bound[e]);
   }
 };
 
@@ -209,7 +217,7 @@ struct FreshScan {
     for (int k = 0; k < t.n_classes; ++k) s += l[k];
   }
   void move(int, double w, const double*, const Totals&) { s += w; }
-  double value(const double* l, const Totals& t) const { return Criterion::value(l, s, t); }
+  double rough(const double* l, const Totals& t) const { return Criterion::value(l, s, t); }
 };
 
 struct Twoing {
@@ -224,43 +232,17 @@ struct Twoing {
     return sum * sum / (4.0 * t.n * t.n * s * (t.n - s));
   }
   using Scan = FreshScan<Twoing>;
-  static constexpr bool scan_is_exact_for_counts = true;
 
-  static void bounds(BinTable& b, const Totals& t) {
-    const double n = t.n;
-    for (int e = 0; e < b.n_bins; ++e) {
-      b.multiplier[e] = 0.0;
-      b.at_lo[e] = b.at_hi[e] = 0.0;
-    }
-    // Best multiplier from the middle of the bin: -(M + F (n - 2s) / (2 s (n - s))) / n, M = sum N sign(y), F = sum |y|.
-    for (int k = 0; k < t.n_classes; ++k) {
-      const double* cum = b.of_class(k);
-      const double total = t.of_class[k];
-      for (int e = 0; e < b.n_bins; ++e) {
-        const double s0 = 0.5 * (b.s[e] + b.s[e + 1]);
-        const double y = n * 0.5 * (cum[e] + cum[e + 1]) - total * s0;
-        b.at_lo[e] += y > 0.0 ? total : (y < 0.0 ? -total : 0.0);
-        b.at_hi[e] += std::fabs(y);
-      }
-    }
-    for (int e = 0; e < b.n_bins; ++e) {
-      const double s0 = 0.5 * (b.s[e] + b.s[e + 1]);
-      const double spread = 2.0 * s0 * (n - s0);
-      const double best = spread > 0.0 ? -(b.at_lo[e] + b.at_hi[e] * (n - 2.0 * s0) / spread) / n : 0.0;
-      b.multiplier[e] = std::clamp(best, -1.0, 1.0);
-      b.at_lo[e] = b.at_hi[e] = 0.0;
-    }
-    for (int k = 0; k < t.n_classes; ++k)
-      twoing_bound_terms(b.of_class(k), t.of_class[k], n, b.n_bins, b.lo.data(), b.hi.data(), b.multiplier.data(),
-                         b.at_lo.data(), b.at_hi.data());
-    const double scale = 1.0 / (4.0 * n * n);
-    for (int e = 0; e < b.n_bins; ++e) {
-      const double at_lo = b.at_lo[e] * b.at_lo[e] * scale / (b.lo[e] * (n - b.lo[e]));
-      const double at_hi = b.at_hi[e] * b.at_hi[e] * scale / (b.hi[e] * (n - b.hi[e]));
-      // sum |n l - N s| is at most 2 n s and at most 2 n (n - s): tight where s or n - s is tiny.
-      const double cap = std::min(b.hi[e] / (n - b.hi[e]), (n - b.lo[e]) / b.lo[e]);
-      b.bound[e] = std::min(std::max(at_lo, at_hi), cap);
-    }
+  // With sums in units of rows, V = (sum |y|)^2 / (4 s (n - s)) and sum |y| <= 2 min(s, n - s): an error of eps n in the
+  // sum moves V by at most a few eps.
+  template <class T>
+  static double slack(const Totals& t) {
+    return rounding<T>(t);
+  }
+
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    twoing_bounds(b.edges(), b.sums(), static_cast<T>(t.n), b.bound.data());
   }
 };
 
@@ -285,17 +267,11 @@ inline double minority_of_node(const Totals& t) {
   return t.n - largest;
 }
 
-template <class Join>
-void minority_bounds(BinTable& b, const Totals& t, Join join) {
-  for (int e = 0; e < b.n_bins; ++e) {
-    double left = 0.0, right = 0.0;
-    for (int k = 0; k < t.n_classes; ++k) {
-      const double* cum = b.of_class(k);
-      left = std::max(left, cum[e]);
-      right = std::max(right, t.of_class[k] - cum[e + 1]);
-    }
-    b.bound[e] = -join(b.s[e] - left, t.n - b.s[e + 1] - right);
-  }
+template <class T, class Join>
+void minority_bounds(BinTable<T>& b, const Totals& t, Join join) {
+  for (int e = 0; e < b.n_bins; ++e)
+    b.bound[e] = static_cast<T>(-join(static_cast<double>(b.s[e] - b.left_max[e]),
+                                      t.n - static_cast<double>(b.s[e + 1]) - static_cast<double>(b.right_max[e + 1])));
 }
 
 struct MaxMinority {
@@ -308,8 +284,12 @@ struct MaxMinority {
     return -std::max(m.left, m.right);
   }
   using Scan = FreshScan<MaxMinority>;
-  static constexpr bool scan_is_exact_for_counts = true;
-  static void bounds(BinTable& b, const Totals& t) {
+  template <class T>
+  static double slack(const Totals& t) {
+    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n;
+  }
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
     minority_bounds(b, t, [](double left, double right) { return std::max(left, right); });
   }
 };
@@ -324,8 +304,12 @@ struct SumMinority {
     return -(m.left + m.right);
   }
   using Scan = FreshScan<SumMinority>;
-  static constexpr bool scan_is_exact_for_counts = true;
-  static void bounds(BinTable& b, const Totals& t) {
+  template <class T>
+  static double slack(const Totals& t) {
+    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n;
+  }
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
     minority_bounds(b, t, [](double left, double right) { return left + right; });
   }
 };

@@ -44,11 +44,13 @@ class SymmetricEigen {
   Vector work_;
 };
 
-// Makes the first component that is not zero negative (sign = -1) or positive (sign = +1). Components below 1e-12 of a
-// unit vector are rounding and count as zero.
+// Below this a component of a unit vector counts as zero: its sign may be rounding.
+inline constexpr double kZeroComponent = 1e-9;
+
+// Makes the first component that is not zero negative (sign = -1) or positive (sign = +1).
 inline void orient(double* v, std::size_t p, double sign) {
   for (std::size_t j = 0; j < p; ++j) {
-    if (std::fabs(v[j]) <= 1e-12) continue;
+    if (std::fabs(v[j]) <= kZeroComponent) continue;
     if (v[j] * sign < 0.0)
       for (std::size_t i = 0; i < p; ++i) v[i] = -v[i];
     return;
@@ -285,7 +287,7 @@ inline bool normalise_plane(double* wb, std::size_t p) {
   if (!(length > 1e-14 * magnitude)) return false;
   for (std::size_t j = 0; j <= p; ++j) wb[j] /= length;
   for (std::size_t j = 0; j < p; ++j) {
-    if (std::fabs(wb[j]) <= 1e-12) continue;
+    if (std::fabs(wb[j]) <= kZeroComponent) continue;
     if (wb[j] > 0.0)
       for (std::size_t i = 0; i <= p; ++i) wb[i] = -wb[i];
     break;

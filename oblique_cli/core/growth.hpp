@@ -121,9 +121,7 @@ void search_spaces(SplitSearch<Criterion>& search, const NodeRows& rows, const S
       continue;
     }
     // X u once, then every reflected axis is x_j - 2 u_j X u.
-    std::fill_n(xu.begin(), rows.n, 0.0);
-    for (std::size_t j = 0; j < p; ++j)
-      if (space.u[j] != 0.0) add_scaled(space.u[j], rows.columns[j], xu.data(), rows.n);
+    combine_columns(rows.columns.data(), space.u.data(), p, xu.data(), rows.n);
     for (std::size_t j = 0; j < p; ++j, ++order) {
       if (space.u[j] == 0.0) {  // the reflection leaves this axis where it was
         if (axis_done[j]) continue;
@@ -283,9 +281,7 @@ inline int majority(const Totals& t) {
 
 // Projections of the node's rows on h, by columns.
 inline void project(const NodeRows& rows, const double* h, double* z) {
-  std::fill_n(z, rows.n, 0.0);
-  for (std::size_t j = 0; j < rows.columns.size(); ++j)
-    if (h[j] != 0.0) add_scaled(h[j], rows.columns[j], z, rows.n);
+  combine_columns(rows.columns.data(), h, rows.columns.size(), z, rows.n);
 }
 
 template <class Criterion>

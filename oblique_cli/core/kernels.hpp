@@ -18,6 +18,9 @@ Range project_reflected(const double* x, const double* w, double c, double* z, s
 // Smallest and largest value of z. n >= 1.
 Range range_of(const double* z, std::size_t n);
 
+// out[i] = sum over j of u[j] * columns[j][i], added up in the order of j.
+void combine_columns(const double* const* columns, const double* u, std::size_t p, double* out, std::size_t n);
+
 // y[i] += a * x[i]
 void add_scaled(double a, const double* x, double* y, std::size_t n);
 
@@ -30,18 +33,34 @@ double dot_row(const double* w, const double* x, std::size_t p);
 // bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
 void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);
 
-// Running sums of one class' bin counts, and what they add to the sums over classes at the n_bins + 1 bin edges.
-// cum has n_bins + 1 entries, cum[0] = 0.
-void accumulate_edges(const double* cum, double total, int n_edges, double* s, double* q, double* m);
-void cumulate_counts(const std::uint32_t* counts, int n_bins, double* cum);
-void cumulate_weights(const double* weights, int n_bins, double* cum);
+// Class weights left of each bin edge, one row per class: class k at edge e is cum[k * stride + e]. Counts are held as
+// float, exact below 2^24; sample weights as double. Rows may be read up to the next multiple of 8 edges.
+template <class T>
+struct ClassEdges {
+  const T* cum = nullptr;
+  std::size_t stride = 0;
+  const T* totals = nullptr;
+  int n_classes = 0;
+  int n_edges = 0;
+};
 
-// What one class adds to the upper bounds of all bins (see criteria.hpp for the formulas).
-void gini_bound_terms(const double* cum, double total, int n_bins, const double* inv_lo, const double* inv_nlo,
-                      const double* inv_hi, const double* inv_nhi, const double* lambda, double* at_lo, double* at_hi);
-// left[e] = max(left[e], l), right[e] = max(right[e], total - l) at every edge.
-void largest_class_terms(const double* cum, double total, int n_edges, double* left, double* right);
-void twoing_bound_terms(const double* cum, double total, double n, int n_bins, const double* lo, const double* hi,
-                        const double* mu, double* at_lo, double* at_hi);
+// At every edge: sum of l, sum of l^2, sum of (N - l)^2, largest l, largest N - l. Outputs are padded like the rows.
+template <class T>
+struct EdgeSums {
+  T *s, *left_square, *right_square, *left_max, *right_max;
+};
+void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out);
+void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out);
+
+// cum[0] = 0, cum[b + 1] = counts of bins 0..b in both tables, which are left cleared. n_bins is a multiple of 8.
+void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum);
+void cumulate(const double* weights, int n_bins, double* cum);
+
+// Upper bounds of the Gini and of the twoing value over the cuts of every bin (formulas in criteria.hpp); n is the sum of
+// the totals. bound is padded like the rows of cum.
+void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);
+void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound);
+void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);
+void twoing_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound);
 
 }  // namespace oblique

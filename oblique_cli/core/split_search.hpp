@@ -11,8 +11,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -49,16 +51,18 @@ class Front {
     bar_ = base_ + noise_;
   }
 
-  // A cut below the bar cannot win.
-  double bar() const { return bar_; }
-
-  // A cut of a direction later than all seen so far must beat this to matter: the best so far is earlier and as good.
-  double to_beat() const { return cuts_.empty() ? base_ + noise_ : best_; }
+  // The least value with which a cut of direction `order` can still win, if directions are searched in order: within the
+  // slack of the best, and better than the best once an earlier direction holds it.
+  double needed(std::int64_t order) const {
+    const bool earlier = !cuts_.empty() && cuts_.back().order < order;
+    return earlier ? above_best_ : bar_;
+  }
 
   void offer(std::int64_t order, double threshold, double value) {
     if (!(value > base_ + noise_) || value < bar_) return;
     if (value > best_) {
       best_ = value;
+      above_best_ = std::nextafter(best_, std::numeric_limits<double>::infinity());
       const double slack = relative_ * (best_ - base_) + (relative_ > 0.0 ? noise_ : 0.0);
       bar_ = std::max(best_ - slack, base_ + noise_);
     }
@@ -81,7 +85,7 @@ class Front {
     return c.order < order || (c.order == order && c.threshold < threshold);
   }
   std::vector<Cut> cuts_;
-  double base_ = 0.0, noise_ = 0.0, relative_ = 0.0, best_ = 0.0, bar_ = 0.0;
+  double base_ = 0.0, noise_ = 0.0, relative_ = 0.0, best_ = 0.0, above_best_ = 0.0, bar_ = 0.0;
 };
 
 // What a search did, for tests and benchmarks.
@@ -120,26 +124,33 @@ class SplitSearch {
     totals_.of_class = of_class_.data();
     totals_.counts = rows.weights == nullptr;
     for (double w : of_class_) totals_.n += w;
-    if (Criterion::needs_logarithms && totals_.counts) {
-      for (std::size_t i = x_log_x_.size(); i <= rows.n; ++i) {
+    if (totals_.counts) {
+      for (std::size_t i = inverse_.size(); i <= rows.n; ++i) {
         const double x = static_cast<double>(i);
-        x_log_x_.push_back(i == 0 ? 0.0 : x * std::log(x));
+        inverse_.push_back(i == 0 ? 0.0 : 1.0 / x);
+        if (Criterion::needs_logarithms) x_log_x_.push_back(i == 0 ? 0.0 : x * std::log(x));
       }
+      totals_.inverse = inverse_.data();
       totals_.x_log_x = x_log_x_.data();
     }
     front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_);
     left_.resize(static_cast<std::size_t>(n_classes));
     // Few rows a bin keep the bounds tight, few bins keep them cheap: about the square root of n, a power of two.
     n_bins_ = 16;
-    while (n_bins_ < 256 && static_cast<std::size_t>(n_bins_) * n_bins_ < rows.n) n_bins_ *= 2;
-    table_.reserve(n_classes, n_bins_);
+    while (n_bins_ < 256 && static_cast<std::size_t>(n_bins_) * n_bins_ < 4 * rows.n) n_bins_ *= 2;
+    // Counts beyond 2^24 are not exact in single precision.
+    use_float_ = totals_.counts && rows.n < (std::size_t{1} << 24);
+    if (use_float_)
+      counts_table_.resize(n_classes, n_bins_, of_class_.data());
+    else
+      weights_table_.resize(n_classes, n_bins_, of_class_.data());
     if (z_.size() < rows.n) {
       z_.resize(rows.n);
       bins_.resize(rows.n);
       keys_.resize(rows.n);
     }
     class_of_row_.clear();
-    if (rows.weights || strict_) fill_class_of_row();
+    if (rows.weights || strict_ || exhaustive_) fill_class_of_row();
     counts = SearchCounts{};
   }
 
@@ -185,7 +196,8 @@ class SplitSearch {
     if (exhaustive_ || strict_ || rows_->n < kSortRows)
       search_by_sorting(order, z, range, distinct);
     else
-      search_by_bins(order, z, range, distinct);
+      use_float_ ? search_by_bins(counts_table_, order, z, range, distinct)
+                 : search_by_bins(weights_table_, order, z, range, distinct);
   }
 
   void fill_class_of_row() {
@@ -203,7 +215,8 @@ class SplitSearch {
   void search_by_sorting(std::int64_t order, const double* z, Range range, double distinct) {
     ++counts.refined;
     std::fill(left_.begin(), left_.end(), 0.0);
-    if (strict_ || rows_->n >= (std::size_t{1} << kPayloadBits)) {
+    update_needed(order);
+    if (strict_ || exhaustive_ || rows_->n >= (std::size_t{1} << kPayloadBits)) {
       entries_.resize(rows_->n);
       for (std::size_t i = 0; i < rows_->n; ++i) entries_[i] = {z[i], static_cast<std::uint32_t>(i)};
       std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.z < b.z; });
@@ -224,7 +237,7 @@ class SplitSearch {
     for (int k = 0; k < rows_->n_classes; ++k)
       for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i)
         keys_[n++] = key(z[i], range.low, scale, rows_->weights ? i : static_cast<std::size_t>(k));
-    scan_sorted(order, n, range.low, 1.0 / scale, distinct, std::numeric_limits<double>::infinity());
+    scan_sorted(order, keys_.data(), n, range.low, 1.0 / scale, distinct, std::numeric_limits<double>::infinity());
   }
 
   static std::uint64_t key(double z, double low, double scale, std::size_t payload) {
@@ -237,37 +250,75 @@ class SplitSearch {
   }
 
   void consider(typename Criterion::Scan& scan, std::int64_t order, double threshold) {
+    if (scan.rough(left_.data(), totals_) < needed_) return;
     if (scan.s < min_leaf_ || totals_.n - scan.s < min_leaf_) return;
-    double value = scan.value(left_.data(), totals_);
-    if (Criterion::scan_is_exact_for_counts && totals_.counts) {
-      if (value >= front_.bar()) front_.offer(order, threshold, value);
-      return;
-    }
-    // A running value carries the rounding of every step; near the bar it is computed afresh.
-    if (value < front_.bar() - 1e-10 * totals_.n) return;
+    // Running sums carry the rounding of every step, so the value that counts is computed afresh.
     double s = 0.0;
     for (double l : left_) s += l;
-    value = Criterion::value(left_.data(), s, totals_);
-    front_.offer(order, threshold, value);
+    front_.offer(order, threshold, Criterion::value(left_.data(), s, totals_));
+    update_needed(order);
   }
 
-  // keys_[0..n) hold the rows of a bin; left_ holds the class weights left of it. `next` is the smallest projection
+  void update_needed(std::int64_t order) { needed_ = front_.needed(order) - 1e-10 * totals_.n - 1e-13; }
+
+  static void insertion_sort(std::uint64_t* keys, std::size_t n) {
+    for (std::size_t i = 1; i < n; ++i) {
+      const std::uint64_t key = keys[i];
+      std::size_t j = i;
+      for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
+      keys[j] = key;
+    }
+  }
+
+  // Keys are spread over about n / 4 buckets by their leading digits first; projections are smooth enough that what is
+  // left is short. A crowded bucket goes to the general sort.
+  void sort_keys(std::uint64_t* keys, std::size_t n) {
+    constexpr std::size_t few = 24;
+    if (n <= few) return insertion_sort(keys, n);
+    std::uint64_t low = keys[0], high = keys[0];
+    for (std::size_t i = 1; i < n; ++i) {
+      low = std::min(low, keys[i]);
+      high = std::max(high, keys[i]);
+    }
+    int bits = 3;
+    while (bits < 12 && (std::size_t{4} << bits) < n) ++bits;
+    const int shift = std::max(0, static_cast<int>(std::bit_width(high - low)) - bits);
+    const std::size_t n_buckets = static_cast<std::size_t>((high - low) >> shift) + 1;
+    bucket_.assign(n_buckets + 1, 0);
+    for (std::size_t i = 0; i < n; ++i) ++bucket_[((keys[i] - low) >> shift) + 1];
+    for (std::size_t b = 1; b <= n_buckets; ++b) bucket_[b] += bucket_[b - 1];
+    if (spare_.size() < n) spare_.resize(n);
+    std::copy(keys, keys + n, spare_.begin());
+    for (std::size_t i = 0; i < n; ++i) keys[bucket_[(spare_[i] - low) >> shift]++] = spare_[i];
+    // bucket_[b] is now the end of bucket b.
+    std::size_t first = 0;
+    for (std::size_t b = 0; b < n_buckets; ++b) {
+      const std::size_t size = bucket_[b] - first;
+      if (size > few)
+        std::sort(keys + first, keys + bucket_[b]);
+      else
+        insertion_sort(keys + first, size);
+      first = bucket_[b];
+    }
+  }
+
+  // keys[0..n) hold the rows of a bin; left_ holds the class weights left of it. `next` is the smallest projection
   // beyond the bin, infinity if there is none.
-  void scan_sorted(std::int64_t order, std::size_t n, double low, double step, double distinct, double next) {
-    std::sort(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(n));
+  void scan_sorted(std::int64_t order, std::uint64_t* keys, std::size_t n, double low, double step, double distinct, double next) {
+    sort_keys(keys, n);
     typename Criterion::Scan scan;
     scan.start(left_.data(), totals_);
     const std::uint64_t gap = static_cast<std::uint64_t>(distinct / step);
     constexpr std::uint64_t mask = (std::uint64_t{1} << kPayloadBits) - 1;
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t payload = keys_[i] & mask;
+      const std::size_t payload = keys[i] & mask;
       if (rows_->weights)
         move(scan, class_of_row_[payload], rows_->weights[payload]);
       else
         move(scan, static_cast<int>(payload), 1.0);
-      const std::uint64_t here = keys_[i] >> kPayloadBits;
+      const std::uint64_t here = keys[i] >> kPayloadBits;
       if (i + 1 < n) {
-        const std::uint64_t there = keys_[i + 1] >> kPayloadBits;
+        const std::uint64_t there = keys[i + 1] >> kPayloadBits;
         if (there - here > gap)
           consider(scan, order, low + (static_cast<double>(here) + 0.5 * static_cast<double>(there - here)) * step);
       } else if (std::isfinite(next)) {
@@ -277,100 +328,120 @@ class SplitSearch {
     }
   }
 
-  void search_by_bins(std::int64_t order, const double* z, Range range, double distinct) {
+  template <class T>
+  void search_by_bins(BinTable<T>& table, std::int64_t order, const double* z, Range range, double distinct) {
     const int n_bins = n_bins_;
     const double scale = static_cast<double>(n_bins) * (1.0 - 1e-12) / (range.high - range.low);
     bin_rows(z, range.low, scale, n_bins, bins_.data(), rows_->n);
-    fill_table(n_bins);
-    table_.limits(totals_.n);
-    Criterion::bounds(table_, totals_);
+    fill(table);
+    edge_sums(table.edges(), table.sums());
+    Criterion::bounds(table, totals_);
 
-    // Bins whose bound reaches the bar, best first. The bound's own rounding is covered by a few times the noise.
-    const double margin = 16.0 * Criterion::noise(totals_);
-    for (int b = 0; b < n_bins; ++b) {
-      table_.bound[b] += margin + 1e-12 * std::fabs(table_.bound[b]);
-      // A bin of one row has one cut, at its right edge, whose value is known without any allowance.
-      if (totals_.counts && table_.s[b + 1] - table_.s[b] == 1.0 && table_.s[b + 1] < totals_.n)
-        table_.bound[b] = std::min(table_.bound[b], edge_value(b + 1));
-    }
+    // Bins that can still win, best first.
+    const double slack = Criterion::template slack<T>(totals_), needed = front_.needed(order);
     open_.clear();
-    const int last_bin = table_.last_filled();
-    for (int b = 0; b <= last_bin; ++b)
-      if (table_.bound[b] > front_.to_beat() && table_.s[b + 1] > table_.s[b]) open_.push_back(b);
+    for (int b = 0; b < n_bins; ++b) {
+      double bound = static_cast<double>(table.bound[b]) + slack;
+      if (bound < needed || !table.filled(b)) continue;
+      // A bin of one row has one cut, at its right edge, whose value is known without any allowance.
+      if (totals_.counts && table.s[b + 1] - table.s[b] == 1 && static_cast<double>(table.s[b + 1]) < totals_.n)
+        bound = std::min(bound, edge_value(table, b + 1));
+      bound_[b] = bound;
+      if (bound >= needed) open_.push_back(b);
+    }
     if (open_.empty()) return;
     ++counts.refined;
-    std::sort(open_.begin(), open_.end(), [this](int a, int b) {
-      return table_.bound[a] > table_.bound[b] || (table_.bound[a] == table_.bound[b] && a < b);
-    });
+    const int last_bin = table.last_filled();
 
-    // One pass over the rows gathers all open bins and the smallest projection of the bin that follows each.
-    slot_.assign(static_cast<std::size_t>(n_bins), -1);
-    follows_.assign(static_cast<std::size_t>(n_bins), 0);
-    smallest_.assign(static_cast<std::size_t>(n_bins), std::numeric_limits<double>::infinity());
-    if (buckets_.size() < open_.size()) buckets_.resize(open_.size());
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-      slot_[open_[i]] = static_cast<int>(i);
-      buckets_[i].clear();
-      int next = open_[i] + 1;
-      while (next <= last_bin && table_.s[next] == table_.s[next + 1]) ++next;
-      if (next <= last_bin) follows_[next] = 1;
+    // One pass over the rows gathers the open bins, each in its own stretch of keys_, and the smallest projection of the
+    // bin that follows each.
+    std::fill_n(role_, n_bins, std::uint8_t{0});
+    std::size_t used = 0;
+    for (const int b : open_) {
+      role_[b] |= kOpen;
+      start_[b] = end_[b] = used;
+      used += rows_in(table, b);
+      next_[b] = b + 1;
+      while (next_[b] <= last_bin && !table.filled(next_[b])) ++next_[b];
+      if (next_[b] <= last_bin) {
+        role_[next_[b]] |= kFollows;
+        smallest_[next_[b]] = std::numeric_limits<double>::infinity();
+      }
     }
     const double fine = kQuanta / (range.high - range.low);
-    const double step = 1.0 / fine;
     for (int k = 0; k < rows_->n_classes; ++k) {
       for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i) {
         const int bin = bins_[i];
-        if (slot_[bin] >= 0)
-          buckets_[slot_[bin]].push_back(key(z[i], range.low, fine, rows_->weights ? i : static_cast<std::size_t>(k)));
-        if (follows_[bin] && z[i] < smallest_[bin]) smallest_[bin] = z[i];
+        const std::uint8_t role = role_[bin];
+        if (!role) continue;
+        if (role & kOpen) keys_[end_[bin]++] = key(z[i], range.low, fine, rows_->weights ? i : static_cast<std::size_t>(k));
+        if (role & kFollows) smallest_[bin] = std::min(smallest_[bin], z[i]);
       }
     }
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-      const int b = open_[i];
-      if (table_.bound[b] < front_.bar()) break;
+    std::sort(open_.begin(), open_.end(),
+              [this](int a, int b) { return bound_[a] > bound_[b] || (bound_[a] == bound_[b] && a < b); });
+    update_needed(order);
+    for (const int b : open_) {
+      if (bound_[b] < front_.needed(order)) break;
       ++counts.bins;
-      for (int k = 0; k < rows_->n_classes; ++k) left_[k] = table_.of_class(k)[b];
-      int next = b + 1;
-      while (next <= last_bin && table_.s[next] == table_.s[next + 1]) ++next;
-      std::copy(buckets_[i].begin(), buckets_[i].end(), keys_.begin());
-      scan_sorted(order, buckets_[i].size(), range.low, step, distinct,
-                  next <= last_bin ? smallest_[next] : std::numeric_limits<double>::infinity());
+      for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(table.of_class(k)[b]);
+      scan_sorted(order, keys_.data() + start_[b], end_[b] - start_[b], range.low, 1.0 / fine, distinct,
+                  next_[b] <= last_bin ? smallest_[next_[b]] : std::numeric_limits<double>::infinity());
     }
   }
 
-  double edge_value(int e) {
-    for (int k = 0; k < rows_->n_classes; ++k) left_[k] = table_.of_class(k)[e];
-    return Criterion::value(left_.data(), table_.s[e], totals_);
+  template <class T>
+  double edge_value(const BinTable<T>& table, int e) {
+    for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(table.of_class(k)[e]);
+    return Criterion::value(left_.data(), static_cast<double>(table.s[e]), totals_);
   }
 
-  void fill_table(int n_bins) {
-    table_.n_bins = n_bins;
-    std::fill_n(table_.s.begin(), n_bins + 1, 0.0);
-    std::fill_n(table_.q.begin(), n_bins + 1, 0.0);
-    std::fill_n(table_.m.begin(), n_bins + 1, 0.0);
+  std::size_t rows_in(const BinTable<float>& table, int b) const {
+    return static_cast<std::size_t>(table.s[b + 1] - table.s[b]);
+  }
+  // Weights do not say how many rows a bin holds.
+  std::size_t rows_in(const BinTable<double>&, int b) const {
+    return static_cast<std::size_t>(std::count(bins_.begin(), bins_.begin() + static_cast<std::ptrdiff_t>(rows_->n),
+                                               static_cast<std::uint8_t>(b)));
+  }
+
+  void fill(BinTable<float>& table) {
     for (int k = 0; k < rows_->n_classes; ++k) {
-      const std::size_t first = rows_->first_row[k], last = rows_->first_row[k + 1];
-      double* cum = table_.of_class(k);
-      if (rows_->weights) {
-        std::fill_n(bin_weights_, n_bins, 0.0);
-        for (std::size_t i = first; i < last; ++i) bin_weights_[bins_[i]] += rows_->weights[i];
-        cumulate_weights(bin_weights_, n_bins, cum);
-        // The last edge must be the class total to the bit, or the right side would not be empty there.
-        cum[n_bins] = of_class_[k];
-      } else {
-        std::fill_n(bin_counts_, 2 * n_bins, 0u);
-        // Two tables in turn, so that a run of equal bins does not wait for its own last store.
-        std::size_t i = first;
-        for (; i + 1 < last; i += 2) {
-          ++bin_counts_[bins_[i]];
-          ++bin_counts_[n_bins + bins_[i + 1]];
-        }
-        if (i < last) ++bin_counts_[bins_[i]];
-        for (int b = 0; b < n_bins; ++b) bin_counts_[b] += bin_counts_[n_bins + b];
-        cumulate_counts(bin_counts_, n_bins, cum);
-      }
-      accumulate_edges(cum, of_class_[k], n_bins + 1, table_.s.data(), table_.q.data(), table_.m.data());
+      count_rows(k);
+      cumulate(bin_counts_, bin_counts_ + 256, n_bins_, table.of_class(k));
     }
+  }
+
+  void fill(BinTable<double>& table) {
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      std::fill_n(bin_weights_, n_bins_, 0.0);
+      for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i)
+        bin_weights_[bins_[i]] += rows_->weights ? rows_->weights[i] : 1.0;
+      cumulate(bin_weights_, n_bins_, table.of_class(k));
+      // The last edge must be the class total to the bit, or the right side would not be empty there.
+      table.of_class(k)[n_bins_] = of_class_[k];
+    }
+  }
+
+  // Adds the rows of class k to bin_counts_, two tables in turn so that a run of equal bins does not wait for its own
+  // last store.
+  void count_rows(int k) {
+    const std::size_t last = rows_->first_row[k + 1];
+    std::size_t i = rows_->first_row[k];
+    std::uint32_t *even = bin_counts_, *odd = bin_counts_ + 256;
+    for (; i + 8 <= last; i += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, bins_.data() + i, sizeof eight);
+      ++even[eight & 255];
+      ++odd[eight >> 8 & 255];
+      ++even[eight >> 16 & 255];
+      ++odd[eight >> 24 & 255];
+      ++even[eight >> 32 & 255];
+      ++odd[eight >> 40 & 255];
+      ++even[eight >> 48 & 255];
+      ++odd[eight >> 56];
+    }
+    for (; i < last; ++i) ++even[bins_[i]];
   }
 
   const NodeRows* rows_ = nullptr;
@@ -379,14 +450,21 @@ class SplitSearch {
   int n_bins_ = 16;
   Totals totals_;
   Front front_;
-  BinTable table_;
-  std::vector<double> of_class_, left_, z_, x_log_x_, smallest_;
+  BinTable<float> counts_table_;
+  BinTable<double> weights_table_;
+  bool use_float_ = true;
+  double needed_ = 0.0;
+  std::vector<double> of_class_, left_, z_, inverse_, x_log_x_;
   std::vector<std::uint8_t> bins_;
-  std::vector<char> follows_;
-  std::vector<int> open_, slot_, class_of_row_;
-  std::vector<std::uint64_t> keys_;
-  std::vector<std::vector<std::uint64_t>> buckets_;
+  std::vector<int> open_, class_of_row_;
+  std::vector<std::uint64_t> keys_, spare_;
+  std::vector<std::size_t> bucket_;
   std::vector<Entry> entries_;
+  static constexpr std::uint8_t kOpen = 1, kFollows = 2;
+  std::uint8_t role_[256] = {};
+  std::size_t start_[256] = {}, end_[256] = {};
+  int next_[256] = {};
+  double smallest_[256] = {}, bound_[256] = {};
   std::uint32_t bin_counts_[512] = {};
   double bin_weights_[256] = {};
 };

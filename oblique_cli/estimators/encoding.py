@@ -58,3 +58,19 @@ def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
             ("qualitative", steps("most_frequent", encode=onehot), qualitative),
         ]
     )
+
+
+def encoded_names(dataset: Dataset, encoder: Any | None) -> tuple[str, ...]:
+    """Return a name for each column that a fitted `fold_encoder` makes: "age", and "colour=red" for an indicator."""
+    if encoder is None:
+        return dataset.feature_names
+    names = []
+    for _, steps, columns in encoder.transformers_:
+        indicators = steps[-1] if hasattr(steps, "steps") else None
+        if hasattr(indicators, "categories_"):
+            for column, codes in zip(columns, indicators.categories_, strict=True):
+                name, levels = dataset.feature_names[column], dataset.levels[column]
+                names += [f"{name}={levels[int(code)]}" for code in codes]
+        else:
+            names += [dataset.feature_names[column] for column in columns]
+    return tuple(names)

@@ -159,11 +159,13 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
-        return self.classes_.take(self.tree_.labels[self.apply(X)])
+        leaves = self.apply(X)
+        return self.classes_.take(self.tree_.labels[leaves])
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the class shares of each row's leaf. X : (n, p); returns (n, C), columns in the order of classes_."""
-        counts = self.tree_.counts[self.apply(X)]
+        leaves = self.apply(X)
+        counts = self.tree_.counts[leaves]
         return counts / counts.sum(axis=1, keepdims=True)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:

@@ -59,10 +59,15 @@ def compose(path: Path, overrides: Iterable[str], root: Path | None, problems: P
     root : folder that `extends` may not leave, or None
     """
     tree = _with_bases(path, root, problems, ())
+    apply(tree, overrides, problems)
+    return tree
+
+
+def apply(tree: Value, overrides: Iterable[str], problems: Problems) -> None:
+    """Bring a configuration to one form and change it as `overrides` ("key=value") say."""
     use_lists(tree, problems)
     for override in overrides:
         _override(tree, override, problems)
-    return tree
 
 
 def located(value: Value, root: Path | None, problems: Problems) -> Path | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
 from oblique_cli.errors import ConfigError, UnknownName
-from oblique_cli.experiments.composing import PLURAL, compose, located, project_root, resolve, use_lists
+from oblique_cli.experiments.composing import PLURAL, apply, compose, located, project_root, resolve
 from oblique_cli.experiments.model import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 from oblique_cli.experiments.published import comparable, tables
 from oblique_cli.experiments.schemes import SCHEMES
@@ -118,11 +118,19 @@ def load(name: str | Path, overrides: Iterable[str] = (), allow_outside: bool = 
     return _experiment(tree, path.stem, root, problems)
 
 
-def from_mapping(mapping: Mapping[str, Any], name: str = "experiment") -> Experiment:
-    """Return the experiment that plain data describes: the same keys as a file, checked in the same way."""
+def from_mapping(
+    mapping: Mapping[str, Any],
+    name: str = "experiment",
+    overrides: Iterable[str] = (),
+    where: str = "configuration",
+) -> Experiment:
+    """Return the experiment that plain data describes: the same keys as a file, checked in the same way.
+
+    where : what messages begin with
+    """
     problems = Problems()
-    tree = wrap(mapping, Place(Source("configuration", "")))
-    use_lists(tree, problems)
+    tree = wrap(mapping, Place(Source(where, "")))
+    apply(tree, overrides, problems)
     return _experiment(tree, name, None, problems)
 
 

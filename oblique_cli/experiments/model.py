@@ -87,6 +87,26 @@ class Experiment:
             del plain[key]
         return json.loads(json.dumps(plain, sort_keys=True))
 
+    @classmethod
+    def from_content(cls, name: str, content: Mapping[str, Any], title: str, published: Iterable[str]) -> Experiment:
+        """Return the experiment whose `content` this is; keys of other things are passed over."""
+
+        def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
+            return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
+
+        return cls(
+            name=name,
+            seed=content["seed"],
+            datasets=tuple(spec(DatasetSpec, plain) for plain in content["datasets"]),
+            algorithms=tuple(
+                AlgorithmSpec(**{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}})
+                for plain in content["algorithms"]
+            ),
+            cv=CVSpec(**content["cv"]),
+            published=tuple(published),
+            title=title,
+        )
+
     def digest(self) -> str:
         """SHA-256 of `content`, in hexadecimal."""
         return hashlib.sha256(json.dumps(self.content(), sort_keys=True).encode()).hexdigest()

@@ -27,6 +27,7 @@ class Progress:
     stream   where to write, standard error by default
     quiet    show nothing but failures
     live     redraw one line; by default if `stream` is a terminal that can
+    closing  say at the end of a part how long it took
     clock    seconds, for the rate
     width    columns, by default the terminal's at the time of drawing
     """
@@ -37,6 +38,7 @@ class Progress:
         *,
         quiet: bool = False,
         live: bool | None = None,
+        closing: bool = True,
         clock: Callable[[], float] = time.monotonic,
         width: int | None = None,
     ) -> None:
@@ -44,6 +46,7 @@ class Progress:
         self._quiet = quiet
         self._live = (self._stream.isatty() and os.environ.get("TERM") != "dumb") if live is None else live
         self._colour = self._live and not os.environ.get("NO_COLOR")
+        self._closing = closing
         self._clock = clock
         self._width = width
         self._drawn = 0  # columns of the live line now on the screen
@@ -89,8 +92,8 @@ class Progress:
         self._line(text)
 
     def end(self) -> None:
-        """Close the part: take the live line away and say how long it took."""
-        if not self._quiet and self._total:
+        """Close the part: take the live line away and say how long it took, unless that is left to the caller."""
+        if self._closing and not self._quiet and self._total:
             failed = f", {self._failed} failed" if self._failed else ""
             seconds = duration(self._clock() - self._started)
             self._line(f"{self._title}: {self._done} of {self._total} {self._unit} in {seconds}{failed}")

@@ -250,12 +250,20 @@ def run(
     once. Either way the summary says so, and the same call goes on from there.
     """
     started = time.perf_counter()
-    workers = _workers(n_jobs)
+    workers = count_workers(n_jobs)
     progress = progress or Progress(quiet=True)
     datasets = [catalogue.load(spec, data_dir=data_dir, offline=offline) for spec in experiment.datasets]
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
-    store.begin(experiment.name, content, len(jobs), argv=argv, environment=environment(), fresh=fresh)
+    store.begin(
+        experiment.name,
+        content,
+        len(jobs),
+        argv=argv,
+        environment=environment(),
+        presentation={"title": experiment.title, "published": experiment.published},
+        fresh=fresh,
+    )
     pending = store.pending(experiment.name, jobs)
 
     cases = {
@@ -356,7 +364,8 @@ def _tune_shared(
     return {(t.dataset, t.algorithm): t for t in tunings.values()}
 
 
-def _workers(n_jobs: int | str) -> int:
+def count_workers(n_jobs: int | str) -> int:
+    """Return how many workers `n_jobs` asks for: a number, or "auto" for one a processor."""
     if n_jobs == "auto":
         return int(joblib.cpu_count())
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:

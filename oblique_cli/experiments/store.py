@@ -38,7 +38,8 @@ CREATE TABLE sessions (
     run TEXT NOT NULL,
     started TEXT NOT NULL,
     argv TEXT NOT NULL,
-    environment TEXT NOT NULL
+    environment TEXT NOT NULL,
+    presentation TEXT NOT NULL
 );
 CREATE TABLE rows (
     run TEXT NOT NULL,
@@ -86,6 +87,7 @@ class Run:
     created       when it was begun, UTC
     argv          the latest command line
     environment   versions and machine of the latest session
+    presentation  what decides the looks of its table but no result: title, published tables
     """
 
     name: str
@@ -96,6 +98,7 @@ class Run:
     created: str
     argv: list[str]
     environment: Mapping[str, Any]
+    presentation: Mapping[str, Any]
 
 
 class Store:
@@ -167,6 +170,7 @@ class Store:
         *,
         argv: Sequence[str] = (),
         environment: Mapping[str, Any] | None = None,
+        presentation: Mapping[str, Any] | None = None,
         fresh: bool = False,
     ) -> None:
         """Begin or resume `run`, which consists of `total` jobs and is decided by `content`.
@@ -180,13 +184,18 @@ class Store:
             with self._transaction():
                 if fresh:
                     self._delete(run)
-                begun = self._db.execute("SELECT content FROM runs WHERE name = ?", (run,)).fetchone()
-                if begun is not None:
-                    _refuse_changes(run, json.loads(begun[0]), content)
+                self.check(run, content)
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 self._db.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?)", (run, _text(content), total, now))
-                session = (run, now, _text(list(argv)), _text(dict(environment or {})))
-                self._db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", session)
+                session = (run, now, _text(list(argv)), _text(dict(environment or {})), _text(dict(presentation or {})))
+                self._db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", session)
+
+    def check(self, run: str, content: Mapping[str, Any]) -> None:
+        """Raise ConfigError, naming what differs, if `run` was begun with another content."""
+        with self._errors():
+            begun = self._db.execute("SELECT content FROM runs WHERE name = ?", (run,)).fetchone()
+            if begun is not None:
+                _refuse_changes(run, json.loads(begun[0]), json.loads(json.dumps(content)))
 
     def delete(self, run: str) -> None:
         """Delete everything about `run`."""
@@ -204,13 +213,14 @@ class Store:
                    (SELECT count(*) FROM rows WHERE run = name AND status = 'ok'),
                    (SELECT count(*) FROM rows WHERE run = name AND status = 'failed'),
                    (SELECT argv FROM sessions WHERE run = name ORDER BY rowid DESC LIMIT 1),
-                   (SELECT environment FROM sessions WHERE run = name ORDER BY rowid DESC LIMIT 1)
+                   (SELECT environment FROM sessions WHERE run = name ORDER BY rowid DESC LIMIT 1),
+                   (SELECT presentation FROM sessions WHERE run = name ORDER BY rowid DESC LIMIT 1)
             FROM runs ORDER BY runs.rowid
         """
         with self._errors():
             return [
-                Run(name, json.loads(content), total, done, failed, created, json.loads(argv), json.loads(environment))
-                for name, content, total, created, done, failed, argv, environment in self._db.execute(query)
+                Run(name, json.loads(content), total, done, failed, created, *map(json.loads, latest))
+                for name, content, total, created, done, failed, *latest in self._db.execute(query)
             ]
 
     # ---- rows --------------------------------------------------------------------------------------------------------

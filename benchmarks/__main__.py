@@ -1,0 +1,19 @@
+"""All benchmarks, one after another: growth, predict, pruning, memory and startup."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import growth, memory, predict, pruning, startup
+from benchmarks.measuring import main
+
+BENCHMARKS = {
+    "growth": growth.run,
+    "predict": predict.run,
+    "pruning": pruning.run,
+    "memory": memory.run,
+    "startup": startup.run,
+}
+
+if __name__ == "__main__":
+    sys.exit(main(BENCHMARKS, __doc__ or ""))

@@ -1,0 +1,65 @@
+"""Data and trees that several benchmarks use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import make_classification
+
+from oblique_cli import _core, data
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.experiments.model import DatasetSpec
+from oblique_cli.tree.splitting import Proposer
+from oblique_cli.tree.structure import Tree
+
+Data = tuple[NDArray[np.float64], NDArray[np.int32]]
+
+TREE_ARRAYS = ("left", "right", "weights", "thresholds", "counts", "gains", "n_rows")
+
+
+def letter(rows: int | None = None) -> Data:
+    """Letter Recognition: 20,000 rows, 16 whole-numbered features, 26 classes; or its first `rows` rows."""
+    dataset = data.load(DatasetSpec("letter"))
+    return dataset.X[:rows], dataset.y[:rows]
+
+
+def synthetic(rows: int, features: int = 50, classes: int = 3) -> Data:
+    """Continuous features, a fifth of them informative, 5 % of the labels noise; always the same."""
+    X, y = make_classification(
+        rows, features, n_informative=features // 5, n_classes=classes, flip_y=0.05, random_state=20260101
+    )
+    return np.ascontiguousarray(X), y.astype(np.int32)
+
+
+def grow(X: NDArray[np.float64], y: NDArray[np.int32], name: str, *, exhaustive: bool = False, **params: Any) -> Any:
+    """Grow an algorithm's tree in the compiled core as its estimator would, and return the core's own dict.
+
+    exhaustive : sort the projections on every direction instead of bounding them
+    params     : of the algorithm, as a configuration names them
+    """
+    model = ALGORITHMS[name].make(**params)
+    proposer = model.proposer
+    assert isinstance(proposer, Proposer) and proposer.native is not None, f"{name} must grow in the core"
+    options = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
+    return _core.grow(
+        X=X,
+        y=y,
+        weights=None,
+        n_classes=int(y.max()) + 1,
+        family=proposer.native,
+        criterion=model.criterion,
+        min_parent=float(model.min_parent),
+        max_misrate=float(model.max_misrate),
+        max_depth=-1,
+        min_leaf=float(model.min_leaf),
+        strict_ties=model.ties == "strict",
+        exhaustive=exhaustive,
+        **(options | proposer.native_options()),
+    )
+
+
+def tree_of(arrays: dict[str, Any]) -> Tree:
+    """Return what `grow` gave as a Tree."""
+    return Tree(*(arrays[name] for name in TREE_ARRAYS))

@@ -1,0 +1,47 @@
+"""Child of memory.py: load arrays, fit at most one tree, print the peak of this process' memory in bytes.
+
+Usage: python -m benchmarks.peak nothing|scikit-learn|ALGORITHM X.npy y.npy
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
+
+from oblique_cli.estimators.algorithms import make
+
+
+def peak() -> int:
+    """Return the most bytes of memory this process has held.
+
+    ru_maxrss says it on every Unix; but Linux lets a new process inherit it from the one that started it, so where
+    there is a /proc its VmHWM is taken, the same number without the inheritance.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        found = re.search(r"^VmHWM:\s+(\d+) kB", status.read_text(), re.MULTILINE)
+        if found:
+            return 1024 * int(found[1])
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else 1024 * size
+
+
+def main() -> None:
+    """Fit what the command line asks for."""
+    what, X, y = sys.argv[1], np.load(sys.argv[2]), np.load(sys.argv[3])
+    with threadpool_limits(1):
+        if what == "scikit-learn":
+            DecisionTreeClassifier(random_state=0).fit(X, y)
+        elif what != "nothing":
+            make(what, criterion="gini").fit(X, y)
+    print(peak())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The command `oblique`: its subcommands, and how every error becomes a sentence and a fixed exit code.
+
+A subcommand is a module here, imported when it is called for. Nothing numerical is imported before a subcommand runs,
+so that `oblique --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from oblique_cli import __version__
+from oblique_cli.errors import EXIT_CONFIG, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_PIPE, ObliqueError
+from oblique_cli.registry import close_matches
+
+# Name -> the function in the module of that name, in the order of the help.
+COMMANDS = {
+    "run": "run",
+    "compare": "compare",
+    "tree": "tree",
+    "table": "table",
+    "status": "status",
+    "list": "list_",
+    "data": "data",
+    "validate": "validate",
+    "schema": "schema",
+    "doctor": "doctor",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"{__name__}.{cmd_name}"), COMMANDS[cmd_name])
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"there is no command {args[0]!r}.{close_matches(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: oblique run bupa_hhgdt",
+)
+@click.version_option(__version__, message="oblique %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Run, compare and trust oblique decision trees.
+
+    Exit codes: 0 all done, 1 a bug, 2 usage or configuration, 3 some folds failed, 4 data missing or damaged, 5 results
+    locked or damaged, 6 outside tolerance, 130 interrupted, 143 terminated.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; no exception and no traceback leaves this function."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show ± shows a question mark.
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        cli.main(given, prog_name="oblique", standalone_mode=False, obj=given)
+    except SystemExit as end:
+        # click's way of ending when the reader of a pipe has gone.
+        return EXIT_PIPE if isinstance(end.__context__, BrokenPipeError) else int(end.code or EXIT_OK)
+    except click.ClickException as error:
+        return _refuse(error)
+    except (click.Abort, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    except ObliqueError as error:
+        # A configuration's problems come as lines with their places, anything else as one sentence.
+        text = str(error)
+        click.echo(text if "\n" in text else f"error: {text}", err=True)
+        return error.exit_code
+    except Exception as error:
+        log = _log(given)
+        where = f"please report it with the file {log}" if log else "please report it"
+        click.echo(f"error: a bug in oblique ({type(error).__name__}): {where}.", err=True)
+        return EXIT_INTERNAL
+    return EXIT_OK
+
+
+def _refuse(error: click.ClickException) -> int:
+    """Say what is wrong with the command line, in one line."""
+    text = error.format_message()
+    if text.startswith("Usage:"):  # a group without its command: click answers with the help
+        click.echo(text, err=True)
+        return EXIT_CONFIG
+    ctx = getattr(error, "ctx", None)
+    hint = f" Try '{ctx.command_path} --help'." if ctx else ""
+    click.echo(f"error: {text}{'' if text.endswith(('.', '?', ')')) else '.'}{hint}", err=True)
+    return EXIT_CONFIG
+
+
+def _log(arguments: Sequence[str]) -> str:
+    """Write the traceback of the current exception to a new file and return its path, "" if that is not possible."""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="oblique-", suffix=".log", delete=False, encoding="utf-8", errors="replace"
+        ) as file:
+            file.write(f"oblique {__version__}, arguments {arguments}\n\n{traceback.format_exc()}")
+        return file.name
+    except OSError:
+        return ""

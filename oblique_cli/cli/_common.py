@@ -1,0 +1,222 @@
+"""What commands share: options, the results file, one run with its table, and where text goes."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.registry import close_matches
+
+if TYPE_CHECKING:
+    from oblique_cli.experiments.model import Experiment, Row
+    from oblique_cli.experiments.running import RunSummary
+    from oblique_cli.experiments.store import Run, Store
+    from oblique_cli.experiments.tables import Table
+
+# The names in tables.FORMATS, which the help must know without importing it.
+FORMATS = ("text", "md", "csv", "latex", "json")
+
+Command = Callable[..., Any]
+
+data_dir_option = click.option(
+    "--data-dir",
+    metavar="DIR",
+    help="Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache.",
+)
+offline_option = click.option("--offline", is_flag=True, help="Never use the network.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+results_option = click.option(
+    "--results", metavar="DIR", default="results", show_default=True, help="Folder of results, kept in oblique.sqlite."
+)
+format_option = click.option(
+    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the table."
+)
+
+
+def set_option(example: str) -> Command:
+    """Return the option --set."""
+    return click.option(
+        "--set", "overrides", metavar="KEY=VALUE", multiple=True, help=f"Change a key first, as in {example}."
+    )
+
+
+def _writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+    # Said before hours of work, not after.
+    if path is not None and not Path(path).absolute().parent.is_dir():
+        raise click.BadParameter(f"the folder of {path!r} does not exist.")
+    return path
+
+
+output_option = click.option(
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    callback=_writable,
+    help="Write the table to FILE, whole or not at all, instead of standard output.",
+)
+
+
+class Jobs(click.ParamType[Any]):
+    """A number of processors, or "auto"."""
+
+    name = "N|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        if value == "auto":
+            return "auto"
+        if not str(value).isdecimal() or int(value) < 1:
+            self.fail(f"must be auto or a whole number, at least 1. Got {value!r}.", param, ctx)
+        return int(value)
+
+
+# ---- running ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Runner:
+    """The options of every command that runs folds; `running_options` makes one."""
+
+    jobs: int | str
+    results: str
+    data_dir: str | None
+    offline: bool
+    fresh: bool
+    quiet: bool
+
+    def run(self, experiment: Experiment) -> tuple[RunSummary, Table]:
+        """Run or resume an experiment; return how that ended, and the table of what is stored now."""
+        from oblique_cli.experiments.progress import Progress
+        from oblique_cli.experiments.running import run
+        from oblique_cli.experiments.store import Store
+
+        with Store(database(self.results)) as store:
+            summary = run(
+                experiment,
+                store,
+                n_jobs=self.jobs,
+                fresh=self.fresh,
+                progress=Progress(quiet=self.quiet, closing=False),
+                data_dir=self.data_dir,
+                offline=self.offline,
+                argv=command_line(),
+            )
+            return summary, table_of(experiment, store.rows(experiment.name))
+
+    def report(self, summary: RunSummary) -> None:
+        """Say on standard error how a run ended."""
+        from oblique_cli.experiments.progress import duration
+
+        failed = len(summary.failures)
+        if summary.stopped:
+            again = shlex.join(word for word in command_line() if word != "--fresh")
+            click.echo(
+                f"stopped: {summary.done} of {summary.total} folds stored, {failed} failed. Go on with: {again}",
+                err=True,
+            )
+        elif failed or not self.quiet:
+            why = " (oblique status says why, the same command tries them again)" if failed else ""
+            click.echo(
+                f"{summary.name}: {summary.done} of {summary.total} folds, {failed} failed{why}, "
+                f"{duration(summary.seconds)} -> {database(self.results)}",
+                err=True,
+            )
+
+
+def running_options(command: Command) -> Command:
+    """Add the options of `Runner` to a command, which receives them as `runner`."""
+
+    @functools.wraps(command)
+    def wrapped(no_color: bool, **values: Any) -> Any:
+        if no_color:
+            os.environ["NO_COLOR"] = "1"
+        given = {field.name: values.pop(field.name) for field in fields(Runner)}
+        return command(runner=Runner(**given), **values)
+
+    options = (
+        click.option("-j", "--jobs", type=Jobs(), default="auto", show_default=True, help="Processors to use."),
+        results_option,
+        data_dir_option,
+        offline_option,
+        click.option("--fresh", is_flag=True, help="Delete what is stored of the run and start over."),
+        format_option,
+        output_option,
+        click.option("--quiet", is_flag=True, help="No progress and no summary, only failures."),
+        click.option("--no-color", is_flag=True, help="No colours; the variable NO_COLOR does the same."),
+    )
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def command_line() -> list[str]:
+    """Return the words of the command that is being run."""
+    words = click.get_current_context().find_root().obj
+    return ["oblique", *(words or ())]
+
+
+# ---- results ---------------------------------------------------------------------------------------------------------
+
+
+def database(results: str) -> Path:
+    """Return the file of results in the folder `results`."""
+    return Path(results) / "oblique.sqlite"
+
+
+def find_run(store: Store, name: str) -> Run:
+    """Return a stored run; ConfigError with the close matches if there is none of that name."""
+    runs = {run.name: run for run in store.runs()}
+    if name not in runs:
+        hint = close_matches(name, runs)
+        raise ConfigError(f"there is no run {name!r} in {store.path}.{hint} (oblique status)")
+    return runs[name]
+
+
+def table_of(experiment: Experiment, rows: Sequence[Row]) -> Table:
+    """Return the table of an experiment, with titles and notes of its algorithms and data sets."""
+    from oblique_cli.data import catalogue
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.experiments.tables import summarise
+
+    titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
+    notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.csv is None}
+    return summarise(rows, experiment, titles=titles, dataset_notes=notes)
+
+
+def _remark(note: str) -> str:
+    # The catalogue's notes begin with the name of their set, which the table prints as well.
+    return note.partition(": ")[2]
+
+
+# ---- text ------------------------------------------------------------------------------------------------------------
+
+
+def write(text: str, output: str | None = None) -> None:
+    """Write a finished text to a file, or to standard output."""
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        from oblique_cli.data import files
+
+        files.write(Path(output), text.encode())
+
+
+def columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> str:
+    """Lines of text in aligned columns; those numbered in `right` end at one place."""
+    padded = []
+    for i, cells in enumerate(zip(*rows, strict=True)):
+        width = max(map(len, cells))
+        padded.append([f"{cell:>{width}}" if i in right else f"{cell:<{width}}" for cell in cells])
+    return "\n".join("  ".join(cells).rstrip() for cells in zip(*padded, strict=True))
+
+
+def facts(pairs: Mapping[str, str]) -> str:
+    """Lines of a name and what it is, the latter at one place; those without are left out."""
+    return columns([pair for pair in pairs.items() if pair[1]])

@@ -1,0 +1,168 @@
+"""`oblique compare`: algorithms against each other on the data sets of the thesis, with the verdicts of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.cli._common import Runner, running_options, write
+
+if TYPE_CHECKING:
+    from oblique_cli.experiments.model import Experiment
+
+# The names in schemes.SCHEMES and comparing.RULES, which the help must know without importing them. The scheme `split`
+# is left out: one training and one test set give no SD to compare by.
+SCHEMES = ("ordinary", "stratified", "nested", "two_stage", "monte_carlo")
+RULES = ("1-SD", "2-SD")
+
+SOURCE = "wickramarachchi2015"
+PUBLISHED = {"nested": "5.3", "two_stage": "5.2"}
+
+# Table 5.3 tunes these two over this range (section 5.2).
+TUNED = ("gdt", "hhgdt")
+EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
+
+# About six minutes on two processors, where all the others together take one.
+SLOW = ("letter",)
+
+
+def _names(ctx: click.Context, param: click.Parameter, text: str | None) -> list[str]:
+    """Cut "gdt,hhgdt" into names."""
+    names = [name.strip() for name in (text or "").split(",")]
+    return [name for name in names if name]
+
+
+@click.command()
+@click.option("--cv", "scheme", type=click.Choice(SCHEMES), default="nested", show_default=True, help="Scheme.")
+@click.option(
+    "--algorithms", metavar="A,B,...", default="gdt,hhgdt", callback=_names, show_default=True, help="Two or more."
+)
+@click.option(
+    "--datasets",
+    metavar="A,B,...",
+    callback=_names,
+    help="Names, or all.  [default: those of Table 5.3 that are there, but not letter, which takes minutes]",
+)
+@click.option("--repeats", type=click.IntRange(2), default=10, show_default=True, help="Repetitions.")
+@click.option("--folds", type=click.IntRange(2), help="Folds, also of the CV that tunes.  [default: 10]")
+@click.option("--seed", type=click.IntRange(0), default=20260101, show_default=True, help="Of every random draw.")
+@click.option("--rule", type=click.Choice(RULES), default="1-SD", show_default=True, help="When a mean is better.")
+@running_options
+def compare(
+    scheme: str,
+    algorithms: list[str],
+    datasets: list[str],
+    repeats: int,
+    folds: int | None,
+    seed: int,
+    rule: str,
+    runner: Runner,
+    format_: str,
+    output: str | None,
+) -> None:
+    """Compare algorithms data set by data set: accuracy, leaves, and which one is better.
+
+    Without options: GDT against HHGDT as in Table 5.3 of the thesis, with its numbers and verdicts beside ours. A scheme
+    that tunes lets gdt and hhgdt choose epsilon from 0.05, 0.06, ..., 0.40; everything else has its default.
+
+    The run is stored under a name made of its content, so the same command goes on after an interruption. Formats csv
+    and json hold the verdicts, with the means they come from.
+
+    Example: oblique compare --cv nested --datasets bupa,wine --repeats 5
+    """
+    if folds is not None and scheme == "monte_carlo":
+        raise click.UsageError("--folds has no meaning with --cv monte_carlo, which divides the rows once a repetition")
+
+    from oblique_cli.experiments import comparing, config
+    from oblique_cli.experiments.schemes import SCHEMES as schemes
+    from oblique_cli.experiments.tables import render
+
+    wanted, missing = _datasets(datasets, runner)
+    tunes = schemes[scheme].tunes
+    plain: dict[str, Any] = {
+        "version": 1,
+        "title": f"{' against '.join(algorithms)}, {scheme} cross-validation",
+        "seed": seed,
+        "datasets": wanted,
+        "algorithms": [_algorithm(name, tunes) for name in algorithms],
+        "cv": {"scheme": scheme, "repeats": repeats, "folds": folds or 10, "tune": {"folds": folds or 10}},
+    }
+    experiment = config.from_mapping(plain, where="oblique compare")
+    experiment = replace(
+        experiment, name=f"compare-{scheme}-{experiment.digest()[:8]}", published=_published(experiment)
+    )
+    if missing and not runner.quiet:
+        click.echo(missing, err=True)
+    summary, table = runner.run(experiment)
+    if not summary.stopped:
+        comparison = comparing.compare(table, rule)
+        text = render(comparison, format_)
+        if format_ not in ("csv", "json"):
+            # The notes of the table are among those of the comparison.
+            text = render(replace(table, notes=()), format_) + "\n" + text
+        write(text, output)
+    runner.report(summary)
+    raise SystemExit(summary.exit_code)
+
+
+def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    _ = ALGORITHMS[name]  # an unknown name is refused in one sentence
+    return {"name": name, "epsilon": {"grid": EPSILON}} if tunes and name in TUNED else name
+
+
+def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
+    """Return the data sets to use, and a note that says which ones of Table 5.3 are left out and how to get them.
+
+    A set that is asked for by name may be fetched; nothing is fetched that nobody asked for.
+    """
+    from oblique_cli.data import catalogue
+
+    if asked and asked != ["all"]:
+        return [catalogue.resolve(name) for name in asked], ""
+    entries = [catalogue.entry(name) for name in _in_table(PUBLISHED["nested"])]
+    absent = [e.name for e in entries if catalogue.whereabouts(e, runner.data_dir) not in HERE]
+    slow = [name for name in SLOW if not asked and name not in absent]
+    parts = []
+    if absent:
+        parts.append(f"{_listed(absent)} (get with: oblique data fetch {' '.join(absent)})")
+    if slow:
+        parts.append(f"{_listed(slow)} (takes minutes: --datasets all)")
+    note = f"left out: {'; '.join(parts)}." if parts else ""
+    return [e.name for e in entries if e.name not in {*absent, *slow}], note
+
+
+# Where the catalogue says a data set is that needs no network.
+HERE = ("bundled", "data directory", "cache")
+
+
+def _in_table(table: str) -> list[str]:
+    """Return our names of the data sets of a table of the thesis, in its order."""
+    from oblique_cli.data import catalogue
+    from oblique_cli.experiments.published import numbers
+
+    ours = {catalogue.published_code(name, SOURCE): name for name in catalogue.names()}
+    return [ours[code] for code in dict.fromkeys(number.dataset for number in numbers(SOURCE, table))]
+
+
+def _published(experiment: Experiment) -> tuple[str, ...]:
+    """Return the table of the thesis that this comparison can be held against, if it has any of its numbers."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.experiments.published import numbers
+
+    table = PUBLISHED.get(experiment.cv.scheme)
+    if table is None:
+        return ()
+    methods = {number.method for number in numbers(SOURCE, table)}
+    named = {ALGORITHMS[spec.name].title for spec in experiment.algorithms}
+    shared = {spec.name for spec in experiment.datasets} & set(_in_table(table))
+    return (f"{SOURCE}:{table}",) if shared and named & methods else ()
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,83 @@
+"""`oblique doctor`: what the installation is made of, and whether it works."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from oblique_cli import __version__
+from oblique_cli.cli._common import data_dir_option, database, facts, json_option, results_option
+from oblique_cli.errors import EXIT_INTERNAL, EXIT_OK, ObliqueError
+
+
+@click.command()
+@results_option
+@data_dir_option
+@json_option
+def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
+    """Show versions, linear algebra, processors, and places of data and results; report what is wrong with them.
+
+    Ends with the exit code of the last problem, 0 if there is none.
+
+    Example: oblique doctor
+    """
+    found = {"oblique": __version__}
+    code = EXIT_OK
+    for part in (_core, _environment, lambda: _data(data_dir), lambda: _results(results)):
+        try:
+            found |= part()
+        except ObliqueError as error:
+            found[f"problem {1 + sum(key.startswith('problem') for key in found)}"] = str(error)
+            code = error.exit_code
+    click.echo(json.dumps(found, indent=2) if as_json else facts(found))
+    raise SystemExit(code)
+
+
+def _core() -> dict[str, str]:
+    try:
+        from oblique_cli import _core
+    except ImportError as error:
+        raise ObliqueError(f"the compiled core cannot be loaded ({error}): install oblique-trees again.") from None
+    return {"compiled core": str(_core.__file__)}
+
+
+def _environment() -> dict[str, str]:
+    import sklearn  # noqa: F401  (brings the linear algebra in, so that it can be named)
+
+    from oblique_cli.experiments.running import count_workers, environment
+
+    facts = environment()
+    libraries = [" ".join(str(value) for value in library.values() if value) for library in facts["blas"]]
+    return {
+        "python": facts["python"],
+        **{name: version for name, version in facts["packages"].items() if name != "oblique-trees"},
+        "linear algebra": ", ".join(dict.fromkeys(libraries)),
+        "processors": f"{facts['processors']}, of which {count_workers('auto')} may be used",
+        "platform": facts["platform"],
+    }
+
+
+def _data(data_dir: str | None) -> dict[str, str]:
+    from oblique_cli import resources
+    from oblique_cli.data import catalogue, files
+
+    places = [catalogue.whereabouts(entry, data_dir) for entry in catalogue.entries().values()]
+    counts = ", ".join(f"{places.count(place)} {place}" for place in dict.fromkeys(places))
+    return {
+        "configurations": str(resources.folder("configs")),
+        "bundled data": str(resources.folder("datasets")),
+        "other data": ", ".join(map(str, files.data_folders(data_dir))),
+        "data sets": f"{counts} (oblique data verify checks them)",
+    }
+
+
+def _results(results: str) -> dict[str, str]:
+    from oblique_cli.experiments.store import Store
+
+    path = database(results)
+    if not path.is_file():
+        return {"results": f"none at {path} yet"}
+    with Store(path, must_exist=True) as store:
+        runs = len(store.runs())
+    return {"results": f"{path}, {runs} run{'' if runs == 1 else 's'}"}

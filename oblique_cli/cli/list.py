@@ -1,0 +1,104 @@
+"""`oblique list`: what a configuration may name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from oblique_cli.cli._common import columns, json_option
+
+
+def _algorithms() -> list[dict[str, Any]]:
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    return [
+        {
+            "name": name,
+            "title": algorithm.title,
+            "source": algorithm.source,
+            "parameters": {
+                key: {"default": algorithm.defaults[key], "allowed": constraint.describe()}
+                for key, constraint in algorithm.parameters.items()
+            },
+        }
+        for name, algorithm in ALGORITHMS.items()
+    ]
+
+
+def _schemes() -> list[dict[str, Any]]:
+    from oblique_cli.experiments.schemes import SCHEMES
+
+    return [{"name": name, "summary": scheme.summary} for name, scheme in SCHEMES.items()]
+
+
+def _criteria() -> list[dict[str, Any]]:
+    from oblique_cli.tree.splitting import CRITERIA
+
+    return [{"name": name} for name in CRITERIA]
+
+
+def _published() -> list[dict[str, Any]]:
+    from oblique_cli.experiments.published import tables
+
+    # Only those that can stand beside ours; the others hold single folds and classes.
+    found = [table for table in tables().values() if table.level == "repetitions"]
+    return [{"name": table.reference, "caption": table.caption} for table in found]
+
+
+def _configs() -> list[dict[str, Any]]:
+    from oblique_cli import resources
+    from oblique_cli.experiments import composing
+
+    folder = resources.folder("configs")
+    return [{"name": name, "file": str(folder / f"{name}.yaml")} for name in composing.bundled()]
+
+
+KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "algorithms": _algorithms,
+    "schemes": _schemes,
+    "criteria": _criteria,
+    "published": _published,
+    "configs": _configs,
+}
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(list(KINDS)))
+@json_option
+def list_(kind: str, as_json: bool) -> None:
+    """List algorithms with their parameters, schemes of cross-validation, criteria, published tables, or configurations.
+
+    Data sets are listed by oblique data list.
+
+    Example: oblique list algorithms
+    """
+    found = KINDS[kind]()
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    elif kind == "algorithms":
+        click.echo("\n\n".join(_described(found)))
+    else:
+        click.echo(columns([[str(value) for value in thing.values()] for thing in found]))
+
+
+def _described(algorithms: list[dict[str, Any]]) -> list[str]:
+    """Return a block of text for each algorithm, and one for the parameters that are the same in all of them."""
+    first = algorithms[0]["parameters"]
+    shared = [key for key in first if all(a["parameters"].get(key) == first[key] for a in algorithms)]
+    blocks = []
+    for algorithm in algorithms:
+        own = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
+        heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}"
+        blocks.append("\n".join([heading, _parameters(own)]))
+    return [*blocks, "\n".join(["parameters of all of them", _parameters({key: first[key] for key in shared})])]
+
+
+def _parameters(parameters: dict[str, dict[str, Any]]) -> str:
+    cells = [
+        ("", key, "none" if value["default"] is None else str(value["default"]), value["allowed"])
+        for key, value in parameters.items()
+    ]
+    return columns([("", "parameter", "default", "allowed"), *cells])

@@ -1,0 +1,31 @@
+"""`oblique table`: the table of a stored run, finished or not."""
+
+from __future__ import annotations
+
+import click
+
+from oblique_cli.cli._common import database, find_run, format_option, output_option, results_option, table_of, write
+
+
+@click.command()
+@click.argument("run")
+@results_option
+@format_option
+@output_option
+def table(run: str, results: str, format_: str, output: str | None) -> None:
+    """Print the table of the stored run RUN (oblique status lists them).
+
+    Nothing is run, and neither the configuration nor the data is needed. It is the table that oblique run prints; of an
+    unfinished run, with marks where folds are missing.
+
+    Example: oblique table bupa_hhgdt --format latex --output bupa.tex
+    """
+    from oblique_cli.experiments.model import Experiment
+    from oblique_cli.experiments.store import Store
+    from oblique_cli.experiments.tables import render
+
+    with Store(database(results), must_exist=True) as store:
+        found = find_run(store, run)
+        rows = store.rows(run)
+    experiment = Experiment.from_content(run, found.content, **found.presentation)
+    write(render(table_of(experiment, rows), format_), output)

@@ -1,0 +1,65 @@
+"""A fitted tree in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from oblique_cli.tree.structure import Tree
+
+INDENT = "    "
+
+
+def export_text(tree: Tree, feature_names: Sequence[str], class_names: Sequence[str], precision: int = 3) -> str:
+    """Return the rules of a tree as nested "if" and "else", every coefficient shown.
+
+    feature_names : one for each column; class_names : one for each class code
+    precision     : significant digits of coefficients and thresholds; 17 give them to the bit
+
+    One split, with four training rows of class a on its left, one of a and three of b on its right:
+
+        if 0.6 height - 0.8 width <= 1.5:
+            a  (a: 4)
+        else:
+            b  (a: 1, b: 3)
+    """
+    features, classes = [_one_line(name) for name in feature_names], [_one_line(name) for name in class_names]
+    lines = []
+    # An explicit stack, because a tree may be deeper than Python's own. A node, or the line between two branches.
+    stack: list[tuple[int | str, int]] = [(0, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if isinstance(node, str):
+            text = node
+        elif tree.is_leaf[node]:
+            counts = [f"{name}: {n:.10g}" for name, n in zip(classes, tree.counts[node], strict=True) if n]
+            text = f"{classes[tree.labels[node]]}  ({', '.join(counts)})"
+        else:
+            text = f"if {condition(tree, node, features, precision)}:"
+            right, left = int(tree.right[node]), int(tree.left[node])
+            stack += [(right, depth + 1), ("else:", depth), (left, depth + 1)]
+        lines.append(INDENT * depth + text)
+    return "\n".join(lines) + "\n"
+
+
+def condition(tree: Tree, node: int, feature_names: Sequence[str], precision: int = 3) -> str:
+    """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", or "mcv >= 90" for a single feature."""
+    coef, threshold = tree.coef_[node], float(tree.thresholds[node])
+    used = np.flatnonzero(coef)
+    if len(used) == 1:
+        (j,) = used
+        sign = ">=" if coef[j] < 0 else "<="
+        return f"{feature_names[j]} {sign} {threshold / coef[j] + 0.0:.{precision}g}"
+    terms = ""
+    for j in used:
+        sign = "-" if coef[j] < 0 else "+"
+        terms += f" {sign} {abs(coef[j]):.{precision}g} {feature_names[j]}"
+    # The first sign stands close to its number, and a plus is left out there.
+    terms = terms.removeprefix(" + ") if terms.startswith(" +") else "-" + terms.removeprefix(" - ")
+    return f"{terms} <= {threshold:.{precision}g}"
+
+
+def _one_line(name: str) -> str:
+    """A name without line ends and terminal control characters, which a CSV header may hold."""
+    return "".join(char if char.isprintable() else " " for char in name)

@@ -1,0 +1,88 @@
+"""Lists that feed parametrised tests: every proposer, criterion, pruning; real sets; a value that breaks a constraint."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import oblique_cli.proposers  # noqa: F401  (registers the proposers)
+from oblique_cli import _core
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
+from oblique_cli.data import catalogue
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.tree import PRUNINGS
+from oblique_cli.experiments.model import DatasetSpec
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.splitting import CRITERIA, PROPOSERS
+from oblique_cli.tree.structure import Tree
+
+PROPOSER_NAMES = sorted(PROPOSERS)
+ALGORITHM_NAMES = sorted(ALGORITHMS)
+NATIVE_NAMES = [name for name in PROPOSER_NAMES if PROPOSERS[name].native is not None]
+HHCART_NAMES = ["hhcart_a", "hhcart_d"]
+GEOMETRIC_NAMES = ["gdt", "hhgdt"]
+CRITERION_NAMES = list(CRITERIA)
+PRUNING_NAMES = list(PRUNINGS)
+DRAWING_PRUNINGS = ("cost_complexity", "reduced_error", "cv")  # those that draw rows at random
+
+REAL_SETS = ["bupa", "balance_scale", "wine", "iris", "statlog_heart", "glass"]
+
+
+@cache
+def real_set(name: str) -> Dataset:
+    """A bundled data set."""
+    return catalogue.load(DatasetSpec(name), offline=True)
+
+
+def grow(name: str, X: np.ndarray, y: np.ndarray, n_classes: int | None = None, **options: Any) -> Tree:
+    """A tree of the named proposer; options as in grow_top_down, those of the proposer under `proposer`."""
+    parameters = options.pop("proposer", {})
+    n_classes = n_classes or int(y.max()) + 1
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    return grow_top_down(X, y.astype(np.int32), n_classes, PROPOSERS[name](**parameters), **options)
+
+
+def rows_at_nodes(tree: Tree, X: np.ndarray) -> list[np.ndarray]:
+    """Row numbers at every node, by sending each through the tree's own hyperplanes."""
+    rows = [np.arange(len(X))] + [np.arange(0)] * (tree.n_nodes - 1)
+    for node in np.flatnonzero(~tree.is_leaf):
+        goes_left = np.asarray(_core.project(X[rows[node]], tree.coef_[node])) <= tree.thresholds[node]
+        rows[tree.left[node]], rows[tree.right[node]] = rows[node][goes_left], rows[node][~goes_left]
+    return rows
+
+
+def assert_same_tree(a: Tree, b: Tree, coef: float = 0.0, threshold: float = 0.0) -> None:
+    """Equal structure and counts; hyperplanes equal within the given absolute deviations, to the bit by default."""
+    np.testing.assert_array_equal(a.left, b.left)
+    np.testing.assert_array_equal(a.right, b.right)
+    np.testing.assert_array_equal(a.n_rows, b.n_rows)
+    np.testing.assert_allclose(a.counts, b.counts, rtol=1e-12 if coef else 0.0, atol=0.0)
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=0.0, atol=coef)
+    np.testing.assert_allclose(a.thresholds, b.thresholds, rtol=0.0, atol=threshold)
+    np.testing.assert_allclose(a.gains, b.gains, rtol=1e-9 if coef else 0.0, atol=1e-12 if coef else 0.0)
+
+
+def forbidden(constraint: Constraint) -> list[Any]:
+    """Values that a constraint must refuse."""
+    if isinstance(constraint, Optional):
+        return [value for value in forbidden(constraint.inner) if value is not None]
+    if isinstance(constraint, Choice):
+        return ["no_such_word", 3, None]
+    if isinstance(constraint, Boolean):
+        return ["yes", 1, None]
+    out: list[Any] = ["1", None, True, float("nan"), float("inf")]
+    if isinstance(constraint, Integer):
+        out.append(2.5)
+        if constraint.low is not None:
+            out.append(constraint.low - 1)
+        if constraint.high is not None:
+            out.append(constraint.high + 1)
+    if isinstance(constraint, Real):
+        if np.isfinite(constraint.low):
+            out.append(constraint.low if constraint.open_low else constraint.low - 0.5)
+        if np.isfinite(constraint.high):
+            out.append(constraint.high if constraint.open_high else constraint.high + 0.5)
+    return out

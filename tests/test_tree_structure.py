@@ -1,0 +1,251 @@
+"""The frozen tree: its invariants, its numbers, its journey through JSON and pickle, and what it refuses."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+from contracts import CRITERION_NAMES, PROPOSER_NAMES, REAL_SETS, grow, real_set, rows_at_nodes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import random_tree, walk
+
+from oblique_cli.errors import DataError
+from oblique_cli.tree.structure import Tree, TreeBuilder
+
+ARRAYS = ("left", "right", "coef_", "thresholds", "counts", "gains", "n_rows")
+
+
+@pytest.fixture(scope="module")
+def tree():
+    data = real_set("glass")
+    return grow("hhcart_d", data.X, data.y)
+
+
+def small_tree():
+    """x <= 1 -> leaf of class 0, else y <= 2 -> leaf of class 1 or of class 0."""
+    builder = TreeBuilder(2, 2)
+    for counts in ([5, 3], [4, 0], [1, 3], [0, 3], [1, 0]):
+        builder.add(np.array(counts, dtype=float), sum(counts))
+    builder.split(0, np.array([1.0, 0.0]), 1.0, 0.2, 1, 2)
+    builder.split(2, np.array([0.0, 1.0]), 2.0, 0.1, 3, 4)
+    return builder.finish()
+
+
+# Invariants of every tree
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+@pytest.mark.parametrize("data_name", REAL_SETS)
+def test_training_rows_land_where_counts_say(name, data_name):
+    data = real_set(data_name)
+    tree = grow(name, data.X, data.y)
+    leaf = tree.apply(data.X)
+    assert tree.is_leaf[leaf].all()
+    for node, rows in enumerate(rows_at_nodes(tree, data.X)):
+        np.testing.assert_array_equal(tree.counts[node], np.bincount(data.y[rows], minlength=len(data.classes)))
+        assert tree.n_rows[node] == len(rows) > 0
+        if tree.is_leaf[node]:
+            np.testing.assert_array_equal(np.flatnonzero(leaf == node), rows)
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_a_grown_tree_has_the_shape_of_a_binary_tree(name, criterion):
+    for data in map(real_set, REAL_SETS):
+        tree = grow(name, data.X, data.y, criterion=criterion)
+        internal = np.flatnonzero(~tree.is_leaf)
+        assert tree.n_nodes == 2 * tree.n_leaves - 1 == 2 * len(internal) + 1
+        assert (tree.left[internal] > internal).all() and (tree.right[internal] > internal).all()
+        assert sorted([*tree.left[internal], *tree.right[internal]]) == list(range(1, tree.n_nodes))
+        below = tree.counts[tree.left[internal]] + tree.counts[tree.right[internal]]
+        np.testing.assert_array_equal(tree.counts[internal], below)
+        np.testing.assert_allclose(np.linalg.norm(tree.coef_[internal], axis=1), 1.0, atol=1e-12)
+        assert (tree.gains[internal] > 0).all()
+        for leaf_value in (tree.coef_, tree.thresholds, tree.gains):
+            assert not leaf_value[tree.is_leaf].any()
+
+
+def test_the_arrays_are_read_only(tree):
+    for name in ARRAYS:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(tree, name)[0] = 1
+
+
+def test_numbers_of_a_small_tree_are_as_drawn():
+    tree = small_tree()
+    assert (tree.n_nodes, tree.n_leaves, tree.depth, tree.n_features) == (5, 3, 2, 2)
+    assert tree.depths.tolist() == [0, 1, 1, 2, 2]
+    assert tree.labels.tolist() == [0, 0, 1, 1, 0]
+    assert tree.errors.tolist() == [3, 0, 1, 0, 0]
+    assert tree.misclassification_rates.tolist() == [3 / 8, 0, 1 / 4, 0, 0]
+    assert tree.intercept_.tolist() == [-1.0, 0.0, -2.0, 0.0, 0.0]
+    assert tree.apply(np.array([[1.0, 9.0], [1.5, 2.0], [1.5, 2.5]])).tolist() == [1, 3, 4]
+    assert repr(tree) == "Tree(3 leaves, depth 2, 2 features)"
+
+
+def test_a_tie_of_classes_goes_to_the_lower_code():
+    builder = TreeBuilder(1, 3)
+    builder.add(np.array([1.0, 4.0, 4.0]), 9)
+    assert builder.finish().labels.tolist() == [1]
+
+
+def test_three_of_ten_is_a_rate_of_exactly_three_tenths():
+    builder = TreeBuilder(1, 2)
+    builder.add(np.array([7.0, 3.0]), 10)
+    assert builder.finish().misclassification_rates[0] == 0.3
+
+
+def test_the_builder_numbers_children_above_parents_whatever_the_order_of_adding():
+    builder = TreeBuilder(1, 1)
+    for n in (1.0, 2.0, 3.0):  # leaves first, the root last, as in bottom-up growth
+        builder.add(np.array([n]), int(n))
+    builder.split(2, np.array([1.0]), 0.5, 0.1, 0, 1)
+    tree = builder.finish(root=2)
+    assert tree.counts.ravel().tolist() == [3.0, 1.0, 2.0]
+    assert (tree.left[0], tree.right[0]) == (1, 2)
+
+
+# Traversal
+
+
+def test_rows_reach_the_leaf_that_a_walk_by_hand_reaches():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        tree = random_tree(rng, int(rng.integers(0, 12)), n_features=3)
+        X = rng.normal(size=(30, 3))
+        assert tree.apply(X).tolist() == [walk(tree, x) for x in X], f"seed {seed}"
+
+
+def test_a_row_on_the_plane_goes_left():
+    assert small_tree().apply(np.array([[1.0, 0.0], [np.nextafter(1.0, 2.0), 0.0]])).tolist() == [1, 3]
+
+
+def test_rows_of_another_width_are_refused(tree):
+    with pytest.raises(ValueError, match="X must have as many columns as the tree has features"):
+        tree.apply(np.zeros((2, 3)))
+
+
+def test_a_tree_cut_at_a_limit_stops_rows_where_a_walk_by_hand_does():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        tree = random_tree(rng, int(rng.integers(0, 12)), n_features=3)
+        X = rng.normal(size=(20, 3))
+        limits = np.sort(rng.choice(np.append(tree.misclassification_rates, [0.1, 0.4, 0.9]), 4))
+        stops, leaves = tree.apply_limits(X, limits), tree.leaves_of_limits(limits)
+        for column, limit in enumerate(limits):
+            cut = tree.misclassification_rates <= limit
+            marked = frozenset(np.flatnonzero(cut).tolist())
+            assert stops[:, column].tolist() == [walk(tree, x, marked) for x in X], f"seed {seed}"
+            assert leaves[column] == tree.collapse(cut).n_leaves, f"seed {seed}"
+
+
+def test_collapsing_nodes_makes_them_leaves_and_drops_what_is_below():
+    tree = small_tree()
+    assert tree.collapse(np.zeros(5, dtype=bool)).to_dict() == tree.to_dict()
+    smaller = tree.collapse(np.array([False, False, True, False, False]))
+    assert smaller.left.tolist() == [1, -1, -1] and smaller.counts.tolist() == [[5, 3], [4, 0], [1, 3]]
+    assert tree.collapse(np.array([True] + [False] * 4)).n_nodes == 1
+
+
+# JSON and pickle
+
+
+def through_json(tree):
+    return Tree.from_dict(json.loads(json.dumps(tree.to_dict())))
+
+
+def test_a_tree_through_json_is_the_same_to_the_bit(tree):
+    again = through_json(tree)
+    for name in ARRAYS:
+        a, b = getattr(tree, name), getattr(again, name)
+        assert a.dtype == b.dtype and not b.flags.writeable
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(tree.apply(real_set("glass").X), again.apply(real_set("glass").X))
+
+
+def test_a_single_leaf_goes_through_json():
+    builder = TreeBuilder(4, 2)
+    builder.add(np.array([3.0, 1.0]), 4)
+    again = through_json(builder.finish())
+    assert again.n_leaves == 1 and again.n_features == 4
+    assert again.apply(np.zeros((2, 4))).tolist() == [0, 0]
+
+
+def test_a_tree_can_be_pickled_and_copied(tree):
+    X = real_set("glass").X
+    leaves = tree.apply(X)  # also after the compiled traversal exists
+    for again in (pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):
+        np.testing.assert_array_equal(again.apply(X), leaves)
+        assert not again.coef_.flags.writeable
+        assert again.depth == tree.depth
+
+
+def damaged(**changes):
+    data = json.loads(json.dumps(small_tree().to_dict()))
+    for name, change in changes.items():
+        if callable(change):
+            change(data[name])
+        else:
+            data[name] = change
+    return data
+
+
+def put(at, value):
+    return lambda values: values.__setitem__(at, value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        damaged(schema="oblique-tree/0"),
+        damaged(left=put(0, 0)),  # a cycle
+        damaged(left=put(2, 1)),  # a child of two parents
+        damaged(right=put(2, 9)),  # out of range
+        damaged(right=put(2, 2)),  # its own child
+        damaged(left=put(2, -1)),  # one child only
+        damaged(right=put(2, -1)),
+        damaged(left=put(0, -7)),
+        damaged(left=[-1], right=[-1]),  # shorter than the others
+        damaged(left=[], right=[], coef_=[], thresholds=[], counts=[], gains=[], n_rows=[]),
+        damaged(thresholds=[1.0]),
+        damaged(right=[2, -1, 4]),
+        damaged(counts=[[1.0, 2.0]]),
+        damaged(counts=[[1.0], [2.0, 3.0], [1.0], [1.0], [1.0]]),
+        damaged(gains=[0.1]),
+        damaged(n_rows=[1, 2]),
+        damaged(coef_=put(0, ["a", 1.0])),
+        damaged(coef_=put(0, [1.0])),
+        damaged(coef_=put(0, [float("nan"), 0.0])),
+        damaged(thresholds=put(0, float("nan"))),
+        damaged(left="no array"),
+        damaged(left=None),
+        damaged(left=put(0, 2**40)),
+        damaged(left=put(0, 1.5)),
+        {key: value for key, value in damaged().items() if key != "right"},
+        {},
+    ],
+)
+def test_damaged_data_is_refused_as_no_tree(data):
+    with pytest.raises(DataError, match="tree"):
+        Tree.from_dict(data)
+
+
+@given(st.data())
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_any_change_of_the_node_numbers_is_refused_or_still_a_tree(data):
+    plain = damaged()
+    for name in ("left", "right"):
+        plain[name] = data.draw(st.lists(st.integers(-2, 6), min_size=5, max_size=5))
+    try:
+        tree = Tree.from_dict(plain)
+    except DataError:
+        return
+    internal = np.flatnonzero(~tree.is_leaf)
+    assert (tree.left[internal] > internal).all() and (tree.right[internal] > internal).all()
+    children = [*tree.left[internal], *tree.right[internal]]
+    assert sorted(children) == list(range(1, 5))  # every node but the root is the child of one other
+    assert len(tree.apply(np.random.default_rng(0).normal(size=(5, 2)))) == 5
