@@ -35,10 +35,16 @@ class Real(Constraint):
     open_high: bool = False
 
     def holds(self, value: Any) -> bool:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
-        above = value > self.low if self.open_low else value >= self.low
-        below = value < self.high if self.open_high else value <= self.high
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond the range of floats
+            return False
+        if not math.isfinite(number):
+            return False
+        above = number > self.low if self.open_low else number >= self.low
+        below = number < self.high if self.open_high else number <= self.high
         return above and below
 
     def describe(self) -> str:
@@ -65,7 +71,8 @@ class Integer(Constraint):
     def holds(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             return False
-        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+        number = int(value)
+        return (self.low is None or number >= self.low) and (self.high is None or number <= self.high)
 
     def describe(self) -> str:
         if self.high is None:

@@ -107,6 +107,7 @@ def _refuse(error: click.ClickException) -> int:
     if text.startswith("Usage:"):  # a group without its command: click answers with the help
         click.echo(text, err=True)
         return EXIT_CONFIG
+    text = " ".join(text.split())
     ctx = getattr(error, "ctx", None)
     hint = f" Try '{ctx.command_path} --help'." if ctx else ""
     click.echo(f"error: {text}{'' if text.endswith(('.', '?', ')')) else '.'}{hint}", err=True)

@@ -49,16 +49,20 @@ def set_option(example: str) -> Command:
 
 
 def _writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
-    # Said before hours of work, not after.
-    if path is not None and not Path(path).absolute().parent.is_dir():
+    """Refuse what cannot be written before hours of work, not after."""
+    if path is None:
+        return None
+    place = Path(path).resolve()
+    if not place.parent.is_dir():
         raise click.BadParameter(f"the folder of {path!r} does not exist.")
-    return path
+    if place.exists() and not place.is_file():  # a rename would put a file in the place of a device
+        raise click.BadParameter(f"{path!r} is not a regular file.")
+    return str(place)
 
 
 output_option = click.option(
     "--output",
     metavar="FILE",
-    type=click.Path(dir_okay=False),
     callback=_writable,
     help="Write the table to FILE, whole or not at all, instead of standard output.",
 )

@@ -25,6 +25,9 @@ PUBLISHED = {"nested": "5.3", "two_stage": "5.2"}
 TUNED = ("gdt", "hhgdt")
 EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
 
+# Where the catalogue finds a data set without the network.
+HERE = ("bundled", "data directory", "cache")
+
 # About six minutes on two processors, where all the others together take one.
 SLOW = ("letter",)
 
@@ -65,8 +68,8 @@ def compare(
 ) -> None:
     """Compare algorithms data set by data set: accuracy, leaves, and which one is better.
 
-    Without options: GDT against HHGDT as in Table 5.3 of the thesis, with its numbers and verdicts beside ours. A scheme
-    that tunes lets gdt and hhgdt choose epsilon from 0.05, 0.06, ..., 0.40; everything else has its default.
+    Without options: GDT against HHGDT as in Table 5.3 of the thesis, with its numbers and verdicts beside ours. A
+    scheme that tunes lets gdt and hhgdt choose epsilon from 0.05, 0.06, ..., 0.40; everything else has its default.
 
     The run is stored under a name made of its content, so the same command goes on after an interruption. Formats csv
     and json hold the verdicts, with the means they come from.
@@ -76,6 +79,7 @@ def compare(
     if folds is not None and scheme == "monte_carlo":
         raise click.UsageError("--folds has no meaning with --cv monte_carlo, which divides the rows once a repetition")
 
+    from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.experiments import comparing, config
     from oblique_cli.experiments.schemes import SCHEMES as schemes
     from oblique_cli.experiments.tables import render
@@ -84,7 +88,7 @@ def compare(
     tunes = schemes[scheme].tunes
     plain: dict[str, Any] = {
         "version": 1,
-        "title": f"{' against '.join(algorithms)}, {scheme} cross-validation",
+        "title": f"{', '.join(ALGORITHMS[name].title for name in algorithms)} by {scheme} cross-validation",
         "seed": seed,
         "datasets": wanted,
         "algorithms": [_algorithm(name, tunes) for name in algorithms],
@@ -109,9 +113,6 @@ def compare(
 
 
 def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
-    from oblique_cli.estimators.algorithms import ALGORITHMS
-
-    _ = ALGORITHMS[name]  # an unknown name is refused in one sentence
     return {"name": name, "epsilon": {"grid": EPSILON}} if tunes and name in TUNED else name
 
 
@@ -134,10 +135,6 @@ def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
         parts.append(f"{_listed(slow)} (takes minutes: --datasets all)")
     note = f"left out: {'; '.join(parts)}." if parts else ""
     return [e.name for e in entries if e.name not in {*absent, *slow}], note
-
-
-# Where the catalogue says a data set is that needs no network.
-HERE = ("bundled", "data directory", "cache")
 
 
 def _in_table(table: str) -> list[str]:

@@ -13,6 +13,7 @@ from oblique_cli.errors import DataError
 if TYPE_CHECKING:
     from oblique_cli.data.catalogue import Entry
 
+
 @click.group()
 def data() -> None:
     """List, show, verify and fetch data sets.

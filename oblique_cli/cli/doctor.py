@@ -8,7 +8,7 @@ import click
 
 from oblique_cli import __version__
 from oblique_cli.cli._common import data_dir_option, database, facts, json_option, results_option
-from oblique_cli.errors import EXIT_INTERNAL, EXIT_OK, ObliqueError
+from oblique_cli.errors import EXIT_OK, ObliqueError
 
 
 @click.command()

@@ -66,12 +66,12 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.argument("kind", type=click.Choice(list(KINDS)), metavar="|".join(KINDS))
 @json_option
 def list_(kind: str, as_json: bool) -> None:
-    """List algorithms with their parameters, schemes of cross-validation, criteria, published tables, or configurations.
+    """List what a configuration may name, or the bundled configurations.
 
-    Data sets are listed by oblique data list.
+    Algorithms are listed with their parameters. Data sets are listed by oblique data list.
 
     Example: oblique list algorithms
     """

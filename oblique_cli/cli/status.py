@@ -13,6 +13,9 @@ from oblique_cli.cli._common import columns, database, facts, find_run, json_opt
 if TYPE_CHECKING:
     from oblique_cli.experiments.store import Run
 
+# What a failed fold is shown by.
+FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
+
 
 @click.command()
 @click.argument("run", required=False)
@@ -37,10 +40,7 @@ def status(run: str | None, results: str, as_json: bool) -> None:
         click.echo(columns([header, *lines], right=range(1, 5)))
         return
     (one,) = runs
-    failed = [
-        {"dataset": row.dataset, "algorithm": row.algorithm, "repeat": row.repeat, "fold": row.fold, "message": row.message}
-        for row in failures
-    ]
+    failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]
     if as_json:
         click.echo(json.dumps({**_counts(one), "environment": one.environment, "failures": failed}, indent=2))
         return

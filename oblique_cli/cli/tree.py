@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--csv", metavar="FILE", help="A CSV file of your own instead of a named data set.")
 @click.option("--target", metavar="COLUMN", help="With --csv: the column of the class.")
 @click.option("--algorithm", metavar="NAME", default="hhcart_a", show_default=True, help="Algorithm (oblique list).")
-@set_option("epsilon=0.1, or dataset.missing=impute")
+@set_option("epsilon=0.1 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits in text.")
@@ -64,8 +64,7 @@ def tree(
     dataset_key: dict[str, Any] = {"name": name} if csv is None else {"csv": csv, "target": target}
     plain = {"version": 1, "dataset": dataset_key, "algorithm": {"name": algorithm}}
     stem = Path(csv).stem if csv else "tree"
-    changes = [text if text.startswith(("algorithm.", "dataset.")) else f"algorithm.{text}" for text in overrides]
-    experiment = config.from_mapping(plain, stem, changes, where="oblique tree")
+    experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where="oblique tree")
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
     dataset = catalogue.load(policy, data_dir, offline)
@@ -73,11 +72,9 @@ def tree(
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts classes.")
     encoder = fold_encoder(dataset, policy)
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
-    estimator = ALGORITHMS[spec.name].make(
-        random_state=seeds.integer(seed, dataset.name, "tree"), **spec.params
-    ).fit(X, dataset.y)
+    random_state = seeds.integer(seed, dataset.name, "tree")
+    estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params).fit(X, dataset.y)
     features = encoded_names(dataset, encoder)
-    # The estimator codes the classes it saw, which are all of them.
     if format_ == "json":
         document = {
             "algorithm": spec.name,
@@ -96,3 +93,11 @@ def tree(
     )
     note = f"# {dataset.note}\n" if dataset.note else ""
     write(heading + note + export_text(estimator.tree_, features, dataset.classes, precision), output)
+
+
+def _full(override: str) -> str:
+    """Return "epsilon=0.1" as the key of a configuration: there is one algorithm and one data set it can belong to."""
+    key = override.partition("=")[0]
+    if "." in key:
+        return override
+    return f"{'dataset' if key in ('missing', 'encoding', 'qualitative') else 'algorithm'}.{override}"

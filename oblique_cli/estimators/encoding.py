@@ -66,9 +66,9 @@ def encoded_names(dataset: Dataset, encoder: Any | None) -> tuple[str, ...]:
         return dataset.feature_names
     names = []
     for _, steps, columns in encoder.transformers_:
-        indicators = steps[-1] if hasattr(steps, "steps") else None
-        if hasattr(indicators, "categories_"):
-            for column, codes in zip(columns, indicators.categories_, strict=True):
+        categories = getattr(steps[-1] if hasattr(steps, "steps") else None, "categories_", None)
+        if categories is not None:
+            for column, codes in zip(columns, categories, strict=True):
                 name, levels = dataset.feature_names[column], dataset.levels[column]
                 names += [f"{name}={levels[int(code)]}" for code in codes]
         else:

@@ -42,7 +42,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
 }
 
 
-class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
 
     Parameters
@@ -140,18 +140,18 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
         """
         proposer = self._checked_proposer()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        codes = codes.astype(np.int32)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        check_classification_targets(labels)
+        self.classes_, inverse = np.unique(labels, return_inverse=True)
+        codes = inverse.astype(np.int32)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
         if weights is not None and (weights < 0).any():
             raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
-        grow_on, prune_on = self._divide(len(X), weights, pruning_rows, rng)
-        tree = self._grow(X, codes, weights, grow_on, proposer, rng)
-        self.tree_ = self._prune(tree, X, codes, weights, grow_on, prune_on, proposer, rng)
+        grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, rng)
+        tree = self._grow(rows, codes, weights, grow_on, proposer, rng)
+        self.tree_ = self._prune(tree, rows, codes, weights, grow_on, prune_on, proposer, rng)
         self.n_leaves_ = self.tree_.n_leaves
         self.n_nodes_ = self.tree_.n_nodes
         self.depth_ = self.tree_.depth
@@ -180,8 +180,8 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         does not depend on the limit, so a larger limit only cuts the tree earlier. Needs pruning="none".
         """
         limits, order = self._limits(values)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        labels = self.classes_.take(self.tree_.labels[self.tree_.apply_limits(X, limits)])
+        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        labels = self.classes_.take(self.tree_.labels[self.tree_.apply_limits(rows, limits)])
         out = np.empty_like(labels)
         out[:, order] = labels
         return out

@@ -46,7 +46,7 @@ def export_text(tree: Tree, feature_names: Sequence[str], class_names: Sequence[
 def condition(tree: Tree, node: int, feature_names: Sequence[str], precision: int = 3) -> str:
     """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", or "mcv >= 90" for a single feature."""
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
-    used = np.flatnonzero(coef)
+    used = [int(j) for j in np.flatnonzero(coef)]
     if len(used) == 1:
         (j,) = used
         sign = ">=" if coef[j] < 0 else "<="

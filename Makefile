@@ -1,0 +1,50 @@
+# `make run` and `make test` work on a fresh machine with Python 3.11 or newer, a C++20 compiler and make.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN = $(VENV)/bin
+# full or quick, for the reproductions
+PROFILE ?= full
+# Folder with the data sets that are not bundled; empty to use those bundled, fetched or named by OBLIQUE_DATA
+DATA ?=
+
+export OBLIQUE_DATA := $(if $(DATA),$(DATA),$(OBLIQUE_DATA))
+
+INSTALLED = $(VENV)/.installed
+SOURCES = pyproject.toml $(wildcard oblique_cli/core/*)
+
+.PHONY: run test lint bench reproduce-chapter3 clean
+
+run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
+	$(BIN)/oblique run configs/bupa_hhgdt.yaml
+
+test: $(INSTALLED)  ## all tests
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED)  ## style, types, and the C++ with warnings as errors
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "ruff>=0.6" "mypy>=1.11"
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/strict \
+	  --config-settings=cmake.define.OBLIQUE_WARNINGS_AS_ERRORS=ON --config-settings=build-dir=build/strict/cmake .
+
+bench: $(INSTALLED)  ## every speed claim, side by side
+	$(BIN)/python -m benchmarks
+
+ifeq ($(PROFILE),quick)
+CHAPTER3 = configs/reproduce/chapter3_quick.yaml
+else
+CHAPTER3 = configs/reproduce/chapter3.yaml configs/reproduce/chapter3_shuttle.yaml
+endif
+
+reproduce-chapter3: $(INSTALLED)  ## Table 3.1 beside ours; PROFILE=quick for the bundled small sets
+	$(BIN)/oblique run $(CHAPTER3)
+
+$(INSTALLED): $(SOURCES)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@
+
+clean:  ## everything that was built; results stay
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,54 @@
+"""Types of the compiled core. `core/bindings.cpp` holds the docstrings."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+def grow(
+    X: Doubles,
+    y: Codes,
+    weights: Doubles | None,
+    n_classes: int,
+    family: str,
+    criterion: str,
+    min_parent: float,
+    max_misrate: float,
+    max_depth: int,
+    min_leaf: float,
+    strict_ties: bool,
+    exhaustive: bool,
+    tau: float,
+    sign: float,
+    eigenvalue_tolerance: float,
+    bisector_by_super_classes: bool,
+) -> dict[str, Any]: ...
+def search(
+    X: Doubles,
+    y: Codes,
+    weights: Doubles | None,
+    n_classes: int,
+    criterion: str,
+    candidates: list[tuple[Any, ...]],
+    min_leaf: float,
+    strict_ties: bool,
+    exhaustive: bool,
+) -> tuple[Doubles, float, float, int] | None: ...
+def bin_bounds(counts: Doubles, criterion: str) -> Doubles: ...
+def cut_value(left: Doubles, totals: Doubles, criterion: str) -> tuple[float, float]: ...
+def clustering_hyperplane(A: Doubles, B: Doubles, centre: Doubles, scale: Doubles) -> tuple[Doubles, str]: ...
+def principal_axes(covariance: Doubles, tolerance: float, sign: float, dominant_only: bool) -> Doubles: ...
+def project(X: Doubles, w: Doubles) -> Doubles: ...
+
+class Walker:
+    def __init__(self, left: Codes, right: Codes, weights: Doubles, thresholds: Doubles) -> None: ...
+    def apply(self, X: Doubles) -> Codes: ...
+    def apply_limits(self, X: Doubles, rate: Doubles, limits: Doubles) -> Codes: ...
+    def leaves_of_limits(self, rate: Doubles, limits: Doubles) -> NDArray[np.int64]: ...
+    def weakest_links(self, errors: Doubles, tie: float) -> Doubles: ...
+    def sequence_errors(
+        self, node_alpha: Doubles, labels: Codes, alphas: Doubles, X: Doubles, y: Codes, weights: Doubles | None
+    ) -> Doubles: ...
