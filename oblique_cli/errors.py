@@ -35,6 +35,10 @@ class UnknownName(ConfigError):
     """A name that no registry holds; the message carries the close matches."""
 
 
+class NotConverged(ConfigError):
+    """An iteration that did not settle with the parameters it was given."""
+
+
 class DataError(ObliqueError, ValueError):
     """A data set that is missing, damaged, or not what its description says."""
 

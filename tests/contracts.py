@@ -20,7 +20,7 @@ from oblique_cli.tree.splitting import CRITERIA, PROPOSERS
 from oblique_cli.tree.structure import Tree
 
 PROPOSER_NAMES = sorted(PROPOSERS)
-ALGORITHM_NAMES = sorted(ALGORITHMS)
+ALGORITHM_NAMES = [name for name in sorted(ALGORITHMS) if name in PROPOSERS]  # those grown top-down
 NATIVE_NAMES = [name for name in PROPOSER_NAMES if PROPOSERS[name].native is not None]
 HHCART_NAMES = ["hhcart_a", "hhcart_d"]
 GEOMETRIC_NAMES = ["gdt", "hhgdt"]

@@ -39,6 +39,10 @@ CLAIMS = {
         "sorting every direction / bounds, HHCART(A), gini": ">= 15",
         "sorting every direction / bounds, HHCART(A), twoing": ">= 15",
     },
+    "bottom_up": {
+        "merges and splits of HHBUT / a tenth of choosing BUTIF-SVM's cost": "< 0.1",
+        "merges and splits of HHBUT / BUTIF-SVM's at one cost": None,
+    },
     "predict": {
         "predicting with axis-parallel / with scikit-learn": None,
         "predicting with HHCART(D) / with scikit-learn": None,

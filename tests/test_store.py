@@ -39,6 +39,7 @@ ROW = Row(
     chosen={"epsilon": 0.1, "criterion": "gini", "max_depth": None},
     per_class={"1": [10, 15], "größer; DROP TABLE rows": [10, 20]},
     inner=[{"params": {"epsilon": 0.1}, "n_correct": 200, "n_rows": 310, "n_leaves": 71, "n_trees": 10}],
+    clusters={"größer; DROP TABLE rows": 3, "1": 4},
 )
 
 
@@ -240,6 +241,30 @@ def test_a_cell_that_is_not_json_is_damage(store, path):
         db.execute("UPDATE rows SET chosen = '{'")
     db.close()
     assert "is damaged (" in message_of(store.rows, "chapter3")
+
+
+def test_an_older_layout_is_brought_up_to_date_with_its_rows(store, path):
+    assert list(store.rows("chapter3")) == []
+    store.append("chapter3", ROW)
+    store.close()
+    with sqlite3.connect(path) as db:  # layout 1 had no clusters
+        db.execute("ALTER TABLE rows DROP COLUMN clusters")
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+    for _ in range(2):
+        with Store(path) as upgraded:
+            assert upgraded.rows("chapter3") == [replace(ROW, clusters={})]
+    with Store(path) as upgraded:
+        upgraded.append("chapter3", replace(ROW, key="k1"))
+        assert upgraded.rows("chapter3")[1] == replace(ROW, key="k1")
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+    db.close()
+
+
+def test_clusters_stay_in_the_order_of_the_classes(store):
+    store.append("chapter3", ROW)
+    assert list(store.rows("chapter3")[0].clusters) == list(ROW.clusters)
 
 
 def test_a_newer_layout_is_not_touched(path):

@@ -415,3 +415,42 @@ def test_a_cell_equals_the_textbook_formula(repetitions):
         assert value.mean == pytest.approx(mean, abs=1e-9)
         variance = math.fsum((x - mean) ** 2 for x in expected) / (len(expected) - 1)
         assert value.sd == pytest.approx(math.sqrt(variance), abs=1e-9)
+
+
+# -- clusters ----------------------------------------------------------------------------------------------------------
+
+CLUSTERED = [
+    row(r, f, dataset="balance_scale", algorithm="hhbut", clusters={"B": 1, "L": 1 + f, "R": 1 + r + f})
+    for r in range(2)
+    for f in range(2)
+]
+PLAIN = [row(r, f, dataset="balance_scale") for r in range(2) for f in range(2)]
+BOTH = experiment(["balance_scale"], ["hhbut", "hhgdt"])
+
+
+def test_clusters_are_averaged_over_training_sets_in_the_order_of_the_classes():
+    line, plain = tables.summarise(CLUSTERED + PLAIN, BOTH).lines
+    assert list(line.clusters.items()) == [("B", 1.0), ("L", 1.5), ("R", 2.0)]
+    assert plain.clusters == {}
+
+
+def test_a_table_has_clusters_if_an_algorithm_has_and_is_as_before_if_none_has():
+    table = tables.summarise(CLUSTERED + PLAIN, BOTH)
+    (grid,) = table.sheet().grids
+    assert grid.header == ("data set", "algorithm", "accuracy", "leaves", "clusters")
+    assert [cells[4] for cells in grid.rows] == ["(1.0, 1.5, 2.0)", "—"]
+    records = list(csv.DictReader(io.StringIO(tables.render(table, "csv"))))
+    assert [json.loads(record["clusters_mean"]) for record in records] == [{"B": 1.0, "L": 1.5, "R": 2.0}, {}]
+    for name in tables.FORMATS:
+        assert "clusters" not in tables.render(tables.summarise(PLAIN, experiment(["balance_scale"])), name)
+        assert "(1.0, 1.5, 2.0)" in tables.render(table, name) or name in ("csv", "json")
+
+
+def test_published_clusters_stand_beside_ours():
+    exp = experiment(["balance_scale"], ["hhbut"], published=["wickramarachchi2015:6.1"])
+    table = tables.summarise(CLUSTERED, exp, titles={"hhbut": "HHBUT"})
+    assert table.sheet().grids[0].header[-2:] == ("clusters", "published")
+    assert table.sheet().grids[0].rows[0][-2:] == ("(1.0, 1.5, 2.0)", "(1.0, 1.4, 1.5)")
+    assert table.sheet().records[0]["clusters_published"] == "(1.0, 1.4, 1.5)"
+    other = tables.summarise(CLUSTERED, experiment(["balance_scale"], ["hhbut"], published=["wickramarachchi2015:5.2"]))
+    assert other.sheet().grids[0].rows[0][-1] == "—" and other.sheet().records[0]["clusters_published"] is None

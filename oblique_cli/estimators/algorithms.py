@@ -9,6 +9,7 @@ from typing import Any
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators import bottom_up
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -25,43 +26,22 @@ class Algorithm:
     """
 
     name: str
-    proposer: type[Proposer]
-
-    @property
-    def title(self) -> str:
-        return self.proposer.title
-
-    @property
-    def source(self) -> str:
-        return self.proposer.source
-
-    @property
-    def path_parameter(self) -> str | None:
-        return self.proposer.limit_name
-
-    @property
-    def compiled(self) -> bool:
-        return self.proposer.native is not None
-
-    @property
-    def _limit(self) -> str:
-        return self.proposer.limit_name or "max_misrate"
+    title: str
+    source: str
+    path_parameter: str | None
+    compiled: bool
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Name -> what it may be; the misclassification limit goes by the paper's name."""
-        tree = {self._limit if k == "max_misrate" else k: v for k, v in ObliqueTreeClassifier.constraints.items()}
-        return dict(self.proposer.constraints) | tree
+        """Name -> what it may be."""
+        raise NotImplementedError
 
     @property
     def defaults(self) -> dict[str, Any]:
         """Name -> value a parameter has unless a configuration sets it."""
-        tree = ObliqueTreeClassifier().get_params(deep=False) | dict(self.proposer.tree_defaults)
-        tree[self._limit] = tree.pop("max_misrate")
-        own = self.proposer().get_params(deep=False)
-        return {name: (own | tree)[name] for name in self.parameters}
+        raise NotImplementedError
 
-    def make(self, random_state: Any = None, **params: Any) -> ObliqueTreeClassifier:
+    def make(self, random_state: Any = None, **params: Any) -> Any:
         """Return an unfitted estimator; ConfigError for a parameter that is unknown or out of range."""
         table = self.parameters
         for name, value in params.items():
@@ -70,6 +50,42 @@ class Algorithm:
             message = violation(name, value, table[name], self.name)
             if message:
                 raise ConfigError(message)
+        return self._estimator(random_state, params)
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class TopDown(Algorithm):
+    """A tree grown top-down by a proposer, whose misclassification limit goes by the paper's name."""
+
+    proposer: type[Proposer]
+
+    @classmethod
+    def of(cls, name: str, proposer: type[Proposer]) -> TopDown:
+        """The algorithm that a registered proposer makes."""
+        return cls(name, proposer.title, proposer.source, proposer.limit_name, proposer.native is not None, proposer)
+
+    @property
+    def _limit(self) -> str:
+        return self.proposer.limit_name or "max_misrate"
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of the proposer, then those of the tree."""
+        tree = {self._limit if k == "max_misrate" else k: v for k, v in ObliqueTreeClassifier.constraints.items()}
+        return dict(self.proposer.constraints) | tree
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own, but where the proposer asks for others."""
+        tree = ObliqueTreeClassifier().get_params(deep=False) | dict(self.proposer.tree_defaults)
+        tree[self._limit] = tree.pop("max_misrate")
+        own = self.proposer().get_params(deep=False)
+        return {name: (own | tree)[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> ObliqueTreeClassifier:
         own = {name: params[name] for name in self.proposer.constraints if name in params}
         tree: dict[str, Any] = dict(self.proposer.tree_defaults)
         for name, value in params.items():
@@ -78,16 +94,62 @@ class Algorithm:
         return ObliqueTreeClassifier(self.proposer(**own), random_state=random_state, **tree)
 
 
+@dataclass(frozen=True)
+class BottomUp(Algorithm):
+    """A tree merged from clusters; `options` are the parameters that its splitter has to itself."""
+
+    splitter: str
+    options: Mapping[str, Constraint]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of clusters and merging, then those of the splitter."""
+        return dict(bottom_up.SHARED) | dict(self.options)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = bottom_up.BottomUpTreeClassifier().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> bottom_up.BottomUpTreeClassifier:
+        return bottom_up.BottomUpTreeClassifier(self.splitter, random_state=random_state, **params)
+
+
+BOTTOM_UP = (
+    BottomUp(
+        "hhbut",
+        "HHBUT",
+        "Wickramarachchi (2015), sections 6.3 and 6.5, algorithm 10",
+        path_parameter=None,
+        compiled=False,
+        splitter="hhcart",
+        options=bottom_up.HHCART_OPTIONS,
+    ),
+    BottomUp(
+        "butif_svm",
+        "BUTIF-SVM",
+        "Barros et al. (2014); Wickramarachchi (2015), sections 6.2 to 6.4",
+        path_parameter="cost",
+        compiled=False,
+        splitter="svm",
+        options=bottom_up.SVM_OPTIONS,
+    ),
+)
+
+
 def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
-        table.register(name)(Algorithm(name, proposer))
+        table.register(name)(TopDown.of(name, proposer))
+    for algorithm in BOTTOM_UP:
+        table.register(algorithm.name)(algorithm)
     return table
 
 
 ALGORITHMS = _table()
 
 
-def make(name: str, random_state: Any = None, **params: Any) -> ObliqueTreeClassifier:
+def make(name: str, random_state: Any = None, **params: Any) -> Any:
     """Return the unfitted estimator of an algorithm: ``make("hhgdt", epsilon=0.1)``."""
     return ALGORITHMS[name].make(random_state=random_state, **params)

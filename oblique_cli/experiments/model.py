@@ -163,6 +163,7 @@ class Row:
     inner                 one mapping for each grid value of this fold's own tuning CV: {"params", "n_correct",
                           "n_rows", "n_leaves", "n_trees"}, sums over the tuning folds; [] if there was none, or if
                           it was shared (two-stage: see `Store.tunings`)
+    clusters              class label -> number of its clusters, {} for an algorithm that finds none
     """
 
     key: str
@@ -183,6 +184,7 @@ class Row:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     per_class: Mapping[str, list[int]] = field(default_factory=dict)
     inner: list[dict[str, Any]] = field(default_factory=list)
+    clusters: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

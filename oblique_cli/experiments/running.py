@@ -77,6 +77,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         y = case.dataset.y[fold.test]
         right = predicted == y
         names = case.dataset.classes
+        found = getattr(estimator, "n_clusters_", None)
         correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
         return Row(
             job.key,
@@ -96,6 +97,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             chosen=dict(chosen),
             per_class={n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)},
             inner=inner,
+            clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
         )
     except Exception as error:  # whatever it is, it belongs to this fold alone and is shown with it
         return failed(job, error)
@@ -127,10 +129,11 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
 
     The rule (Wickramarachchi 2015, section 5.2): the highest accuracy, pooled over the validation rows; among equals
     the smallest mean number of leaves. The thesis stops there. A further tie goes to the largest value of the
-    algorithm's path parameter (the simpler trees), then to the last candidate, in the order of parameters by name and
-    values as given. All comparisons are of whole numbers.
+    algorithm's path parameter (of a limit, that is the simpler trees), then to the last candidate, in the order of
+    parameters by name and values as given. All comparisons are of whole numbers.
 
-    A path parameter costs one tree a training set: the tree for a larger value is the tree for the smallest one, cut.
+    A path parameter costs one fit a training set: the tree for a larger limit is the tree for the smallest one, cut,
+    and the clusters of a bottom-up tree serve every cost.
 
     Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
     """
@@ -149,7 +152,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
         n_rows += len(y)
         n_trees += 1
         for j, params in enumerate(fitted):
-            if path_values:
+            if path and path_values:
                 params = {**params, path: min(path_values)}
             estimator, encoder = _fit(case, pair.train, pair.pruning, pair_seed, params)
             X = _columns(case, encoder, pair.valid)

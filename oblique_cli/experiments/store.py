@@ -25,7 +25,7 @@ from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.model import Job, Row, Tuning
 
 APPLICATION_ID = 0x0B11_0E01  # marks the file as ours, whatever its name
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE runs (
@@ -61,6 +61,7 @@ CREATE TABLE rows (
     chosen TEXT NOT NULL,
     per_class TEXT NOT NULL,
     inner TEXT NOT NULL,
+    clusters TEXT NOT NULL DEFAULT '{}',
     PRIMARY KEY (run, key)
 );
 CREATE TABLE tunings (
@@ -77,7 +78,10 @@ CREATE TABLE tunings (
 );
 """
 
-_JSON = {"chosen", "per_class", "inner"}
+# Layout n is made from layout n - 1 by statement n; what was stored stays.
+_UPGRADES = {2: "ALTER TABLE rows ADD COLUMN clusters TEXT NOT NULL DEFAULT '{}'"}
+
+_JSON = {"chosen", "per_class", "inner", "clusters"}
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,13 @@ class Store:
                             self._db.execute(statement)
                         self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                         self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            elif version < SCHEMA_VERSION:
+                with self._transaction():
+                    # Another process may have upgraded the file since.
+                    (version,) = self._db.execute("PRAGMA user_version").fetchone()
+                    for layout in range(version + 1, SCHEMA_VERSION + 1):
+                        self._db.execute(_UPGRADES[layout])
+                    self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             self._db.execute("PRAGMA synchronous = NORMAL")
 
     def close(self) -> None:
@@ -249,7 +260,9 @@ class Store:
 
     def _put(self, table: str, run: str, record: Row | Tuning) -> None:
         names = [field.name for field in fields(record)]
-        values = [_text(getattr(record, name)) if name in _JSON else getattr(record, name) for name in names]
+        record_values = ((name, getattr(record, name)) for name in names)
+        # Clusters stay in the order of the classes.
+        values = [json.dumps(v, sort_keys=n != "clusters") if n in _JSON else v for n, v in record_values]
         columns = ", ".join(f'"{name}"' for name in names)
         updates = ", ".join(f'"{name}" = excluded."{name}"' for name in names)
         statement = (

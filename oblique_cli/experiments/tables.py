@@ -19,7 +19,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
 from typing import Any, Protocol
@@ -61,6 +61,8 @@ class Line:
     label       what a table prints: the published title, or the id if the configuration gave one
     repeats     complete repetitions, those that are averaged
     message     message of the first failed fold, by repetition and fold
+    clusters    class -> its clusters, averaged over the training sets of the complete repetitions; {} if the algorithm
+                finds none. `clusters_published` are those of a published table, as printed, "" if it has none
     """
 
     dataset: str
@@ -74,6 +76,8 @@ class Line:
     folds_failed: int
     folds_expected: int
     message: str = ""
+    clusters: Mapping[str, float] = field(default_factory=dict)
+    clusters_published: str = ""
 
     @property
     def mark(self) -> str:
@@ -98,6 +102,9 @@ class Table:
         header = ["data set", "algorithm"]
         for metric in ("accuracy", "leaves"):
             header += [metric, "published", "diff"] if self.references else [metric]
+        clusters = any(line.clusters for line in self.lines)
+        if clusters:
+            header += ["clusters", "published"] if self.references else ["clusters"]
         rows = []
         for line in self.lines:
             row = [line.dataset, line.label]
@@ -105,16 +112,20 @@ class Table:
                 row.append(mean_and_sd(value, line.mark))
                 if self.references:
                     row += [_printed(value.published, several), _signed(value.difference)]
+            if clusters:
+                row.append(f"({', '.join(f'{n:.1f}' for n in line.clusters.values())})" if line.clusters else MISSING)
+                if self.references:
+                    row.append(line.clusters_published or MISSING)
             rows.append(tuple(row))
         return Sheet(
             title=self.title,
             grids=(Grid(header=tuple(header), rows=tuple(rows), left=2),),
             notes=self.notes,
-            records=tuple(self._record(line) for line in self.lines),
+            records=tuple(self._record(line, clusters) for line in self.lines),
             facts={"published": [_facts(reference) for reference in self.references]},
         )
 
-    def _record(self, line: Line) -> dict[str, Any]:
+    def _record(self, line: Line, clusters: bool) -> dict[str, Any]:
         record: dict[str, Any] = {
             "dataset": line.dataset,
             "algorithm": line.algorithm,
@@ -134,6 +145,10 @@ class Table:
                 record[f"{metric}_published_source"] = shown.source if shown else None
                 record[f"{metric}_published_table"] = shown.table if shown else None
                 record[f"{metric}_difference"] = value.difference
+        if clusters:
+            record["clusters_mean"] = json.dumps(line.clusters)
+            if self.references:
+                record["clusters_published"] = line.clusters_published or None
         return record
 
 
@@ -197,6 +212,7 @@ def _line(
     # Exact arithmetic: no order of rows or of sums can change a digit.
     accuracies = [Fraction(100 * sum(row.n_correct for row in r), sum(row.n_test for row in r)) for r in complete]
     leaves = [Fraction(sum(row.n_leaves for row in r), len(r)) for r in complete]
+    clusters = _clusters([row for r in complete for row in r])
     return Line(
         dataset=dataset,
         algorithm=algorithm.id,
@@ -209,6 +225,8 @@ def _line(
         folds_failed=len(failed),
         folds_expected=len(places),
         message=failed[0].message if failed else "",
+        clusters=clusters,
+        clusters_published=_published_clusters(shown, dataset, title) if clusters else "",
     )
 
 
@@ -219,6 +237,12 @@ def _complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]]
     for place in places:
         repeats.setdefault(place[0], []).append(place)
     return [[ok[place] for place in asked] for asked in repeats.values() if ok.keys() >= set(asked)]
+
+
+def _clusters(rows: list[Row]) -> dict[str, float]:
+    """Class -> mean number of its clusters over the rows, in the order of the classes."""
+    names = rows[0].clusters if rows else ()
+    return {name: float(Fraction(sum(row.clusters[name] for row in rows), len(rows))) for name in names}
 
 
 def _value(repetitions: list[Fraction], shown: Published | None) -> Value:
@@ -246,6 +270,20 @@ def _published(
         if found:
             return found
     return None
+
+
+def _published_clusters(shown: list[published.PublishedTable], dataset: str, title: str) -> str:
+    """The numbers of clusters by class in the first of the tables that has them: "(1.0, 1.4, 1.5)"."""
+    for table in shown:
+        found: list[str] = []
+        where = (table.source, table.table, dataset, title, "avg_clusters_per_class")
+        for index in published.qualifier_values(table.source, table.table, "class_index"):
+            number = published.lookup(*where, class_index=index)
+            if number:
+                found.append(number.printed)
+        if found:
+            return f"({', '.join(found)})"
+    return ""
 
 
 def _facts(reference: str) -> dict[str, str]:

@@ -1,0 +1,146 @@
+"""The clusters of one class: a Gaussian mixture whose number of components the data choose (thesis 6.3)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+from threadpoolctl import threadpool_limits
+
+from oblique_cli import seeds
+from oblique_cli.errors import NotConverged
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+CRITERIA = ("bic", "cv", "mccv")
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """How the rows of a class are divided; the parameters are those of `BottomUpTreeClassifier`."""
+
+    components: str
+    min_components: int
+    max_components: int | None
+    component_folds: int
+    covariance_regularization: float
+    n_init: int
+    max_steps: int
+
+    def of_class(self, X: Array, label: object, seed: int) -> list[Rows]:
+        """Return the clusters of a class as row numbers of X, none empty.
+
+        X : (n, p) rows of the class, n >= 1; label : what an error calls the class; seed : of every draw
+        raises NotConverged if a mixture that is needed for the choice does not settle
+
+        Features are scaled to variance 1 in the class, so neither units nor a large offset decide the start of the
+        iteration or what `covariance_regularization` adds to the variances. A row goes to its most probable component.
+        """
+        spread = X.std(axis=0)
+        varies = X.max(axis=0) > X.min(axis=0)
+        limit = self._limit(X) if varies.any() else 1
+        if limit == 1:
+            return [np.arange(len(X))]
+        Z = np.where(varies, (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), 0.0)
+        fit = _Mixtures(self, label, seed)
+        # k-means and the mixtures are small: threads wait for each other longer than they work.
+        with threadpool_limits(1):
+            return _groups(self._chosen(Z, limit, fit, seed).predict(Z))
+
+    def _chosen(self, Z: Array, limit: int, fit: _Mixtures, seed: int) -> GaussianMixture:
+        """The mixture of the first K, from `min_components` on, after which the score no longer improves."""
+        start = min(self.min_components, limit)
+        best = fit(Z, start)
+        if start == limit:
+            return best
+        score = self._score(Z, best, fit, seed)
+        for k in range(start + 1, limit + 1):
+            if k * (Z.shape[1] + 1) > self._rows_to_fit(len(Z)):
+                break
+            candidate = fit(Z, k)
+            # A component on fewer rows than a covariance has dimensions follows the rows, not the class: the class is
+            # too small for k of them (protocols 2.8).
+            if np.bincount(candidate.predict(Z), minlength=k).min() <= Z.shape[1]:
+                break
+            new = self._score(Z, candidate, fit, seed)
+            if not new > score:
+                break
+            best, score = candidate, new
+        return best
+
+    def _limit(self, X: Array) -> int:
+        """The largest K worth a fit: every component can hold p + 1 rows and has a distinct row to itself."""
+        limit = min(len(X) // (X.shape[1] + 1), len(np.unique(X, axis=0)))
+        if self.max_components is not None:
+            limit = min(limit, self.max_components)
+        return max(limit, 1)
+
+    def _rows_to_fit(self, n: int) -> int:
+        """Rows of the smallest set that scoring fits a mixture to."""
+        if self.components == "bic":
+            return n
+        return n // 2 if self.components == "mccv" else n - -(-n // min(self.component_folds, n))
+
+    def _score(self, Z: Array, whole: GaussianMixture, fit: _Mixtures, seed: int) -> float:
+        """What K is chosen by, larger is better: minus BIC, or the mean log-likelihood of a row that was held out."""
+        if self.components == "bic":
+            return -float(whole.bic(Z))
+        k = whole.n_components
+        total, n = 0.0, 0
+        for i, (train, test) in enumerate(self._divisions(len(Z), seeds.generator(seed, "divisions", k))):
+            total += float(fit(Z[train], k, f"division {i}").score_samples(Z[test]).sum())
+            n += len(test)
+        return total / n
+
+    def _divisions(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Rows, Rows]]:
+        """Rows to fit and rows to score: v folds drawn anew for every K (thesis 6.3.3), or random halves."""
+        if self.components == "mccv":
+            for _ in range(self.component_folds):
+                order = rng.permutation(n)
+                yield order[: n // 2], order[n // 2 :]
+            return
+        folds = np.array_split(rng.permutation(n), min(self.component_folds, n))
+        for i, test in enumerate(folds):
+            yield np.concatenate([*folds[:i], *folds[i + 1 :]]), test
+
+
+class _Mixtures:
+    """Fits mixtures to the rows of one class, or says why that failed."""
+
+    def __init__(self, clustering: Clustering, label: object, seed: int) -> None:
+        self.clustering, self.label, self.seed = clustering, label, seed
+
+    def __call__(self, Z: Array, k: int, name: str = "whole") -> GaussianMixture:
+        """Fit k components to Z : (n, p); `name` names the random stream."""
+        settings = self.clustering
+        mixture = GaussianMixture(
+            k,
+            covariance_type="full",
+            reg_covar=settings.covariance_regularization,
+            n_init=settings.n_init,
+            max_iter=settings.max_steps,
+            random_state=seeds.integer(self.seed, "mixture", k, name),
+        )
+        who = f"class {self.label}, K={k}: the mixture"
+        try:
+            with warnings.catch_warnings():
+                # What k-means or a mixture says when it has not converged; `converged_` says the same.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                mixture.fit(Z)
+        except ValueError as error:
+            raise NotConverged(f"{who} has a singular covariance; raise covariance_regularization.") from error
+        if not mixture.converged_:
+            raise NotConverged(
+                f"{who} did not converge in {settings.max_steps} steps; raise max_steps or covariance_regularization."
+            )
+        return mixture
+
+
+def _groups(labels: NDArray[np.integer]) -> list[Rows]:
+    return [np.flatnonzero(labels == k) for k in np.unique(labels)]

@@ -1,0 +1,192 @@
+"""Bottom-up growth: clusters are the leaves, merged two by two into a tree (thesis 6.2.2, algorithm 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import _core
+from oblique_cli.tree.structure import Tree, TreeBuilder
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Rows = NDArray[np.intp]
+
+DISTANCES = ("centroid", "overlap")
+
+# Distances within this of the smallest, relative, are equal: on a lattice of points rounding must not choose.
+TIE = 1e-9
+
+
+class Plane(NamedTuple):
+    """A hyperplane between two groups of rows: left iff coef @ x <= threshold. coef : (p,) unit length."""
+
+    coef: Array
+    threshold: float
+    gain: float
+
+
+# Rows (n, p) and which of two groups each belongs to, 0 or 1, as (n,) int32; None if no plane tells them apart.
+Splitter = Callable[[Array, Ints], Plane | None]
+
+
+def merge_order(
+    X: Array, clusters: Sequence[Rows], labels: Sequence[int], distance: str = "centroid"
+) -> list[tuple[int, int]]:
+    """Return which two nodes each merge joins; the clusters are nodes 0, 1, ..., and merge i makes node m + i.
+
+    clusters : m arrays of row numbers of X, none empty; labels : their m class codes, not all the same unless m is 1
+    distance : "centroid" joins the two nodes of nearest centroids (Euclid); "overlap" those of least Bhattacharyya
+        distance, that is, of greatest overlap
+
+    Only nodes of different classes are joined, and a joined node is a class of its own, so with two classes at the
+    start there is a pair to join until one node is left. Among equal distances the pair of the lowest numbers wins.
+    """
+    measure: _Centroids | _Overlap = _Centroids(X) if distance == "centroid" else _Overlap(X, clusters)
+    rows = list(clusters)
+    classes = list(labels)
+    alive = list(range(len(rows)))
+    summaries = [measure.summary(r) for r in rows]
+    total = 2 * len(rows) - 1
+    D = np.full((total, total), np.inf)  # upper triangle; infinite where two nodes may not be joined
+
+    def compare(node: int) -> None:
+        for other in alive:
+            if other < node and classes[other] != classes[node]:
+                D[other, node] = measure.between(summaries[other], summaries[node])
+
+    for node in alive:
+        compare(node)
+    merges = []
+    while len(alive) > 1:
+        smallest = D.min()
+        if not np.isfinite(smallest):
+            raise ValueError("clusters of one class only have nothing to be told apart from")
+        first, second = divmod(int(np.flatnonzero(D.ravel() <= smallest * (1.0 + TIE))[0]), total)
+        merges.append((first, second))
+        for node in (first, second):
+            alive.remove(node)
+            D[node, :] = D[:, node] = np.inf
+        rows.append(np.concatenate([rows[first], rows[second]]))
+        classes.append(-len(rows))
+        summaries.append(measure.summary(rows[-1]))
+        alive.append(len(rows) - 1)
+        compare(alive[-1])
+    return merges
+
+
+class _Centroids:
+    """Euclidean distance between centroids."""
+
+    def __init__(self, X: Array) -> None:
+        self.X = X
+
+    def summary(self, rows: Rows) -> tuple[Array, ...]:
+        return (self.X[rows].mean(axis=0),)
+
+    def between(self, a: tuple[Array, ...], b: tuple[Array, ...]) -> float:
+        return float(np.linalg.norm(a[0] - b[0]))
+
+
+class _Overlap:
+    """Bhattacharyya distance between the normal distributions of two groups.
+
+    Every group counts as if it held p + 1 more rows of the covariance within clusters, which makes the covariance of a
+    small one regular. The distance does not depend on units.
+    """
+
+    def __init__(self, X: Array, clusters: Sequence[Rows]) -> None:
+        spread = X.std(axis=0)
+        self.Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        p = X.shape[1]
+        within = sum(len(rows) * np.cov(self.Z[rows].T, bias=True).reshape(p, p) for rows in clusters) / len(X)
+        self.prior = (p + 1) * (within + 1e-6 * np.eye(p))
+
+    def summary(self, rows: Rows) -> tuple[Array, ...]:
+        Z = self.Z[rows]
+        centred = Z - Z.mean(axis=0)
+        covariance = (centred.T @ centred + self.prior) / (len(rows) + Z.shape[1] + 1)
+        return Z.mean(axis=0), covariance, np.linalg.slogdet(covariance)[1]
+
+    def between(self, a: tuple[Array, ...], b: tuple[Array, ...]) -> float:
+        mean = 0.5 * (a[1] + b[1])
+        gap = a[0] - b[0]
+        quadratic = gap @ np.linalg.solve(mean, gap) / 8.0
+        return float(quadratic + 0.5 * (np.linalg.slogdet(mean)[1] - 0.5 * (a[2] + b[2])))
+
+
+def grow_bottom_up(
+    X: Array,
+    y: Ints,
+    n_classes: int,
+    clusters: Sequence[Rows],
+    merges: Sequence[tuple[int, int]],
+    splitter: Splitter,
+) -> Tree:
+    """Return the tree whose leaves are the clusters; each merge is a node, split by a plane between its two children.
+
+    X : (n, p) float64 C order; y : (n,) class codes, one for all rows of a cluster; merges : as `merge_order` gives
+
+    Counts are those of the rows in a node's clusters, so a leaf has the class of its cluster, whatever rows the planes
+    send there. The child of which more rows are on the left goes left. Where no plane tells the children apart (rows
+    that are the same, with two labels) all rows go to the child that has more of them, the first on a tie: the other
+    stays as a leaf that no row reaches, and the tree keeps a leaf for each cluster.
+    """
+    builder = TreeBuilder(X.shape[1], n_classes)
+
+    def add(rows: Rows) -> int:
+        return builder.add(np.bincount(y[rows], minlength=n_classes).astype(np.float64), len(rows))
+
+    members = list(clusters)
+    for rows in members:
+        add(rows)
+    for first, second in merges:
+        a, b = len(members[first]), len(members[second])
+        rows = np.concatenate([members[first], members[second]])
+        members.append(rows)
+        node = add(rows)
+        group = np.repeat(np.array([0, 1], dtype=np.int32), [a, b])
+        plane = splitter(X[rows], group)
+        if plane is None:
+            heavier, lighter = (first, second) if a >= b else (second, first)
+            builder.split(node, np.eye(1, X.shape[1])[0], float(np.finfo(np.float64).max), 0.0, heavier, lighter)
+            continue
+        goes_left = np.asarray(_core.project(X[rows], plane.coef)) <= plane.threshold
+        left_a, left_b = int(goes_left[:a].sum()), int(goes_left[a:].sum())
+        # Rows that end on the side of their own child: with the first child on the left, and with the second there.
+        left, right = (first, second) if left_a + (b - left_b) >= left_b + (a - left_a) else (second, first)
+        builder.split(node, plane.coef, plane.threshold, plane.gain, left, right)
+    return builder.finish(len(members) - 1)
+
+
+def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows], Tree]) -> Tree:
+    """Return `tree` with a tree of `grow` in place of each leaf that rows of another class than its own reach.
+
+    X, y : training rows and class codes; grow : row numbers -> tree grown on them
+
+    From there on counts are those of the rows that arrive.
+    """
+    leaf_of = tree.apply(X)
+    builder = TreeBuilder(tree.n_features, tree.counts.shape[1])
+    stack: list[tuple[Tree, int, int]] = []
+
+    def enter(source: Tree, node: int) -> int:
+        if source is tree and tree.is_leaf[node]:
+            arriving = np.flatnonzero(leaf_of == node)
+            if (y[arriving] != tree.labels[node]).any():
+                source, node = grow(arriving), 0
+        new = builder.add(source.counts[node], int(source.n_rows[node]))
+        stack.append((source, node, new))
+        return new
+
+    enter(tree, 0)
+    while stack:
+        source, node, new = stack.pop()
+        if source.is_leaf[node]:
+            continue
+        left, right = enter(source, int(source.left[node])), enter(source, int(source.right[node]))
+        builder.split(new, source.coef_[node], float(source.thresholds[node]), float(source.gains[node]), left, right)
+    return builder.finish()
