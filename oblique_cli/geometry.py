@@ -94,6 +94,7 @@ def householder_vector(d: Array) -> Array:
     """
     u = -d
     u[0] += 1.0
+    u[np.abs(u) <= ZERO_COMPONENT] = 0.0
     return u / np.linalg.norm(u)
 
 
@@ -211,12 +212,19 @@ def distinct_gap(X: Array, w: Array) -> float:
     return float(1e-9 * scale + 32.0 * np.finfo(float).eps * (np.abs(w) @ np.abs(X).max(axis=0)))
 
 
+def has_normal(plane: Array, standard: Standard) -> bool:
+    """Whether w is not zero, judged in standard coordinates."""
+    z = standard.to_standard(plane[:, None])[:, 0]
+    return bool(np.abs(z[:-1]).max() > 1e-14 * abs(z[-1]))
+
+
 def normalise_plane(plane: Array) -> Array | None:
     """Scale (w, b) so that |w| = 1 and the first non-zero component of w is negative; None if w is zero."""
-    w = plane[:-1]
-    length = float(np.linalg.norm(w))
-    if not length > 1e-14 * float(np.max(np.abs(plane))):
+    largest = float(np.abs(plane[:-1]).max())
+    if not 0.0 < largest < np.inf:
         return None
+    plane = plane / largest
+    length = float(np.linalg.norm(plane[:-1]))
     plane = plane / length
     return plane if np.array_equal(orient(plane[:-1]), plane[:-1]) else -plane
 

@@ -194,6 +194,16 @@ def test_plain_data_is_checked_like_a_file(two_algorithms):
         config.from_mapping(data)
 
 
+def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorithms):
+    data = {"version": 1, "dataset": "bupa", "algorithm": "bend"}
+    changed = config.from_mapping(data, "Own Data", ["cv.folds=3", "algorithm.epsilon=0.5"])
+    assert (changed.name, changed.cv.folds, changed.algorithms[0].params) == ("own-data", 3, {"epsilon": 0.5})
+    with pytest.raises(ConfigError, match=r"^oblique tree: the key algorithm \(or algorithms\) is missing"):
+        config.from_mapping({"version": 1, "dataset": "bupa"}, where="oblique tree")
+    with pytest.raises(ConfigError, match=r"^--set cv.fold=3: unknown key 'fold' in cv"):
+        config.from_mapping(data, overrides=["cv.fold=3"])
+
+
 # What is refused
 
 

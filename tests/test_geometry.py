@@ -1,4 +1,4 @@
-"""Reflections, eigenvectors and clustering hyperplanes: the readable reference, the compiled version, and the textbook."""
+"""Reflections, eigenvectors and clustering hyperplanes: the readable reference, the compiled code, the textbook."""
 
 from __future__ import annotations
 
