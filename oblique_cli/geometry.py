@@ -21,7 +21,7 @@ def orient(v: Array, sign: float = -1.0) -> Array:
 
     v : (p,) unit vector; sign : -1 or +1
 
-    The p - 1 further axes of a reflection depend on the sign of the reflected vector (ALGORITHMS section 0), and the
+    The p - 1 further axes of a reflection depend on the sign of the reflected vector, and the
     negative one keeps e_1 - d away from zero.
     """
     for component in v:
@@ -171,7 +171,7 @@ def clustering_hyperplane(A: Array, B: Array, standard: Standard | None = None) 
     range_space   N(A) lies inside N(B): the same quotient within the range of A (thesis eq. 5.1.9)
     none          A is zero
 
-    Ranks are decided in standard coordinates by eigenvalues > eps (p + 1) max, where they do not depend on units; lengths
+    Ranks are decided in standard coordinates by eigenvalues > eps (p + 1) max, where units do not matter; lengths
     and right angles are those of the original coordinates.
     """
     m = len(A)
@@ -204,7 +204,7 @@ def _leading(M: Array, basis: Array) -> Array:
 
 
 def distinct_gap(X: Array, w: Array) -> float:
-    """Return the gap above which two projections X w are distinct (ALGORITHMS section 0).
+    """Return the gap above which two projections X w are distinct (docs/architecture.md, ties).
 
     1e-9 of the scale sum_j |w_j| (range of feature j), plus a few rounding errors of the projection's magnitude.
     """

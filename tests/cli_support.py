@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from oblique_cli.cli import main
+from oblique_cli import cli
 
 # What the installation put beside the interpreter; the module where tests run from a mere checkout.
 PROGRAM = Path(sys.executable).with_name("oblique")
@@ -56,7 +56,7 @@ class Forking:
     SCRIPT = """
 import json, os, sys
 import oblique_cli.experiments.config, oblique_cli.experiments.running
-from oblique_cli.cli import main
+from oblique_cli.cli import call
 for line in sys.stdin:
     folder, arguments = json.loads(line)
     child = os.fork()
@@ -64,7 +64,7 @@ for line in sys.stdin:
         os.chdir(folder)
         for number, name in ((1, "out.txt"), (2, "err.txt")):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
-        code = main(arguments)
+        code = call(arguments)
         sys.stdout.flush()
         os._exit(code)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
@@ -108,7 +108,7 @@ def call(tmp_path, monkeypatch, capsys):
 
     def run(*arguments: str) -> Ended:
         capsys.readouterr()
-        code = main(arguments)
+        code = cli.call(arguments)
         return Ended(code, *capsys.readouterr())
 
     run.folder = tmp_path

@@ -48,7 +48,7 @@ def test_a_parameter_reaches_the_estimator_or_its_proposer(name):
 
 
 def test_defaults_are_those_of_the_papers():
-    for name in ("hhcart_a", "hhcart_d"):  # protocols 2.1
+    for name in ("hhcart_a", "hhcart_d"):
         d = ALGORITHMS[name].defaults
         assert (d["criterion"], d["min_parent"], d["max_misrate"], d["tau"]) == ("twoing", 2, 0.0, 0.05)
         assert (d["pruning_fraction"], d["standard_errors"]) == (0.1, 0.0)

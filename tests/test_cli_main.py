@@ -86,8 +86,8 @@ def test_the_installed_command_is_this_one(call):
 )
 def test_help_imports_nothing_heavy(arguments):
     script = (
-        "import sys, json; from oblique_cli.cli import main; "
-        f"assert main({arguments!r}) == 0; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+        "import sys, json; from oblique_cli.cli import call; "
+        f"assert call({arguments!r}) == 0; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     loaded = json.loads(done.stderr)
@@ -217,6 +217,13 @@ def test_a_terminal_that_cannot_show_a_character_shows_a_question_mark(tmp_path)
         capture_output=True,
     )
     assert (done.returncode, done.stderr) == (0, b"") and b"\nif ? <= 2.5:\n" in done.stdout
+
+
+@pytest.mark.parametrize(("options", "shown"), [([], False), (["-W", "default"], True)])
+def test_warnings_of_libraries_are_shown_to_those_who_ask(options, shown):
+    script = "import oblique_cli.cli as c, warnings; c.call = lambda given: warnings.warn('old') or 0; c.main()"
+    done = subprocess.run([sys.executable, *options, "-c", script], capture_output=True, text=True)
+    assert ("UserWarning: old" in done.stderr) == shown and (shown or done.stderr == "")
 
 
 def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):

@@ -24,6 +24,14 @@ algorithms: [{name: hhgdt, epsilon: {grid: [0.05, 0.1, 0.2, 0.3]}}, hhcart_d]
 cv: {scheme: nested, folds: 10, repeats: 4, tune: {folds: 5}}
 """
 TWO_STAGE = NESTED.replace("nested", "two_stage").replace("repeats: 4", "repeats: 3")
+# A fold of this takes a minute, inside compiled code that nothing can stop.
+SLOW = """\
+version: 1
+dataset: letter
+algorithm: {name: hhcart_a, engine: reference}
+cv: {folds: 10, repeats: 1}
+"""
+
 FOLDS = {"nested": 2 * 2 * 10 * 4, "two_stage": 2 * 2 * 10 * 3}
 
 KILLS = 7
@@ -110,6 +118,19 @@ def test_a_signal_stores_the_folds_in_hand_and_says_how_to_go_on(tmp_path, unbro
     if number == signal.SIGINT:
         again = oblique(tmp_path, "run", "nested.yaml", "--set", "cv.repeats=4", "--format", "csv")
         assert again.out == unbroken["nested"] and f"resumed: {done} done" in again.err
+
+
+def test_a_second_signal_leaves_at_once(tmp_path):
+    write(tmp_path, slow=SLOW)
+    with start(tmp_path, "run", "slow.yaml", **GROUP) as process:
+        assert process.stderr.readline() == "slow: 10 folds\n"
+        time.sleep(0.5)  # now folds are in hand
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stderr.readline().startswith("stopping after the folds in hand")
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (130, "")
+    assert err == "stopped: 0 of 10 folds stored, 0 failed. Go on with: oblique run slow.yaml\n"
 
 
 def test_two_runs_at_once_share_a_file_of_results(tmp_path, unbroken):

@@ -36,7 +36,7 @@ def assert_sequence_is_the_naive_one(tree):
     return path
 
 
-# The weakest-link sequence (thesis 1.7.1, protocols 1.3)
+# The weakest-link sequence (thesis 1.7.1)
 
 
 def test_the_sequence_of_a_small_tree_is_as_by_hand():

@@ -335,7 +335,7 @@ def test_a_cut_of_4_and_2_from_5_and_5_scores_as_by_hand():
     expected = {
         "gini": 0.5 - 0.32,
         "entropy": 1.0 - entropy,
-        "twoing": 0.25 / 4.0 * (0.6 + 0.6) ** 2,  # protocols 1.4
+        "twoing": 0.25 / 4.0 * (0.6 + 0.6) ** 2,
         "max_minority": (5 - 1) / 10,
         "sum_minority": (5 - 2) / 10,
     }

@@ -107,7 +107,7 @@ class Tree:
         """Return where each row stops if nodes of misclassification rate <= limit were leaves.
 
         X : (n, p); limits : (m,) ascending; returns (n, m) node ids. The split at a node does not depend on the limit,
-        so this one tree holds the tree of every limit (ALGORITHMS section 6).
+        so this one tree holds the tree of every limit.
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
         return np.asarray(self.walker.apply_limits(X, self.misclassification_rates, np.ascontiguousarray(limits)))
