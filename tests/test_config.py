@@ -3,7 +3,6 @@
 import dataclasses
 import random
 import re
-import time
 from types import SimpleNamespace
 
 import jsonschema
@@ -749,7 +748,6 @@ published: ["wickramarachchi2015:5.2"]
     config.load(path)
     rng = random.Random(20260101)
     refused = 0
-    start = time.perf_counter()
     for _ in range(500):
         path.write_bytes(mutated(full, rng))
         try:
@@ -759,7 +757,6 @@ published: ["wickramarachchi2015:5.2"]
             assert re.match(r"configs/x.yaml(:\d+:\d+)? ", str(error)), str(error)
             assert str(error).isprintable() or set(c for c in str(error) if not c.isprintable()) == {"\n"}
     assert refused > 300
-    assert time.perf_counter() - start < 60
 
 
 def test_yaml_as_pyyaml_reads_it_would_have_changed_the_meaning():
