@@ -6,8 +6,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measuring import Report, Sample, alternate, main
@@ -53,7 +53,10 @@ def program() -> list[str] | None:
 
 
 def complaint(arguments: list[str], takes_results: bool) -> str | None:
-    """Run a command in an empty folder; return None if it ends well, else the last line it complains with."""
+    """Run a command in an empty folder, so that nothing comes from earlier results.
+
+    Returns None if it ends well, else the last line it complains with.
+    """
     with tempfile.TemporaryDirectory() as folder:
         results = ["--results", str(Path(folder, "results"))] if takes_results else []
         done = subprocess.run([*arguments, *results], cwd=folder, capture_output=True, text=True)
@@ -63,44 +66,32 @@ def complaint(arguments: list[str], takes_results: bool) -> str | None:
     return lines[-1] if lines else f"exit code {done.returncode}"
 
 
-def timed(arguments: list[str], takes_results: bool) -> Callable[[], None]:
-    """A contestant: the command, in a folder of its own so that nothing is taken from earlier results."""
-
-    def once() -> None:
-        message = complaint(arguments, takes_results)
-        if message is not None:
-            raise RuntimeError(f"{' '.join(arguments)}: {message}")
-
-    return once
-
-
 def run(report: Report, repeat: int) -> None:
-    """Alternate the commands that work; say of the others that, and why, they are not measured."""
+    """Alternate the commands; say of those that do not work that, and why, they are not measured."""
+    contestants = {name: partial(complaint, arguments, False) for name, arguments in FLOORS.items()}
     installed = program()
-    contestants = {name: timed(arguments, False) for name, arguments in FLOORS.items()}
-    missing: dict[str, str] = {}
-    for command in COMMANDS:
-        if installed is None:
-            missing[command.line] = "there is no oblique beside this Python; install the package first"
-            continue
-        arguments = [*installed, *command.line.split()[1:], *(command.quick if report.quick else ())]
-        # Once untimed: does the command exist, and are its modules compiled?
-        message = complaint(arguments, command.takes_results)
-        if message is None:
-            contestants[command.line] = timed(arguments, command.takes_results)
-        else:
-            missing[command.line] = f"the command does not work here ({message})"
-    times: dict[str, Sample]
-    times, _ = alternate(contestants, min(repeat, 5), clock=time.perf_counter)
+    if installed:
+        for command in COMMANDS:
+            arguments = [*installed, *command.line.split()[1:], *(command.quick if report.quick else ())]
+            contestants[command.line] = partial(complaint, arguments, command.takes_results)
+    times, complaints = alternate(contestants, repeat, clock=time.perf_counter)
     report.table(
         "Wall time of commands",
-        [{"command": name, "min s": sample.least, "median s": sample.median} for name, sample in times.items()],
+        [
+            {"command": name, "min s": sample.least, "median s": sample.median}
+            for name, sample in times.items()
+            if complaints[name] is None
+        ],
     )
     for command in COMMANDS:
-        if command.line in missing:
-            report.claim(command.line, command.target, missing[command.line], "s")
+        measured: Sample | str
+        if not installed:
+            measured = "there is no oblique beside this Python; install the package first"
+        elif complaints[command.line]:
+            measured = f"the command does not work here ({complaints[command.line]})"
         else:
-            report.claim(command.line, command.target, times[command.line], "s")
+            measured = times[command.line]
+        report.claim(command.line, command.target, measured, "s")
 
 
 if __name__ == "__main__":

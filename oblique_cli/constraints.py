@@ -77,6 +77,8 @@ class Integer(Constraint):
     def describe(self) -> str:
         if self.high is None:
             return "a whole number" if self.low is None else f"a whole number, at least {self.low}"
+        if self.low is None:
+            return f"a whole number, at most {self.high}"
         return f"a whole number from {self.low} to {self.high}"
 
     def schema(self) -> dict[str, Any]:

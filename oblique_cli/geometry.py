@@ -21,7 +21,7 @@ def orient(v: Array, sign: float = -1.0) -> Array:
 
     v : (p,) unit vector; sign : -1 or +1
 
-    The p - 1 further axes of a reflection depend on the sign of the reflected vector (ALGORITHMS section 0), and the
+    The p - 1 further axes of a reflection depend on the sign of the reflected vector, and the
     negative one keeps e_1 - d away from zero.
     """
     for component in v:
@@ -94,6 +94,7 @@ def householder_vector(d: Array) -> Array:
     """
     u = -d
     u[0] += 1.0
+    u[np.abs(u) <= ZERO_COMPONENT] = 0.0
     return u / np.linalg.norm(u)
 
 
@@ -170,7 +171,7 @@ def clustering_hyperplane(A: Array, B: Array, standard: Standard | None = None) 
     range_space   N(A) lies inside N(B): the same quotient within the range of A (thesis eq. 5.1.9)
     none          A is zero
 
-    Ranks are decided in standard coordinates by eigenvalues > eps (p + 1) max, where they do not depend on units; lengths
+    Ranks are decided in standard coordinates by eigenvalues > eps (p + 1) max, where units do not matter; lengths
     and right angles are those of the original coordinates.
     """
     m = len(A)
@@ -203,7 +204,7 @@ def _leading(M: Array, basis: Array) -> Array:
 
 
 def distinct_gap(X: Array, w: Array) -> float:
-    """Return the gap above which two projections X w are distinct (ALGORITHMS section 0).
+    """Return the gap above which two projections X w are distinct (docs/architecture.md, ties).
 
     1e-9 of the scale sum_j |w_j| (range of feature j), plus a few rounding errors of the projection's magnitude.
     """
@@ -211,12 +212,19 @@ def distinct_gap(X: Array, w: Array) -> float:
     return float(1e-9 * scale + 32.0 * np.finfo(float).eps * (np.abs(w) @ np.abs(X).max(axis=0)))
 
 
+def has_normal(plane: Array, standard: Standard) -> bool:
+    """Whether w is not zero, judged in standard coordinates."""
+    z = standard.to_standard(plane[:, None])[:, 0]
+    return bool(np.abs(z[:-1]).max() > 1e-14 * abs(z[-1]))
+
+
 def normalise_plane(plane: Array) -> Array | None:
     """Scale (w, b) so that |w| = 1 and the first non-zero component of w is negative; None if w is zero."""
-    w = plane[:-1]
-    length = float(np.linalg.norm(w))
-    if not length > 1e-14 * float(np.max(np.abs(plane))):
+    largest = float(np.abs(plane[:-1]).max())
+    if not 0.0 < largest < np.inf:
         return None
+    plane = plane / largest
+    length = float(np.linalg.norm(plane[:-1]))
     plane = plane / length
     return plane if np.array_equal(orient(plane[:-1]), plane[:-1]) else -plane
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from oblique_cli.errors import UnknownName
 
@@ -43,6 +43,10 @@ class Registry(Mapping[str, T]):
             hint = close_matches(str(name), self._things) or f" Known: {', '.join(sorted(self._things))}."
             listed = f" ({self.listed_by})" if self.listed_by else ""
             raise UnknownName(f"unknown {self.kind} {name!r}.{hint}{listed}") from None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the thing or `default`; Mapping.get expects KeyError, and __getitem__ raises UnknownName."""
+        return self._things.get(name, default)
 
     def __contains__(self, name: object) -> bool:
         # Mapping.__contains__ expects KeyError, and __getitem__ raises UnknownName.

@@ -1,4 +1,4 @@
-"""Lists that feed parametrised tests: every proposer, criterion, pruning; real sets; a value that breaks a constraint."""
+"""Lists that feed parametrised tests: proposers, criteria, prunings, real sets, values that break a constraint."""
 
 from __future__ import annotations
 

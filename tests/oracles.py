@@ -75,7 +75,7 @@ def naive_search(
     min_leaf: float = 1.0,
     strict: bool = False,
 ) -> Winner | None:
-    """Every threshold of every direction (rows of `directions`), then the tie rule of ALGORITHMS section 0.
+    """Every threshold of every direction (rows of `directions`), then the tie rule of docs/architecture.md.
 
     The winner is the first cut, by direction and then by threshold, whose gain is within 1e-9 of the best one's.
     """
@@ -171,7 +171,7 @@ def weakest_links(tree: Tree, errors: list[int]) -> list[tuple[Fraction | None, 
     """The pruning sequence by exact arithmetic: (alpha, internal nodes left), the first with alpha None.
 
     errors : misclassified rows of each node as a leaf. At every step all alphas are computed anew and every node at the
-    smallest one collapses (protocols 1.3).
+    smallest one collapses (Breiman et al. 1984).
     """
     n = int(tree.counts[0].sum())
     collapsed: frozenset[int] = frozenset()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -18,13 +19,14 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import startup  # noqa: E402
+from benchmarks.__main__ import BENCHMARKS  # noqa: E402
 from benchmarks.growth import numpy_best_gini  # noqa: E402
 from benchmarks.inputs import grow, letter, synthetic, tree_of  # noqa: E402
 from benchmarks.measuring import Ratio, Report, Sample, alternate, main  # noqa: E402
 from benchmarks.pruning import naive_path  # noqa: E402
 
 # What each script claims: a piece of the text, and the target it is judged by.
-CLAIMS = {
+CLAIMS: dict[str, dict[str, str | None]] = {
     "growth": {
         "axis-parallel, gini / scikit-learn's axis-parallel tree, on Letter": "<= 1.5",
         "HHCART(D), gini / scikit-learn": "< 5",
@@ -34,10 +36,10 @@ CLAIMS = {
         "GDT, gini / scikit-learn": None,
         "HHGDT, gini / scikit-learn": None,
         "axis-parallel, gini / scikit-learn's, on 1,000 x 50": "<= 1.5",
-        "sorting / bounds, the root alone": None,
+        "std::sort / bounds, the root alone": None,
         "plain NumPy / bounds": None,
-        "sorting every direction / bounds, HHCART(A), gini": ">= 15",
-        "sorting every direction / bounds, HHCART(A), twoing": ">= 15",
+        "std::sort of every direction / bounds, HHCART(A), gini": ">= 15",
+        "std::sort of every direction / bounds, HHCART(A), twoing": ">= 15",
     },
     "bottom_up": {
         "merges and splits of HHBUT / a tenth of choosing BUTIF-SVM's cost": "< 0.1",
@@ -65,17 +67,14 @@ CLAIMS = {
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_script_prints_every_claim_with_its_ratio_and_saves_the_same(name: str, tmp_path: Path) -> None:
+def test_benchmark_prints_every_claim_with_its_ratio_and_saves_the_same(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     saved = tmp_path / "numbers.json"
-    done = subprocess.run(
-        [sys.executable, "-m", f"benchmarks.{name}", "--quick", "--repeat", "1", "--json", str(saved)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("machine: processor ")
-    lines = [line for line in done.stdout.splitlines() if line.startswith("claim: ")]
+    assert main(BENCHMARKS, "", [name, "--quick", "--repeat", "1", "--json", str(saved)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("machine: processor ")
+    lines = [line for line in printed.splitlines() if line.startswith("claim: ")]
     report = json.loads(saved.read_text())
     assert report["machine"]["threads"] == 1 and report["machine"]["cpus"] >= 1
     (numbers,) = report["benchmarks"]
@@ -86,19 +85,41 @@ def test_script_prints_every_claim_with_its_ratio_and_saves_the_same(name: str, 
         assert text in line and text in claim["claim"]
         assert claim["target"] == target
         if claim["verdict"].startswith("not measured"):
-            assert name == "startup" and "the command does not work here (" in line
+            assert name == "startup" and "; not measured: the" in line
         else:
             assert claim["least"] > 0 and claim["median"] > 0
             assert "; measured " in line
             assert claim["verdict"] == ("reported" if target is None else "not judged (quick size)")
 
 
+@pytest.mark.parametrize("command", [["benchmarks", "predict"], ["benchmarks.predict"]])
+def test_one_benchmark_runs_from_the_shell_under_either_name(command: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "--quick", "--repeat", "1"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("claim: ") == len(CLAIMS["predict"])
+
+
+def test_every_script_is_run_by_the_whole_and_explained_in_the_readme() -> None:
+    readme = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    scripts = {
+        path.stem for path in (ROOT / "benchmarks").glob("*.py") if 'main({"' in path.read_text(encoding="utf-8")
+    }
+    assert scripts == set(BENCHMARKS) == set(CLAIMS)
+    assert all(f"`{name}.py`" in readme for name in scripts)
+
+
 def test_contestants_alternate_and_a_slow_one_may_run_in_the_middle_round_only() -> None:
     order: list[str] = []
     ticks = count()
+
+    def contestant(name: str) -> int:
+        order.append(name)
+        return len(order)
+
     samples, results = alternate(
-        {name: lambda name=name: order.append(name) or len(order) for name in "AB"}
-        | {"slow": lambda: order.append("slow")},
+        {name: partial(contestant, name) for name in ("A", "B", "slow")},
         3,
         once=("slow",),
         clock=lambda: float(next(ticks)),
@@ -106,7 +127,7 @@ def test_contestants_alternate_and_a_slow_one_may_run_in_the_middle_round_only()
     assert order == ["A", "B", "A", "B", "slow", "A", "B"]
     assert samples["A"].values == samples["B"].values == [1.0, 1.0, 1.0]
     assert samples["slow"].values == [1.0]
-    assert results == {"A": 6, "B": 7, "slow": None}
+    assert results == {"A": 6, "B": 7, "slow": 5}
 
 
 def test_ratio_is_of_medians_and_of_least_times() -> None:

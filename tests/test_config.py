@@ -3,7 +3,6 @@
 import dataclasses
 import random
 import re
-import time
 from types import SimpleNamespace
 
 import jsonschema
@@ -192,6 +191,16 @@ def test_plain_data_is_checked_like_a_file(two_algorithms):
         ConfigError, match=r"^configuration: unknown key 'fold' in cv. Did you mean 'folds'\?\n1 error.$"
     ):
         config.from_mapping(data)
+
+
+def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorithms):
+    data = {"version": 1, "dataset": "bupa", "algorithm": "bend"}
+    changed = config.from_mapping(data, "Own Data", ["cv.folds=3", "algorithm.epsilon=0.5"])
+    assert (changed.name, changed.cv.folds, changed.algorithms[0].params) == ("own-data", 3, {"epsilon": 0.5})
+    with pytest.raises(ConfigError, match=r"^oblique tree: the key algorithm \(or algorithms\) is missing"):
+        config.from_mapping({"version": 1, "dataset": "bupa"}, where="oblique tree")
+    with pytest.raises(ConfigError, match=r"^--set cv.fold=3: unknown key 'fold' in cv"):
+        config.from_mapping(data, overrides=["cv.fold=3"])
 
 
 # What is refused
@@ -739,7 +748,6 @@ published: ["wickramarachchi2015:5.2"]
     config.load(path)
     rng = random.Random(20260101)
     refused = 0
-    start = time.perf_counter()
     for _ in range(500):
         path.write_bytes(mutated(full, rng))
         try:
@@ -749,7 +757,6 @@ published: ["wickramarachchi2015:5.2"]
             assert re.match(r"configs/x.yaml(:\d+:\d+)? ", str(error)), str(error)
             assert str(error).isprintable() or set(c for c in str(error) if not c.isprintable()) == {"\n"}
     assert refused > 300
-    assert time.perf_counter() - start < 60
 
 
 def test_yaml_as_pyyaml_reads_it_would_have_changed_the_meaning():

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from runner_support import toy
 
-from oblique_cli.estimators.encoding import fold_encoder
+from oblique_cli.estimators.encoding import encoded_names, fold_encoder
 from oblique_cli.experiments.model import DatasetSpec
 
 
@@ -44,3 +45,21 @@ def test_columns_that_can_be_used_as_they_are_cost_nothing():
     codes = replace(toy(), qualitative=(0,), levels={0: tuple(map(str, range(30)))})
     assert fold_encoder(toy(), DatasetSpec("toy", missing="impute", encoding="onehot")) is None
     assert fold_encoder(codes, DatasetSpec("toy", encoding="ordinal")) is None
+
+
+@pytest.mark.parametrize(
+    ("missing", "encoding", "names"),
+    [
+        ("error", "ordinal", ("colour", "size")),
+        ("impute", "ordinal", ("size", "colour")),
+        ("error", "onehot", ("size", "colour=x", "colour=z")),
+        ("impute", "onehot", ("size", "colour=x", "colour=z")),
+    ],
+)
+def test_every_encoded_column_has_a_name(missing, encoding, names):
+    X = np.array([[0.0, 7.0], [2.0, 8.0], [2.0, np.nan if missing == "impute" else 9.0]])
+    dataset = replace(toy(3), X=X, qualitative=(0,), levels={0: ("x", "y", "z")}, feature_names=("colour", "size"))
+    encoder = fold_encoder(dataset, DatasetSpec("toy", missing=missing, encoding=encoding))
+    if encoder is not None:
+        assert encoder.fit_transform(X).shape[1] == len(names)
+    assert encoded_names(dataset, encoder) == names

@@ -1,4 +1,4 @@
-"""Reflections, eigenvectors and clustering hyperplanes: the readable reference, the compiled version, and the textbook."""
+"""Reflections, eigenvectors and clustering hyperplanes: the readable reference, the compiled code, the textbook."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ def table_5_1():
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("standardised", [False, True])
 def test_table_5_1_is_the_range_space_case_with_parallel_planes(table_5_1, solver, standardised):
-    for rows in (table_5_1, [np.repeat(np.arange(a, a + 4.0)[:, None], 2, axis=1) for a in (1, 5)]):  # protocols 2.9
+    for rows in (table_5_1, [np.repeat(np.arange(a, a + 4.0)[:, None], 2, axis=1) for a in (1, 5)]):
         for Z in rows:
             null = scipy.linalg.null_space(np.column_stack([Z, np.ones(len(Z))]), rcond=1e-10)
             assert same_plane(null[:, 0], [0.7071, -0.7071, 0.0], 1e-4)

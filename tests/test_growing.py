@@ -476,3 +476,76 @@ def test_a_class_without_two_distinct_rows_gives_hhcart_no_vector_and_axes_remai
     for name in HHCART_NAMES:
         tree = grow(name, X, np.array([0, 0, 1]))
         assert tree.n_leaves == 2 and tree.coef_[0].tolist() == [1.0, 0.0]
+
+
+# What the compiled growers and the traversal refuse
+
+ARGUMENTS = {
+    "X": np.array([[0.0, 1.0], [1.0, 2.0]]),
+    "y": np.array([0, 1], dtype=np.int32),
+    "weights": None,
+    "n_classes": 2,
+    "family": "hhcart_a",
+    "criterion": "gini",
+    "min_parent": 2.0,
+    "max_misrate": 0.0,
+    "max_depth": -1,
+    "min_leaf": 1.0,
+    "strict_ties": False,
+    "exhaustive": False,
+    "tau": 0.05,
+    "sign": -1.0,
+    "eigenvalue_tolerance": 1e-10,
+    "bisector_by_super_classes": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.empty((0, 2)), "y": np.empty(0, dtype=np.int32)}, "X must have at least one row and one column"),
+        ({"X": np.empty((2, 0))}, "X must have at least one row and one column"),
+        ({"n_classes": 0}, "X must have at least one row and one column|codes from 0"),
+        ({"y": np.array([0], dtype=np.int32)}, "X and y must have the same number of rows"),
+        ({"y": np.array([0, 2], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
+        ({"y": np.array([0, -1], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
+        ({"weights": np.ones(3)}, "X and weights must have the same number of rows"),
+        ({"family": "hhcart"}, "no native growth for 'hhcart'"),
+        ({"criterion": "gin"}, "unknown criterion 'gin'"),
+    ],
+)
+def test_the_compiled_grower_refuses_what_does_not_fit(change, message):
+    assert len(_core.grow(**ARGUMENTS)["left"]) == 1
+    with pytest.raises(ValueError, match=message):
+        _core.grow(**ARGUMENTS | change)
+
+
+def test_the_traversal_refuses_what_does_not_fit_the_tree():
+    data = real_set("iris")
+    tree = grow("hhcart_a", data.X, data.y)
+    per_node = np.zeros(tree.n_nodes)
+    limits, codes = np.array([0.1]), np.zeros(data.n, dtype=np.int32)
+    calls = {
+        "X must have as many columns as the tree has features": [
+            lambda w: w.apply(data.X[:, :2].copy()),
+            lambda w: w.apply_limits(data.X[:, :2].copy(), per_node, limits),
+            lambda w: w.sequence_errors(per_node, tree.labels, limits, data.X[:, :2].copy(), codes, None),
+        ],
+        "the values must have one entry per node": [
+            lambda w: w.apply_limits(data.X, per_node[1:].copy(), limits),
+            lambda w: w.leaves_of_limits(per_node[1:].copy(), limits),
+            lambda w: w.weakest_links(per_node[1:].copy(), 0.0),
+            lambda w: w.sequence_errors(per_node[1:].copy(), tree.labels, limits, data.X, codes, None),
+        ],
+        "labels must have one entry per node": [
+            lambda w: w.sequence_errors(per_node, tree.labels[1:].copy(), limits, data.X, codes, None)
+        ],
+        "X, y and weights must have the same number of rows": [
+            lambda w: w.sequence_errors(per_node, tree.labels, limits, data.X, codes[1:].copy(), None),
+            lambda w: w.sequence_errors(per_node, tree.labels, limits, data.X, codes, np.ones(3)),
+        ],
+    }
+    for message, refused in calls.items():
+        for call in refused:
+            with pytest.raises(ValueError, match=message):
+                call(tree.walker)

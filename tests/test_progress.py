@@ -157,6 +157,15 @@ def test_quiet_shows_failures_and_nothing_else(clock):
         assert out.getvalue() == "! wine/gdt r0 f6 failed: ValueError: no\n"
 
 
+def test_the_closing_line_can_be_left_to_the_caller(clock):
+    out = Terminal()
+    progress = Progress(out, closing=False, clock=clock, width=80)
+    progress.begin("chapter3", 10)
+    steps(progress, clock, 10)
+    progress.end()
+    assert screen(out.getvalue()) == ["chapter3: 10 folds", ""]
+
+
 @pytest.mark.parametrize(("no_color", "expected"), [("", True), ("1", False)])
 def test_colour_is_for_terminals_that_want_it(clock, monkeypatch, no_color, expected):
     monkeypatch.setenv("NO_COLOR", no_color)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -22,7 +23,7 @@ def integer_errors(tree):
 
 def members(tree, path):
     """Internal nodes of every member of the sequence."""
-    return [reached(tree, frozenset(np.flatnonzero(path.node_alpha <= a).tolist()) ) for a in path.alphas]
+    return [reached(tree, frozenset(np.flatnonzero(path.node_alpha <= a).tolist())) for a in path.alphas]
 
 
 def assert_sequence_is_the_naive_one(tree):
@@ -35,7 +36,7 @@ def assert_sequence_is_the_naive_one(tree):
     return path
 
 
-# The weakest-link sequence (thesis 1.7.1, protocols 1.3)
+# The weakest-link sequence (thesis 1.7.1)
 
 
 def test_the_sequence_of_a_small_tree_is_as_by_hand():
@@ -87,7 +88,7 @@ def test_alphas_rise_subtrees_are_nested_and_leaves_fall():
         assert (np.diff(path.alphas) > 0).all() and (path.alphas[1:] >= -1e-15).all()
         assert (np.diff(path.n_leaves) < 0).all()
         inside = members(tree, path)
-        assert all(b < a for a, b in zip(inside, inside[1:], strict=False))
+        assert all(b < a for a, b in itertools.pairwise(inside))
         assert inside[-1] == frozenset()
         sizes = [path.member(tree, k).n_leaves for k in range(len(path.alphas))]
         assert sizes == path.n_leaves.tolist()

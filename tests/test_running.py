@@ -517,6 +517,7 @@ def test_a_second_signal_stops_at_once(tmp_path):
     process = start_script(tmp_path, "sleeps_long", 4)
     messages = tmp_path / "err.txt"
     wait_until(lambda: "4 folds" in messages.read_text())
+    time.sleep(0.5)  # now folds are in hand
     process.send_signal(signal.SIGINT)
     wait_until(lambda: "stopping" in messages.read_text())
     process.send_signal(signal.SIGINT)

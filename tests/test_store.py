@@ -119,14 +119,31 @@ def test_a_run_is_listed_with_its_counts_and_latest_session(store):
     store.begin("chapter3", CONTENT, 100, argv=["oblique", "run", "chapter3"], environment={"python": "3.11"})
     store.append("chapter3", ROW)
     store.append("chapter3", replace(ROW, key="k1", status="failed"))
-    store.begin("chapter3", CONTENT, 100, argv=["oblique", "run", "chapter3", "-j2"], environment={"python": "3.12"})
+    store.begin(
+        "chapter3",
+        CONTENT,
+        100,
+        argv=["oblique", "run", "chapter3", "-j2"],
+        environment={"python": "3.12"},
+        presentation={"title": "Two"},
+    )
     store.begin("another", CONTENT, 5)
     chapter, another = store.runs()
     assert (chapter.name, chapter.total, chapter.done, chapter.failed) == ("chapter3", 100, 1, 1)
     assert chapter.content == CONTENT
     assert chapter.argv[-1] == "-j2" and chapter.environment == {"python": "3.12"}
+    assert chapter.presentation == {"title": "Two"} and another.presentation == {}
     assert chapter.created.endswith("+00:00")
     assert (another.name, another.done, another.argv) == ("another", 0, [])
+
+
+def test_a_change_can_be_asked_about_without_beginning(store):
+    store.check("one", CONTENT)
+    store.begin("one", CONTENT, 1)
+    store.check("one", CONTENT)
+    with pytest.raises(ConfigError, match="since run 'one' began: seed"):
+        store.check("one", changed(seed=2))
+    assert [run.name for run in store.runs()] == ["one"]
 
 
 def test_fresh_starts_over_and_leaves_other_runs_alone(store):
@@ -169,7 +186,7 @@ def test_a_changed_configuration_is_refused_with_what_changed(store, changes, di
         store.begin("chapter3", changed(**changes), 100)
     assert str(caught.value) == (
         f"the configuration changed since run 'chapter3' began: {difference}: use --fresh to start over, "
-        "or another name to keep both."
+        "or another name to keep both (--set name=...)."
     )
     store.begin("another", changed(**changes), 100)
 

@@ -7,11 +7,15 @@ so that `oblique --help` answers at once.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import tempfile
+import threading
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -19,23 +23,44 @@ from oblique_cli import __version__
 from oblique_cli.errors import EXIT_CONFIG, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_PIPE, ObliqueError
 from oblique_cli.registry import close_matches
 
-# Name -> the function in the module of that name, in the order of the help.
+# Name -> module and function, in the order of the help. (A module `list` would hide Python's own in this file.)
 COMMANDS = {
-    "run": "run",
-    "compare": "compare",
-    "tree": "tree",
-    "table": "table",
-    "status": "status",
-    "list": "list_",
-    "data": "data",
-    "validate": "validate",
-    "schema": "schema",
-    "doctor": "doctor",
+    "run": "run.run",
+    "compare": "compare.compare",
+    "tree": "tree.tree",
+    "table": "table.table",
+    "status": "status.status",
+    "list": "listing.list_",
+    "data": "data.data",
+    "validate": "validate.validate",
+    "schema": "schema.schema",
+    "doctor": "doctor.doctor",
 }
+
+
+class ReaderGone(Exception):
+    """Nobody reads what is printed any more, as in `oblique list algorithms | head`."""
+
+
+@contextlib.contextmanager
+def _noticing_the_reader() -> Iterator[None]:
+    # Left to click, a broken pipe would be exit code 1, which stands for a bug.
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
 
 
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is asked for."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _noticing_the_reader():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _noticing_the_reader():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -43,7 +68,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"{__name__}.{cmd_name}"), COMMANDS[cmd_name])
+        module, function = COMMANDS[cmd_name].split(".")
+        command: click.Command = getattr(import_module(f"{__name__}.{module}"), function)
         return command
 
     def resolve_command(
@@ -72,9 +98,25 @@ def cli(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; no exception and no traceback leaves this function."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+def main() -> int:
+    """Run the command line of this process and return its exit code."""
+    if not sys.warnoptions:
+        # Warnings of libraries speak to programmers. `python -W default -m oblique_cli` shows them.
+        warnings.simplefilter("ignore")
+    code = call(sys.argv[1:])
+    dummy = sys.modules.get("multiprocessing.dummy")
+    if dummy and any(isinstance(thread, dummy.DummyProcess) for thread in threading.enumerate()):
+        # Left at once (a second Ctrl-C, a full disk) while threads are inside compiled code, which nothing can stop.
+        # They would crash at Python's regular end.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code; no exception and no traceback leaves this function."""
+    given = list(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show ± shows a question mark.
         with contextlib.suppress(AttributeError):
@@ -82,8 +124,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         cli.main(given, prog_name="oblique", standalone_mode=False, obj=given)
     except SystemExit as end:
-        # click's way of ending when the reader of a pipe has gone.
-        return EXIT_PIPE if isinstance(end.__context__, BrokenPipeError) else int(end.code or EXIT_OK)
+        return int(end.code or EXIT_OK)
+    except ReaderGone:
+        # Python would complain when it flushes the rest at its end.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_PIPE
     except click.ClickException as error:
         return _refuse(error)
     except (click.Abort, KeyboardInterrupt):

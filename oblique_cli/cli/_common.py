@@ -71,7 +71,7 @@ output_option = click.option(
 class Jobs(click.ParamType[Any]):
     """A number of processors, or "auto"."""
 
-    name = "N|auto"
+    name = "jobs"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
         if value == "auto":
@@ -145,7 +145,9 @@ def running_options(command: Command) -> Command:
         return command(runner=Runner(**given), **values)
 
     options = (
-        click.option("-j", "--jobs", type=Jobs(), default="auto", show_default=True, help="Processors to use."),
+        click.option(
+            "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
+        ),
         results_option,
         data_dir_option,
         offline_option,
@@ -164,6 +166,16 @@ def command_line() -> list[str]:
     """Return the words of the command that is being run."""
     words = click.get_current_context().find_root().obj
     return ["oblique", *(words or ())]
+
+
+def own_data(csv: str, target: str) -> dict[str, Any]:
+    """Return the key `dataset` of a configuration for a CSV file given on the command line."""
+    from oblique_cli.data import catalogue
+
+    plain = {"csv": csv, "target": target}
+    stem = Path(csv).stem.lower()
+    # A configuration may not give a file the name of a data set of the catalogue.
+    return {**plain, "name": f"{stem}-csv"} if stem in catalogue.names() else plain
 
 
 # ---- results ---------------------------------------------------------------------------------------------------------

@@ -76,6 +76,8 @@ def compare(
 
     Example: oblique compare --cv nested --datasets bupa,wine --repeats 5
     """
+    if len(algorithms) < 2:
+        raise click.UsageError("--algorithms needs two or more names, as in gdt,hhgdt")
     if folds is not None and scheme == "monte_carlo":
         raise click.UsageError("--folds has no meaning with --cv monte_carlo, which divides the rows once a repetition")
 

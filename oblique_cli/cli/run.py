@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import Runner, running_options, set_option, write
+from oblique_cli.cli._common import Runner, own_data, running_options, set_option, write
 from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _own_data(csv: str, target: str, algorithms: tuple[str, ...], overrides: tup
 
     plain = {
         "version": 1,
-        "dataset": {"csv": csv, "target": target},
+        "dataset": own_data(csv, target),
         "algorithms": list(algorithms or OWN_DATA_ALGORITHMS),
     }
     return config.from_mapping(plain, Path(csv).stem, overrides, where="oblique run --csv")

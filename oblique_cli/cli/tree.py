@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import data_dir_option, offline_option, output_option, set_option, write
+from oblique_cli.cli._common import data_dir_option, offline_option, output_option, own_data, set_option, write
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec
+
+FORMATS = ("text", "json")
 
 
 @click.command()
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--algorithm", metavar="NAME", default="hhcart_a", show_default=True, help="Algorithm (oblique list).")
 @set_option("epsilon=0.1 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
-@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form.")
 @click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits in text.")
 @data_dir_option
 @offline_option
@@ -53,6 +55,7 @@ def tree(
         raise click.UsageError("give either the name of a data set (oblique data list) or --csv")
     if (csv is None) != (target is None):
         raise click.UsageError("--csv and --target, the name of its class column, go together")
+    dataset_key = own_data(csv, target) if csv and target else {"name": name}
 
     from oblique_cli import seeds
     from oblique_cli.data import catalogue
@@ -61,7 +64,6 @@ def tree(
     from oblique_cli.experiments import config
     from oblique_cli.tree.describe import export_text
 
-    dataset_key: dict[str, Any] = {"name": name} if csv is None else {"csv": csv, "target": target}
     plain = {"version": 1, "dataset": dataset_key, "algorithm": {"name": algorithm}}
     stem = Path(csv).stem if csv else "tree"
     experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where="oblique tree")
@@ -88,7 +90,8 @@ def tree(
         return
     right = int((estimator.predict(X) == dataset.y).sum())
     heading = (
-        f"# {ALGORITHMS[spec.name].title} on {dataset.name}: {estimator.n_leaves_} leaves, depth {estimator.depth_}, "
+        f"# {ALGORITHMS[spec.name].title} on {dataset.name}: {estimator.n_leaves_} "
+        f"{'leaf' if estimator.n_leaves_ == 1 else 'leaves'}, depth {estimator.depth_}, "
         f"{right} of its {dataset.n} rows right\n"
     )
     note = f"# {dataset.note}\n" if dataset.note else ""

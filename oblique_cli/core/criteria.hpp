@@ -5,7 +5,8 @@
 //   gain(v, t)         the published score of a cut: reduction in impurity, or the twoing value itself
 //   noise(t)           a bound on the rounding error of V, below which two values say nothing
 //   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
-//   Scan               nearly the same (to 1e-10 n) while rows move from right to left one at a time
+//   Scan               the same while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
+//                      infinite where it cannot tell
 //   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
 //
 // The bounds: all cuts in a bin have left counts in the box a <= l <= b and sum s in [lo, hi]. V is convex in l, and
@@ -114,9 +115,10 @@ struct Gini {
       right -= w * (2.0 * (t.of_class[k] - l[k]) - w);
       s += w;
     }
-    // Near enough to tell whether the cut is worth a division.
+    // Near enough to tell whether the cut is worth a division. Running sums of weights are not: theirs is the rounding of
+    // every step.
     double rough(const double*, const Totals& t) const {
-      if (!t.counts) return left / s + right / (t.n - s);
+      if (!t.counts) return std::numeric_limits<double>::infinity();
       const std::size_t i = static_cast<std::size_t>(s);
       return left * t.inverse[i] + right * t.inverse[static_cast<std::size_t>(t.n) - i];
     }
@@ -169,7 +171,9 @@ struct Entropy {
       sum += term(l[k] + w, t) - term(l[k], t) + term(std::max(r - w, 0.0), t) - term(r, t);
       s += w;
     }
-    double rough(const double*, const Totals& t) const { return sum - term(s, t) - term(t.n - s, t); }
+    double rough(const double*, const Totals& t) const {
+      return t.counts ? sum - term(s, t) - term(t.n - s, t) : std::numeric_limits<double>::infinity();
+    }
   };
 
   // The bounds are computed in double and rounded once, |V| being at most n log(classes).
@@ -217,7 +221,9 @@ struct FreshScan {
     for (int k = 0; k < t.n_classes; ++k) s += l[k];
   }
   void move(int, double w, const double*, const Totals&) { s += w; }
-  double rough(const double* l, const Totals& t) const { return Criterion::value(l, s, t); }
+  double rough(const double* l, const Totals& t) const {
+    return t.counts ? Criterion::value(l, s, t) : std::numeric_limits<double>::infinity();
+  }
 };
 
 struct Twoing {

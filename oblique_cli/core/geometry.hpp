@@ -142,6 +142,9 @@ inline bool parallel_to_an_axis(const double* d, std::size_t p, double tau) {
 inline void householder_vector(const double* d, std::size_t p, double* u) {
   for (std::size_t j = 0; j < p; ++j) u[j] = -d[j];
   u[0] += 1.0;
+  // A component of rounding noise would turn an axis that stays where it is into a direction of noise.
+  for (std::size_t j = 0; j < p; ++j)
+    if (std::fabs(u[j]) <= kZeroComponent) u[j] = 0.0;
   const double length = norm(u, p);
   for (std::size_t j = 0; j < p; ++j) u[j] /= length;
 }
@@ -279,12 +282,24 @@ struct Plane {
   double t = 0.0;
 };
 
+// Whether a plane has a normal: judged over z, where rows and offsets are of one magnitude whatever the units.
+inline bool has_normal(const double* wb, std::size_t p, const Standard& standard) {
+  Vector z(wb, wb + p + 1);
+  double w = 0.0;
+  for (std::size_t j = 0; j < p; ++j) {
+    z[p] += standard.centre[j] * z[j];
+    w = std::max(w, std::fabs(z[j] * standard.scale[j]));
+  }
+  return w > 1e-14 * std::fabs(z[p]);
+}
+
 // Scales (w, b) so that w has norm 1 and a negative first component; false if w is zero.
 inline bool normalise_plane(double* wb, std::size_t p) {
-  double magnitude = 0.0;
-  for (std::size_t j = 0; j <= p; ++j) magnitude = std::max(magnitude, std::fabs(wb[j]));
+  double largest = 0.0;
+  for (std::size_t j = 0; j < p; ++j) largest = std::max(largest, std::fabs(wb[j]));
+  if (!(largest > 0.0) || !std::isfinite(largest)) return false;
+  for (std::size_t j = 0; j <= p; ++j) wb[j] /= largest;
   const double length = norm(wb, p);
-  if (!(length > 1e-14 * magnitude)) return false;
   for (std::size_t j = 0; j <= p; ++j) wb[j] /= length;
   for (std::size_t j = 0; j < p; ++j) {
     if (std::fabs(wb[j]) <= kZeroComponent) continue;

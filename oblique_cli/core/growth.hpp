@@ -180,7 +180,7 @@ class ClassMoments {
     weighted_.resize(rows.weights ? n : 0);
     double total = static_cast<double>(n);
     if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
-    bool distinct = false;
+    double widest = 0.0;
     for (std::size_t j = 0; j < p; ++j) {
       const double* x = rows.columns[j] + first;
       double* c = centred_.data() + j * n;
@@ -189,13 +189,18 @@ class ClassMoments {
         std::fill_n(c, n, 0.0);
         continue;
       }
-      distinct = true;
+      widest = std::max(widest, range.high - range.low);
       double sum = 0.0;
       for (std::size_t i = 0; i < n; ++i) sum += rows.weights ? rows.weights[first + i] * x[i] : x[i];
       const double mean = sum / total;
       for (std::size_t i = 0; i < n; ++i) c[i] = x[i] - mean;
     }
-    if (!distinct) return false;
+    if (!(widest > 0.0)) return false;
+    // Only the directions matter: a power of 2 keeps the squares of very large or very small rows within range.
+    if (widest > 0x1p200 || widest < 0x1p-200) {
+      const double factor = std::ldexp(1.0, std::clamp(-std::ilogb(widest), -1000, 1000));
+      for (std::size_t i = 0; i < p * n; ++i) centred_[i] *= factor;
+    }
     const double scale = 1.0 / std::max(total - 1.0, 1.0);
     for (std::size_t j = 0; j < p; ++j) {
       const double* cj = centred_.data() + j * n;
@@ -261,6 +266,7 @@ class Bisectors {
     const Hyperplane first_case = plane_.solve(a_.data(), b_.data(), static_cast<int>(m), standard_, first_.data());
     const Hyperplane second_case = plane_.solve(b_.data(), a_.data(), static_cast<int>(m), standard_, second_.data());
     if (first_case == Hyperplane::none || second_case == Hyperplane::none) return false;
+    if (!has_normal(first_.data(), p, standard_) || !has_normal(second_.data(), p, standard_)) return false;
     if (!normalise_plane(first_.data(), p) || !normalise_plane(second_.data(), p)) return false;
     angle_bisectors(first_.data(), second_.data(), p, out);
     return !out.empty();

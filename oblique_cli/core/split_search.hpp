@@ -179,7 +179,7 @@ class SplitSearch {
       left_[k] = l;
       s += l;
     }
-    if (s <= 0.0 || s >= totals_.n || s < least || totals_.n - s < least) return;
+    if (s <= 0.0 || s >= totals_.n || std::min(s, totals_.n - s) < least - 1e-12 * totals_.n) return;
     front_.offer(order, threshold, Criterion::value(left_.data(), s, totals_));
   }
 
@@ -193,11 +193,17 @@ class SplitSearch {
   void search(std::int64_t order, const double* z, Range range, double distinct) {
     ++counts.directions;
     if (!(range.high - range.low > (strict_ ? 0.0 : distinct))) return;
-    if (exhaustive_ || strict_ || rows_->n < kSortRows)
+    if (exhaustive_ || strict_ || rows_->n < kSortRows || !keyable(range))
       search_by_sorting(order, z, range, distinct);
     else
       use_float_ ? search_by_bins(counts_table_, order, z, range, distinct)
                  : search_by_bins(weights_table_, order, z, range, distinct);
+  }
+
+  // Whether steps of 1 / kQuanta of the range are normal numbers.
+  static bool keyable(Range range) {
+    const double width = range.high - range.low;
+    return width > 1e-290 && width < 1e290;
   }
 
   void fill_class_of_row() {
@@ -216,7 +222,7 @@ class SplitSearch {
     ++counts.refined;
     std::fill(left_.begin(), left_.end(), 0.0);
     update_needed(order);
-    if (strict_ || exhaustive_ || rows_->n >= (std::size_t{1} << kPayloadBits)) {
+    if (strict_ || exhaustive_ || !keyable(range) || rows_->n >= (std::size_t{1} << kPayloadBits)) {
       entries_.resize(rows_->n);
       for (std::size_t i = 0; i < rows_->n; ++i) entries_[i] = {z[i], static_cast<std::uint32_t>(i)};
       std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.z < b.z; });
@@ -228,7 +234,7 @@ class SplitSearch {
         const std::size_t row = entries_[i].row;
         move(scan, class_of_row_[row], rows_->weights ? rows_->weights[row] : 1.0);
         if (entries_[i + 1].z - entries_[i].z > gap)
-          consider(scan, order, 0.5 * entries_[i].z + 0.5 * entries_[i + 1].z);
+          consider(scan, order, between(entries_[i].z, entries_[i + 1].z));
       }
       return;
     }
@@ -238,6 +244,12 @@ class SplitSearch {
       for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i)
         keys_[n++] = key(z[i], range.low, scale, rows_->weights ? i : static_cast<std::size_t>(k));
     scan_sorted(order, keys_.data(), n, range.low, 1.0 / scale, distinct, std::numeric_limits<double>::infinity());
+  }
+
+  // The middle of two numbers, or the lower one where the middle rounds to the upper.
+  static double between(double low, double high) {
+    const double middle = 0.5 * low + 0.5 * high;
+    return middle < high ? middle : low;
   }
 
   static std::uint64_t key(double z, double low, double scale, std::size_t payload) {
@@ -251,7 +263,7 @@ class SplitSearch {
 
   void consider(typename Criterion::Scan& scan, std::int64_t order, double threshold) {
     if (scan.rough(left_.data(), totals_) < needed_) return;
-    if (scan.s < min_leaf_ || totals_.n - scan.s < min_leaf_) return;
+    if (std::min(scan.s, totals_.n - scan.s) < min_leaf_ - 1e-12 * totals_.n) return;
     // Running sums carry the rounding of every step, so the value that counts is computed afresh.
     double s = 0.0;
     for (double l : left_) s += l;
@@ -320,10 +332,10 @@ class SplitSearch {
       if (i + 1 < n) {
         const std::uint64_t there = keys[i + 1] >> kPayloadBits;
         if (there - here > gap)
-          consider(scan, order, low + (static_cast<double>(here) + 0.5 * static_cast<double>(there - here)) * step);
+          consider(scan, order, between(low + static_cast<double>(here) * step, low + static_cast<double>(there) * step));
       } else if (std::isfinite(next)) {
         const double z = low + static_cast<double>(here) * step;
-        if (next - z > distinct) consider(scan, order, 0.5 * z + 0.5 * next);
+        if (next - z > distinct) consider(scan, order, between(z, next));
       }
     }
   }

@@ -196,6 +196,8 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     def _limits(self, values: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
         check_is_fitted(self)
         limits = np.asarray(values, dtype=np.float64)
+        if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
+            raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
         if self.pruning != "none":
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
         if limits.min() < self.max_misrate:
@@ -227,7 +229,11 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         if not self.needs_pruning_rows:
             return useful, useful[:0]
         if pruning_rows is not None:
-            kept = np.asarray(pruning_rows, dtype=np.intp)
+            kept = np.asarray(pruning_rows)
+            whole = kept.ndim == 1 and (kept.dtype.kind in "iu" or len(kept) == 0)
+            if not whole or (len(kept) and not 0 <= kept.min() <= kept.max() < n):
+                raise ConfigError(f"pruning_rows must be row numbers from 0 to {n - 1}. Got {pruning_rows!r}.")
+            kept = kept.astype(np.intp)
         elif len(useful) < 2:
             kept = useful[:0]
         else:
@@ -305,8 +311,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         if folds < 2 or len(path.alphas) < 2:
             return tree
         positive = np.maximum(path.alphas, 0.0)
-        cuts = np.sqrt(positive * np.append(positive[1:], np.inf))
-        cuts[0] = -np.inf if path.alphas[1] > 0 else cuts[0]
+        cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
         errors = np.zeros(len(cuts))
         splitter = KFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
         for grow_at, test_at in splitter.split(rows):

@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol, TypeVar
@@ -82,7 +83,9 @@ class Crew:
                     yield joblib.delayed(function)(*arguments)
 
         limits = {"inner_max_num_threads": 1} if self._backend == "loky" else {}
-        with threadpool_limits(1), joblib.parallel_config(self._backend, **limits):
+        with threadpool_limits(1), joblib.parallel_config(self._backend, **limits), warnings.catch_warnings():
+            # Said when a run is left early, by a signal or an error that speaks for itself.
+            warnings.filterwarnings("ignore", message=r"\d+ tasks (which|have)")
             # One job a batch: a kill then loses what is being computed and nothing that was.
             pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=workers)
             yield from pool(tasks())

@@ -138,8 +138,8 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
     Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
     """
     grid = case.spec.grid
-    path = case.algorithm.path_parameter
-    path_values: Sequence[Any] = grid.get(path, ()) if path else ()
+    path = case.algorithm.path_parameter or ""
+    path_values: Sequence[Any] = grid.get(path, ())
     fitted_names = sorted(name for name in grid if not (path_values and name == path))
     fitted = [dict(zip(fitted_names, v, strict=True)) for v in itertools.product(*(grid[n] for n in fitted_names))]
     steps = max(1, len(path_values))

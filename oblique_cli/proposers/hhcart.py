@@ -55,7 +55,10 @@ class HHCART(Proposer):
 
     def _vectors(self, node: Node) -> Iterator[Array]:
         for code in np.unique(node.y):
-            covariance = class_covariance(*node.of_class(code))
+            X, weights = node.of_class(code)
+            # Only the directions matter: brought near 1 by a power of 2, squares neither overflow nor vanish.
+            reach = (X.max(axis=0) - X.min(axis=0)).max()
+            covariance = class_covariance(np.ldexp(X, -np.frexp(reach)[1]), weights)
             if covariance is not None:
                 yield from self._chosen(principal_axes(covariance, self.eigenvalue_tolerance, SIGNS[self.sign]))
 

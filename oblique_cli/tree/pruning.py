@@ -15,7 +15,7 @@ from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
-TIE = 1e-12  # complexities closer than this collapse in one step (protocols 1.3)
+TIE = 1e-12  # complexities closer than this collapse in one step (Breiman et al. 1984)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +141,9 @@ def reduced_error(tree: Tree, X: Array, y: NDArray[np.int32], weights: Array | N
 def pessimistic(tree: Tree) -> Tree:
     """Prune without further rows: collapse a branch whose corrected error is not better by a standard error.
 
-    Quinlan (1987): half an error is added per leaf; a branch with E errors and L leaves has E' = E + L / 2 with standard
-    error sqrt(E' (n - E') / n), and becomes a leaf if its root's own errors + 1/2 are at most E' plus that. Nodes are
-    visited from the root down, so a collapsed branch is not looked into.
+    Quinlan (1987): half an error is added per leaf; a branch with E errors and L leaves has E' = E + L / 2 with
+    standard error sqrt(E' (n - E') / n). It becomes a leaf if its root's own errors + 1/2 are at most E' plus that.
+    Nodes are visited from the root down, so a collapsed branch is not looked into.
     """
     totals = tree.counts.sum(axis=1)
     errors = tree.errors.copy()

@@ -122,13 +122,14 @@ def best_split(
 ) -> Split | None:
     """Return the first of the best splits among all proposals, or None if none has a positive score.
 
-    The tie rule is that of ALGORITHMS section 0; a node with `ties="strict"` drops its tolerances and `exhaustive=True` sorts every
-    direction instead of bounding it, with the same result.
+    The tie rule is that of docs/architecture.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
+    sorts every direction instead of bounding it, with the same result.
     """
     candidates = [group.spec for group in proposer.propose(node, rng)]
     if not candidates:
         return None
+    strict = node.ties == "strict"
     found = _core.search(
-        node.X, node.y, node.weights, node.n_classes, node.criterion, candidates, min_leaf, node.ties == "strict", exhaustive
+        node.X, node.y, node.weights, node.n_classes, node.criterion, candidates, min_leaf, strict, exhaustive
     )
     return None if found is None else Split(*found)

@@ -107,7 +107,7 @@ class Tree:
         """Return where each row stops if nodes of misclassification rate <= limit were leaves.
 
         X : (n, p); limits : (m,) ascending; returns (n, m) node ids. The split at a node does not depend on the limit,
-        so this one tree holds the tree of every limit (ALGORITHMS section 6).
+        so this one tree holds the tree of every limit.
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
         return np.asarray(self.walker.apply_limits(X, self.misclassification_rates, np.ascontiguousarray(limits)))
@@ -152,8 +152,17 @@ class Tree:
                 np.array(data["n_rows"], dtype=np.int64),
             )
             _ = tree.walker  # checks that the node numbers form a tree
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"not a tree: {error}") from error
+        arrays = (tree.coef_, tree.thresholds, tree.counts, tree.gains, tree.n_rows)
+        if any(len(values) != tree.n_nodes for values in arrays):
+            raise DataError("not a tree: its arrays must all have one entry per node")
+        if not all(np.isfinite(values).all() for values in arrays):
+            raise DataError("not a tree: it has values that are not finite")
+        if 2 * int((~tree.is_leaf).sum()) + 1 != tree.n_nodes:
+            raise DataError("not a tree: it has nodes that are nobody's children")
+        if tree.left.tolist() != list(data["left"]) or tree.right.tolist() != list(data["right"]):
+            raise DataError("not a tree: node numbers must be whole")
         return tree
 
     def __getstate__(self) -> dict[str, Any]:

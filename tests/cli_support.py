@@ -1,0 +1,125 @@
+"""Calling the command: as the installed program, and in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oblique_cli import cli
+
+# What the installation put beside the interpreter; the module where tests run from a mere checkout.
+PROGRAM = Path(sys.executable).with_name("oblique")
+COMMAND = [str(PROGRAM)] if PROGRAM.exists() else [sys.executable, "-m", "oblique_cli"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment without the user's own data folders."""
+    env = {key: value for key, value in os.environ.items() if key not in ("OBLIQUE_DATA", "NO_COLOR")}
+    return {**env, "XDG_CACHE_HOME": str(folder / "no cache")}
+
+
+def start(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """Start the installed command in `folder`."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+    return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment(folder), **options)
+
+
+def oblique(folder: Path, *arguments: str) -> Ended:
+    """Run the installed command in `folder` to its end."""
+    with start(folder, *arguments) as process:
+        out, err = process.communicate(timeout=120)
+        return Ended(process.returncode, out, err)
+
+
+class Forking:
+    """The command in a process of its own a call, forked from one that has imported everything.
+
+    Starting Python takes ten times as long as most calls. Nothing has run in the process that is forked.
+    """
+
+    SCRIPT = """
+import json, os, sys
+import oblique_cli.experiments.config, oblique_cli.experiments.running
+from oblique_cli.cli import call
+for line in sys.stdin:
+    folder, arguments = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        for number, name in ((1, "out.txt"), (2, "err.txt")):
+            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
+        code = call(arguments)
+        sys.stdout.flush()
+        os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+    def __init__(self, folder: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", self.SCRIPT],
+            env=environment(folder),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def oblique(self, folder: Path, *arguments: str) -> Ended:
+        """Run the command in `folder` to its end."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(json.dumps([str(folder), arguments]) + "\n")
+        self._process.stdin.flush()
+        code = int(self._process.stdout.readline())
+        out, err = folder / "out.txt", folder / "err.txt"
+        ended = Ended(code, out.read_text(), err.read_text())
+        out.unlink()
+        err.unlink()
+        return ended
+
+    def __enter__(self) -> Forking:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._process.communicate()
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """Call the command in this process, in an empty folder; the folder is `call.folder`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no cache"))
+    monkeypatch.delenv("OBLIQUE_DATA", raising=False)
+    monkeypatch.setenv("NO_COLOR", "")
+
+    def run(*arguments: str) -> Ended:
+        capsys.readouterr()
+        code = cli.call(arguments)
+        return Ended(code, *capsys.readouterr())
+
+    run.folder = tmp_path
+    return run
+
+
+# Two data sets and two algorithms, a second of work.
+SMALL = """\
+version: 1
+title: Small
+datasets: [iris, bupa]
+algorithms: [axis_parallel, {name: hhgdt, epsilon: {grid: [0.1, 0.2]}}]
+cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 2}}
+"""

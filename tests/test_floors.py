@@ -1,0 +1,196 @@
+"""The house has floors: a module imports from floors below its own or from its own folder, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import oblique_cli
+
+PACKAGE = Path(oblique_cli.__file__).parent
+ROOT = "oblique_cli"
+
+FLOORS = {
+    "errors": -1,  # the ground: whatever fails on floor 0 says so in these
+    "registry": 0,
+    "constraints": 0,
+    "seeds": 0,
+    "resources": 0,
+    "geometry": 1,
+    "_core": 1,
+    "tree": 2,
+    "proposers": 3,
+    "estimators": 4,
+    "data": 4,
+    "experiments": 5,
+    "cli": 6,
+    "__main__": 7,  # `python -m oblique_cli`
+}
+
+MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+
+
+def is_for_annotations_only(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def walk_executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node that can run: names imported under TYPE_CHECKING serve annotations only."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not is_for_annotations_only(child):
+            yield from walk_executed(child)
+
+
+@cache
+def imports(path: Path) -> set[str]:
+    """Dotted names of all that a module imports, anywhere in it; `from a import b` counts as a.b."""
+    found: set[str] = set()
+    for node in walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def top_level_imports(path: Path) -> set[str]:
+    """First names of what a module imports as soon as it is imported itself."""
+    found: set[str] = set()
+    for node in ast.parse((PACKAGE / path).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module).split(".")[0])
+    return found
+
+
+def room(path: Path) -> str:
+    """Folder or module a file is in, as FLOORS names it."""
+    return path.parts[0] if len(path.parts) > 1 else path.stem
+
+
+def users_of(library: str) -> set[str]:
+    return {p.as_posix() for p in MODULES if library in {name.split(".")[0] for name in imports(p)}}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_a_module_imports_from_lower_floors_or_its_own_folder(path):
+    here = room(path)
+    if here == "__init__":  # the front door names what is behind it, and loads it on first use
+        assert not {name for name in imports(path) if name.split(".")[0] == ROOT}
+        return
+    assert here in FLOORS, f"{here} has no floor yet"
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] != ROOT or name in (ROOT, f"{ROOT}.__version__"):
+            continue
+        there = parts[1]
+        assert there in FLOORS, f"{path} imports {name}, which has no floor"
+        assert there == here or FLOORS[there] < FLOORS[here], f"{path} (floor {FLOORS[here]}) imports {name}"
+
+
+def test_every_floor_is_lived_on():
+    assert {room(path) for path in MODULES} | {"_core"} >= set(FLOORS) - {"__main__"}
+
+
+@pytest.mark.parametrize(
+    ("library", "allowed"),
+    [
+        ("click", "cli/"),
+        ("joblib", "experiments/"),
+        ("tabulate", "experiments/"),
+        ("threadpoolctl", "experiments/"),
+        ("sqlite3", "experiments/store.py"),
+        ("urllib", "data/fetch.py"),
+        ("http", "data/fetch.py"),
+        ("scipy", "core/"),
+    ],
+)
+def test_a_library_is_used_in_one_place(library, allowed):
+    assert {user for user in users_of(library) if not user.startswith(allowed)} == set()
+
+
+def test_yaml_is_read_in_two_places():
+    assert users_of("yaml") <= {"experiments/strict_yaml.py", "data/catalogue.py"}
+
+
+@pytest.mark.parametrize("library", ["pickle", "cloudpickle", "dill", "shelve", "marshal", "matplotlib", "dask"])
+def test_a_library_is_used_nowhere(library):
+    assert users_of(library) == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_nothing_runs_or_unpickles_what_it_reads(path):
+    for node in walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            assert called not in ("eval", "exec", "compile", "__import__", "os.system"), called
+            assert called not in ("joblib.load", "joblib.dump", "yaml.unsafe_load", "yaml.full_load"), called
+            allowed = [k for k in node.keywords if k.arg in ("allow_pickle", "shell")]
+            assert all(isinstance(k.value, ast.Constant) and k.value.value is False for k in allowed), called
+
+
+def test_yaml_is_read_by_safe_loaders_only():
+    for user in users_of("yaml"):
+        text = (PACKAGE / user).read_text(encoding="utf-8")
+        assert set(re.findall(r"\w*Loader\b", text)) <= {"Loader", "SafeLoader", "CSafeLoader"}, user
+        assert "yaml.Loader" not in text, user
+
+
+def test_randomness_is_named_in_one_place():
+    # A generator from a fixed seed or from a user's random_state is fine; the global state never is.
+    for path in MODULES:
+        for node in walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert not called.startswith("random."), f"{path}: {called}"
+                if called.startswith("np.random."):
+                    assert called in ("np.random.default_rng", "np.random.SeedSequence"), f"{path}: {called}"
+                    assert node.args, f"{path}: {called} without a seed"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] == "cli"], ids=str)
+def test_the_command_line_imports_numbers_inside_its_commands_only(path):
+    assert top_level_imports(path) <= set(sys.stdlib_module_names) | {"click", "oblique_cli"}
+
+
+def loaded_by(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stdout.split()} | set(done.stdout.split())
+
+
+@pytest.mark.parametrize("statement", ["import oblique_cli", "import oblique_cli.cli", "import oblique_cli.data"])
+def test_importing_the_front_loads_nothing_numerical(statement):
+    loaded = loaded_by(statement)
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "tabulate", "oblique_cli._core"}
+
+
+def test_importing_every_command_loads_nothing_numerical():
+    # Modules with a leading underscore are imported by commands once they run.
+    commands = [p.stem for p in MODULES if p.parts[0] == "cli" and not p.stem.startswith("_")]
+    loaded = loaded_by("import " + ", ".join(f"{ROOT}.cli.{name}" for name in commands))
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "tabulate", "oblique_cli._core"}
+
+
+def test_only_the_bindings_know_python():
+    for path in sorted((PACKAGE / "core").iterdir()):
+        if path.suffix in (".hpp", ".cpp") and path.name != "bindings.cpp":
+            text = path.read_text(encoding="utf-8")
+            assert "nanobind" not in text and "Python.h" not in text, path.name
+
+
+def test_the_tree_knows_no_heuristic_by_name():
+    for path in (p for p in MODULES if p.parts[0] == "tree"):
+        text = (PACKAGE / path).read_text(encoding="utf-8").lower()
+        for name in ("hhcart", "hhgdt", "hhcrv", "gdt", "oc1"):
+            assert f'"{name}' not in text and f"import {name}" not in text, f"{path} names {name}"

@@ -1,0 +1,24 @@
+"""Experiments as plain data and back."""
+
+from dataclasses import replace
+
+import pytest
+
+from oblique_cli.experiments import composing, config
+from oblique_cli.experiments.model import Experiment
+
+
+@pytest.mark.parametrize("name", composing.bundled())
+def test_an_experiment_comes_back_from_its_content(name):
+    experiment = config.load(name)
+    content = {**experiment.content(), "data": {"bupa": "digest"}}
+    assert Experiment.from_content(name, content, "T", ["a:1"]) == replace(
+        experiment, name=name, title="T", published=("a:1",)
+    )
+
+
+def test_a_csv_with_policies_comes_back_from_its_content(tmp_path):
+    (tmp_path / "my.csv").write_text("a,class")
+    spec = {"csv": str(tmp_path / "my.csv"), "target": "class", "missing": "drop", "qualitative": ["a", "b"]}
+    experiment = config.from_mapping({"version": 1, "dataset": spec, "algorithm": "gdt"}, "own")
+    assert Experiment.from_content("own", experiment.content(), "", ()) == experiment
