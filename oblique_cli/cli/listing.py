@@ -19,6 +19,7 @@ def _algorithms() -> list[dict[str, Any]]:
             "name": name,
             "title": algorithm.title,
             "source": algorithm.source,
+            "growth": algorithm.growth,
             "parameters": {
                 key: {"default": algorithm.defaults[key], "allowed": constraint.describe()}
                 for key, constraint in algorithm.parameters.items()
@@ -85,15 +86,19 @@ def list_(kind: str, as_json: bool) -> None:
 
 
 def _described(algorithms: list[dict[str, Any]]) -> list[str]:
-    """Return a block of text for each algorithm, and one for the parameters that are the same in all of them."""
-    first = algorithms[0]["parameters"]
-    shared = [key for key in first if all(a["parameters"].get(key) == first[key] for a in algorithms)]
+    """Return a block of text for each algorithm and, for each way of growth, one for the parameters that all share."""
     blocks = []
-    for algorithm in algorithms:
-        own = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
-        heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}"
-        blocks.append("\n".join([heading, _parameters(own)]))
-    return [*blocks, "\n".join(["parameters of all of them", _parameters({key: first[key] for key in shared})])]
+    for growth in dict.fromkeys(algorithm["growth"] for algorithm in algorithms):
+        kin = [algorithm for algorithm in algorithms if algorithm["growth"] == growth]
+        first = kin[0]["parameters"]
+        shared = [key for key in first if all(a["parameters"].get(key) == first[key] for a in kin)]
+        for algorithm in kin:
+            own = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
+            heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}"
+            blocks.append("\n".join([heading, _parameters(own)]))
+        common = _parameters({key: first[key] for key in shared})
+        blocks.append("\n".join([f"parameters of all {growth} trees", common]))
+    return blocks
 
 
 def _parameters(parameters: dict[str, dict[str, Any]]) -> str:

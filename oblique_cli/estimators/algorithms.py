@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
@@ -23,7 +23,10 @@ class Algorithm:
     source          paper and section
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
+    growth          how its trees come about: those of one kind share most parameters
     """
+
+    growth: ClassVar[str] = ""
 
     name: str
     title: str
@@ -59,6 +62,8 @@ class Algorithm:
 @dataclass(frozen=True)
 class TopDown(Algorithm):
     """A tree grown top-down by a proposer, whose misclassification limit goes by the paper's name."""
+
+    growth: ClassVar[str] = "top-down"
 
     proposer: type[Proposer]
 
@@ -97,6 +102,8 @@ class TopDown(Algorithm):
 @dataclass(frozen=True)
 class BottomUp(Algorithm):
     """A tree merged from clusters; `options` are the parameters that its splitter has to itself."""
+
+    growth: ClassVar[str] = "bottom-up"
 
     splitter: str
     options: Mapping[str, Constraint]
