@@ -1,10 +1,11 @@
-"""Eigenvectors, Householder reflections, clustering hyperplanes and their bisectors, as the papers write them.
+"""Eigenvectors, Householder reflections, clustering hyperplanes, bisectors and CRIMCOORD, as the papers write them.
 
 This is the readable reference of what `core/geometry.hpp` does inside the compiled growers; tests hold both equal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,14 +113,135 @@ def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
 
     X : (n, p); weights : (n,) or None; returns (p, p)
     """
+    centred = _centred(X, weights)
+    if centred is None:
+        return None
+    w = np.ones(len(X)) if weights is None else weights
+    return (centred * w[:, None]).T @ centred / max(w.sum() - 1.0, 1.0)
+
+
+def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = None) -> Array:
+    """Return the variance of every feature within the classes, (p,).
+
+    X : (n, p); y : (n,) codes. The squared deviations from the class means are summed over all rows and divided by the
+    weight less one unit for each class present.
+    """
+    w = np.ones(len(X)) if weights is None else weights
+    squares = np.zeros(X.shape[1])
+    codes = np.unique(y)
+    for code in codes:
+        mask = y == code
+        centred = _centred(X[mask], w[mask])
+        if centred is not None:
+            squares += w[mask] @ centred**2
+    return squares / max(w.sum() - len(codes), 1.0)
+
+
+def shrunk(covariance: Array, variances: Array, weight: float) -> Array:
+    """Return a covariance drawn towards a diagonal, where the class is small (beyond the papers; thesis 3.6 asks).
+
+    (1 - l) S + l diag(variances) with l = max(0, 1 - weight / (5 p)): a class of five rows a feature or more keeps its
+    own covariance, and the fewer rows there are, the less their correlations count.
+
+    covariance : (p, p) of one class; variances : (p,) of `pooled_variances`; weight : rows of the class
+    """
+    share = max(0.0, 1.0 - weight / (5.0 * len(variances)))
+    return (1.0 - share) * covariance + share * np.diag(variances)
+
+
+def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
+    """Return X'X of one class with its rows centred and each scaled to unit length (thesis 5.3).
+
+    X : (n, p); returns (p, p), or None if the rows are all the same. Its leading eigenvector is the class
+    representative vector: the direction of least summed squared distance from the unit rows (thesis eq. 5.3.1). Rows on
+    the mean, within 1e-9 of the longest row, have no direction and are left out.
+    """
+    centred = _centred(X, weights)
+    if centred is None:
+        return None
+    lengths = np.linalg.norm(centred, axis=1)
+    away = lengths > 1e-9 * lengths.max()
+    unit = centred[away] / lengths[away, None]
+    w = np.ones(len(unit)) if weights is None else weights[away]
+    return (unit * w[:, None]).T @ unit
+
+
+def _centred(X: Array, weights: Array | None) -> Array | None:
+    """X less its weighted mean, constant columns exactly 0; None if the rows are all the same."""
     if len(X) < 2:
         return None
     varies = X.max(axis=0) > X.min(axis=0)
     if not varies.any():
         return None
     w = np.ones(len(X)) if weights is None else weights
-    centred = np.where(varies, X - w @ X / w.sum(), 0.0)
-    return (centred * w[:, None]).T @ centred / max(w.sum() - 1.0, 1.0)
+    return np.where(varies, X - w @ X / w.sum(), 0.0)
+
+
+def level_codes(column: Array, n_levels: int) -> NDArray[np.intp]:
+    """Return the level of each cell as an integer; -1 for anything but 0, 1, ..., n_levels - 1 (NaN included)."""
+    known = (column >= 0) & (column < n_levels) & (column == np.floor(column))
+    return np.where(known, column, -1).astype(np.intp)
+
+
+def level_table(
+    codes: NDArray[np.intp], y: NDArray[np.int32], weights: Array | None, n_levels: int, n_classes: int
+) -> Array:
+    """Return the weight of the rows of each level in each class, (n_levels, n_classes); rows of code -1 are left out.
+
+    All that CRIMCOORD needs of the rows of a node, in one pass.
+    """
+    known = codes >= 0
+    w = None if weights is None else weights[known]
+    cells = np.bincount(codes[known] * n_classes + y[known], weights=w, minlength=n_levels * n_classes)
+    return cells.reshape(n_levels, n_classes).astype(np.float64)
+
+
+def merged_tables(tables: Iterable[Array]) -> Array:
+    """Return the level table of all rows from those of blocks of rows: their sum.
+
+    Thesis eq. 4.1.3b and 4.1.4a rebuild W and B of all rows from class means and scatters of blocks. Dummy vectors have
+    a single 1, so both follow from the counts alone, and counts add up.
+    """
+    return np.sum(list(tables), axis=0)
+
+
+def dummy_scatter(table: Array) -> tuple[Array, Array]:
+    """Return B and W, the scatter of dummy vectors between and within classes (thesis eq. 3.7.2a and 3.7.2b).
+
+    table : (L, C) of `level_table`; returns two (L, L) matrices whose sum is T (eq. 3.7.2c)
+    """
+    of_class = table.sum(axis=0)
+    means = table / np.where(of_class > 0, of_class, 1.0)  # a column for each class
+    apart = means - (table.sum(axis=1) / table.sum())[:, None]
+    B = (apart * of_class) @ apart.T
+    W = np.diag(table.sum(axis=1)) - (means * of_class) @ means.T
+    return B, W
+
+
+def crimcoord(table: Array) -> Array:
+    """Return the score of each level: the largest discriminant coordinate of a qualitative feature (thesis 3.7).
+
+    table : (L, C) weights of levels by classes at a node, see `level_table`; returns (L,)
+
+    The scores are the unit vector a that maximises a'Ba / a'Ta, the leading eigenvector of T^- B, T = B + W (Loh & Shih
+    1997; thesis eq. 3.7.3 and 4.1.4), with a positive first component that is not 0. A repeated leading eigenvalue is
+    settled by the canonical basis. Levels without weight get 0; so do all if one level only has weight.
+    """
+    scores = np.zeros(len(table))
+    present = table.sum(axis=1) > 0
+    if present.sum() < 2:
+        return scores
+    B, W = dummy_scatter(table[present])
+    values, vectors = np.linalg.eigh(B + W)
+    kept = values > 1e-12 * values[-1]
+    R = vectors[:, kept] / np.sqrt(values[kept])  # RR' = T^-
+    quotients, y = np.linalg.eigh(R.T @ B @ R)
+    # The quotients lie between 0 and 1, so that "equal" needs no scale.
+    solutions = np.linalg.qr(R @ y[:, quotients[-1] - quotients <= REPEATED])[0]
+    if solutions.shape[1] > 1:
+        solutions = canonical_basis(solutions)
+    scores[present] = orient(solutions[:, 0], 1.0)
+    return scores
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,8 @@ CASES = {
     "no such configuration": Case(2, "error: no configuration 'nowhere.yaml'", arguments=("run", "nowhere.yaml")),
     "words without an encoding": Case(
         4,
-        "my.csv: column 1 ('x') is not numeric (first such value 'red' at line 7); declare encoding: onehot or ordinal",
+        "my.csv: column 1 ('x') is not numeric (first such value 'red' at line 7); "
+        "declare encoding: crimcoord, onehot or ordinal",
         csv(cell="red"),
     ),
     "missing values without a policy": Case(

@@ -123,7 +123,9 @@ def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
         load("hepatitis")
     with pytest.raises(
         DataError,
-        match=re.escape("data set 'adult': column 2 ('workclass') is qualitative; declare encoding: onehot or ordinal"),
+        match=re.escape(
+            "data set 'adult': column 2 ('workclass') is qualitative; declare encoding: crimcoord, onehot or ordinal"
+        ),
     ):
         load("adult")
     assert load(Request("hepatitis", missing="drop")).n == 80

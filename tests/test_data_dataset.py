@@ -58,7 +58,7 @@ def test_words_become_level_codes_once_an_encoding_is_declared():
         DataError,
         match=re.escape(
             "my.csv: column 2 ('colour') is not numeric (first such value 'red' at line 2); "
-            "declare encoding: onehot or ordinal"
+            "declare encoding: crimcoord, onehot or ordinal"
         ),
     ):
         read(text)
@@ -80,7 +80,7 @@ def test_codes_declared_qualitative_are_levels_although_they_look_numeric():
     d = read(text, qualitative=["zip"], encoding="onehot")
     assert d.levels == {0: ("9", "10")} and d.X[:, 0].tolist() == [1, 0, 1]
     with pytest.raises(
-        DataError, match=re.escape("column 1 ('zip') is qualitative; declare encoding: onehot or ordinal")
+        DataError, match=re.escape("column 1 ('zip') is qualitative; declare encoding: crimcoord, onehot or ordinal")
     ):
         read(text, qualitative=["zip"])
 
@@ -221,7 +221,8 @@ def test_a_csv_file_needs_a_target_and_known_policies(tmp_path):
     ):
         load(Request("mine", csv="my.csv", target="a", missing="mean"))
     with pytest.raises(
-        ConfigError, match=r"encoding of data set 'bupa' must be one of 'error', 'onehot', 'ordinal'. Got 'x'."
+        ConfigError,
+        match=r"encoding of data set 'bupa' must be one of 'error', 'onehot', 'ordinal', 'crimcoord'. Got 'x'.",
     ):
         load(Request("bupa", encoding="x"))
     with pytest.raises(DataError, match=r"none\.csv: the file does not exist"):

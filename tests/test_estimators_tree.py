@@ -227,7 +227,7 @@ def test_a_forbidden_parameter_is_named_in_one_sentence(parameter):
 
 def test_every_parameter_but_the_proposer_and_the_seed_has_a_constraint():
     model = ObliqueTreeClassifier()
-    assert set(model.get_params(deep=False)) - set(model.constraints) == {"proposer", "random_state"}
+    assert set(model.get_params(deep=False)) - set(model.constraints) == {"proposer", "qualitative", "random_state"}
     for parameter, constraint in model.constraints.items():
         assert constraint.holds(getattr(model, parameter)), parameter
 

@@ -60,7 +60,7 @@ def tree(
     from oblique_cli import seeds
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.estimators.encoding import encoded_names, fold_encoder
+    from oblique_cli.estimators.encoding import encoded_levels, encoded_names, fold_encoder, prepared
     from oblique_cli.experiments import config
     from oblique_cli.tree.describe import export_text
 
@@ -75,8 +75,10 @@ def tree(
     encoder = fold_encoder(dataset, policy)
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
     random_state = seeds.integer(seed, dataset.name, "tree")
-    estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params).fit(X, dataset.y)
+    estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
+    estimator = prepared(estimator, dataset, policy).fit(X, dataset.y)
     features = encoded_names(dataset, encoder)
+    levels = encoded_levels(dataset, estimator)
     if format_ == "json":
         document = {
             "algorithm": spec.name,
@@ -84,6 +86,7 @@ def tree(
             "dataset": dataset.name,
             "features": features,
             "classes": dataset.classes,
+            **({"level_names": levels} if levels else {}),
             **estimator.tree_.to_dict(),
         }
         write(json.dumps(document) + "\n", output)
@@ -95,7 +98,7 @@ def tree(
         f"{right} of its {dataset.n} rows right\n"
     )
     note = f"# {dataset.note}\n" if dataset.note else ""
-    write(heading + note + export_text(estimator.tree_, features, dataset.classes, precision), output)
+    write(heading + note + export_text(estimator.tree_, features, dataset.classes, precision, levels), output)
 
 
 def _full(override: str) -> str:

@@ -55,13 +55,24 @@ Family family_of(const std::string& name) {
   if (name == "hhcart_d") return Family::hhcart_dominant;
   if (name == "gdt") return Family::gdt;
   if (name == "hhgdt") return Family::hhgdt;
+  if (name == "hhcrv") return Family::hhcrv;
   throw nb::value_error(("no native growth for '" + name + "'").c_str());
+}
+
+// Number of levels of each feature, 0 for a quantitative one; none at all if `levels` is None.
+Levels levels_of(const std::optional<Codes>& levels, std::size_t p) {
+  require(!levels || levels->shape(0) == p, "levels must have one entry per feature");
+  std::vector<std::int32_t> counts(p, 0);
+  if (levels) counts.assign(levels->data(), levels->data() + p);
+  for (const std::int32_t count : counts) require(count >= 0, "levels must not be negative");
+  return Levels(std::move(counts));
 }
 
 nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
               const std::string& family, const std::string& criterion, double min_parent, double max_misrate,
               int max_depth, double min_leaf, bool strict_ties, bool exhaustive, double tau, double sign,
-              double eigenvalue_tolerance, bool bisector_by_super_classes) {
+              double eigenvalue_tolerance, bool bisector_by_super_classes, bool both_signs, bool shrinkage,
+              const std::optional<Codes>& levels) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && p >= 1 && n_classes >= 1, "X must have at least one row and one column");
   require(y.shape(0) == n, "X and y must have the same number of rows");
@@ -79,11 +90,15 @@ nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& wei
   options.sign = sign;
   options.eigenvalue_tolerance = eigenvalue_tolerance;
   options.bisector_by_super_classes = bisector_by_super_classes;
+  options.both_signs = both_signs;
+  options.shrinkage = shrinkage;
+  const Levels qualitative = levels_of(levels, p);
   TreeArrays tree;
   {
     nb::gil_scoped_release release;
     tree = with_criterion(criterion, [&]<class Criterion>() {
-      Grower<Criterion> grower(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, n_classes, options);
+      Grower<Criterion> grower(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, n_classes, qualitative,
+                               options);
       return grower.grow();
     });
   }
@@ -96,6 +111,7 @@ nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& wei
   out["counts"] = array(std::move(tree.counts), {nodes, n_classes});
   out["gains"] = array(std::move(tree.gains), {nodes});
   out["n_rows"] = array(std::move(tree.n_rows), {nodes});
+  out["level_scores"] = array(std::move(tree.level_scores), {nodes, qualitative.width});
   out["directions"] = tree.search.directions;
   out["refined"] = tree.search.refined;
   out["bins"] = tree.search.bins;
@@ -241,12 +257,17 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
 // A finished tree with its arrays kept alive.
 class Walker {
  public:
-  Walker(Codes left, Codes right, Matrix weights, Doubles thresholds)
+  Walker(Codes left, Codes right, Matrix weights, Doubles thresholds, const std::optional<Codes>& levels,
+         std::optional<Matrix> level_scores)
       : left_(std::move(left)), right_(std::move(right)), weights_(std::move(weights)),
-        thresholds_(std::move(thresholds)) {
+        thresholds_(std::move(thresholds)), scores_(std::move(level_scores)),
+        levels_(levels_of(levels, weights_.shape(1))) {
     const std::size_t nodes = left_.shape(0), p = weights_.shape(1);
     require(nodes >= 1 && right_.shape(0) == nodes && weights_.shape(0) == nodes && thresholds_.shape(0) == nodes,
             "the arrays of a tree must all have one entry per node");
+    require(!levels_.any() ||
+                (scores_ && scores_->shape(0) == nodes && scores_->shape(1) == levels_.width),
+            "level_scores must have a row per node and a column per level");
     std::vector<char> reached(nodes, 0);
     axis_.assign(nodes, -1);
     for (std::size_t node = 0; node < nodes; ++node) {
@@ -267,7 +288,8 @@ class Walker {
       }
       if (used == 1) axis_[node] = feature;
     }
-    view_ = {nodes, p, left_.data(), right_.data(), weights_.data(), thresholds_.data(), axis_.data()};
+    view_ = {nodes, p, left_.data(), right_.data(), weights_.data(), thresholds_.data(), axis_.data(),
+             &levels_, levels_.any() ? scores_->data() : nullptr};
   }
 
   nb::object apply_rows(const Matrix& x) const {
@@ -335,6 +357,8 @@ class Walker {
   Codes left_, right_;
   Matrix weights_;
   Doubles thresholds_;
+  std::optional<Matrix> scores_;
+  Levels levels_;
   std::vector<std::int32_t> axis_;
   TreeView view_;
 };
@@ -404,6 +428,14 @@ nb::object principal_axes_of(const Matrix& covariance, double tolerance, double 
   return array(std::move(out), {static_cast<std::size_t>(kept), p});
 }
 
+nb::object crimcoord(const Matrix& table) {
+  std::vector<double> scores(table.shape(0));
+  Crimcoord solver;
+  solver.solve(table.data(), table.shape(0), table.shape(1), scores.data());
+  const std::size_t n = scores.size();
+  return array(std::move(scores), {n});
+}
+
 nb::object project_rows(const Matrix& x, const Doubles& w) {
   require(w.shape(0) == x.shape(1), "w must have one component per column of X");
   std::vector<double> z(x.shape(0));
@@ -432,8 +464,10 @@ NB_MODULE(_core, m) {
   m.def("grow", &grow, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "family"_a, "criterion"_a, "min_parent"_a, "max_misrate"_a, "max_depth"_a, "min_leaf"_a, "strict_ties"_a,
         "exhaustive"_a, "tau"_a, "sign"_a, "eigenvalue_tolerance"_a, "bisector_by_super_classes"_a,
+        "both_signs"_a = false, "shrinkage"_a = false, "levels"_a.noconvert().none() = nb::none(),
         "Grow a whole tree. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, smallest 1, or "
-        "None; max_depth -1 for no limit. Returns the tree's arrays and search counts as a dict.");
+        "None; max_depth -1 for no limit; levels (p,) int32, the number of levels of a feature that holds codes 0, 1, "
+        "..., 0 for a quantitative one. Returns the tree's arrays and search counts as a dict.");
   m.def("search", &search, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "criterion"_a, "candidates"_a, "min_leaf"_a, "strict_ties"_a, "exhaustive"_a,
         "Best split of one node among candidates: ('axes',), ('reflection', u) or ('directions', rows, thresholds or "
@@ -448,12 +482,15 @@ NB_MODULE(_core, m) {
         "x = centre + scale * z; and which case of thesis 5.1.2 applied.");
   m.def("principal_axes", &principal_axes_of, "covariance"_a.noconvert(), "tolerance"_a, "sign"_a, "dominant_only"_a,
         "Eigenvectors as rows, by falling eigenvalue, oriented and with canonical bases of repeated eigenvalues.");
+  m.def("crimcoord", &crimcoord, "table"_a.noconvert(),
+        "Score of each level from the table of weights of levels by classes (thesis 3.7), (n_levels,).");
   m.def("project", &project_rows, "X"_a.noconvert(), "w"_a.noconvert(),
         "X w by the arithmetic that prediction uses.");
 
   nb::class_<Walker>(m, "Walker", "A finished tree ready to send rows through; checks its node numbers.")
-      .def(nb::init<Codes, Codes, Matrix, Doubles>(), "left"_a.noconvert(), "right"_a.noconvert(),
-           "weights"_a.noconvert(), "thresholds"_a.noconvert())
+      .def(nb::init<Codes, Codes, Matrix, Doubles, const std::optional<Codes>&, std::optional<Matrix>>(),
+           "left"_a.noconvert(), "right"_a.noconvert(), "weights"_a.noconvert(), "thresholds"_a.noconvert(),
+           "levels"_a.noconvert().none() = nb::none(), "level_scores"_a.noconvert().none() = nb::none())
       .def("apply", &Walker::apply_rows, "X"_a.noconvert(), "Leaf of each row, (n,) int32.")
       .def("apply_limits", &Walker::apply_limits, "X"_a.noconvert(), "rate"_a.noconvert(), "limits"_a.noconvert(),
            "Node at which each row stops when nodes of rate <= limit are leaves, (n, m); limits ascending.")

@@ -57,6 +57,21 @@ inline void orient(double* v, std::size_t p, double sign) {
   }
 }
 
+// Modified Gram-Schmidt, twice; `columns` are independent.
+inline void orthonormalise(Vector& columns, std::size_t size) {
+  for (std::size_t c = 0; c * size < columns.size(); ++c) {
+    double* column = columns.data() + c * size;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::size_t e = 0; e < c; ++e) {
+        const double* earlier = columns.data() + e * size;
+        add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
+      }
+      const double length = norm(column, size);
+      for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+    }
+  }
+}
+
 // Replaces `count` orthonormal columns of length p by the basis of the same space that projecting e_1, e_2, ... on it
 // and orthonormalising gives: unlike the solver's, it depends on the space alone.
 inline void canonical_basis(double* columns, int count, std::size_t p) {
@@ -225,21 +240,6 @@ class ClusteringHyperplane {
   }
 
  private:
-  // Modified Gram-Schmidt, twice; `columns` are independent.
-  static void orthonormalise(Vector& columns, std::size_t size) {
-    for (std::size_t c = 0; c * size < columns.size(); ++c) {
-      double* column = columns.data() + c * size;
-      for (int pass = 0; pass < 2; ++pass) {
-        for (std::size_t e = 0; e < c; ++e) {
-          const double* earlier = columns.data() + e * size;
-          add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
-        }
-        const double length = norm(column, size);
-        for (std::size_t j = 0; j < size; ++j) column[j] /= length;
-      }
-    }
-  }
-
   // projected_ = Q'bQ for the columns of Q.
   void project(const double* b, const Vector& q, std::size_t size) {
     const std::size_t width = q.size() / size;

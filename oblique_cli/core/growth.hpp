@@ -1,8 +1,9 @@
-// Whole trees grown without Python: axis-parallel, HHCART(A), HHCART(D), GDT and HHGDT.
+// Whole trees grown without Python: axis-parallel, HHCART(A), HHCART(D), HHCRV, GDT and HHGDT.
 //
 // The rows of a node are a contiguous range of one working copy of X, stored by columns and grouped by class. A split
 // partitions the range in place and keeps the order of rows inside each class, so memory stays flat and the class of
-// a row is known from its place.
+// a row is known from its place. Columns of qualitative features hold level codes; at each node the search sees the
+// scores of the levels there instead.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +13,13 @@
 #include <numeric>
 #include <vector>
 
+#include "crimcoord.hpp"
 #include "geometry.hpp"
 #include "split_search.hpp"
 
 namespace oblique {
 
-enum class Family { axis_parallel, hhcart_all, hhcart_dominant, gdt, hhgdt };
+enum class Family { axis_parallel, hhcart_all, hhcart_dominant, gdt, hhgdt, hhcrv };
 
 struct GrowthOptions {
   Family family = Family::axis_parallel;
@@ -31,18 +33,21 @@ struct GrowthOptions {
   double sign = -1.0;
   double eigenvalue_tolerance = 1e-10;
   bool bisector_by_super_classes = false;
+  bool both_signs = false;         // reflect every vector and its opposite
+  bool shrinkage = false;          // shrink the covariances of small classes
 };
 
 // The arrays of a fitted tree. Root is node 0 and children have larger numbers than their parent. A row goes left if
-// x'w <= threshold.
+// x'w <= threshold, x holding the node's score of a level where a feature is qualitative.
 struct TreeArrays {
-  std::size_t n_features = 0, n_classes = 0;
+  std::size_t n_features = 0, n_classes = 0, n_scores = 0;
   std::vector<std::int32_t> left, right;   // -1 at leaves
   std::vector<double> weights;             // n_nodes * n_features
   std::vector<double> thresholds;
   std::vector<double> counts;              // n_nodes * n_classes, weight of each class
   std::vector<double> gains;               // published score of the split, 0 at leaves
   std::vector<std::int64_t> n_rows;
+  std::vector<double> level_scores;        // n_nodes * n_scores, 0 at leaves and for levels absent at a node
   SearchCounts search;
 
   std::size_t size() const { return left.size(); }
@@ -54,6 +59,7 @@ struct TreeArrays {
     counts.resize(counts.size() + n_classes, 0.0);
     gains.push_back(0.0);
     n_rows.push_back(0);
+    level_scores.resize(level_scores.size() + n_scores, 0.0);
     return static_cast<std::int32_t>(left.size()) - 1;
   }
 };
@@ -147,71 +153,89 @@ inline Vector normal_of(const std::vector<Space>& spaces, std::size_t p, std::in
 }
 
 // Per class: the vectors that a heuristic reflects. Turned into spaces with tau deciding what counts as parallel to an
-// axis; the original space is entered once, where it first occurs.
-inline void add_reflections(const Vector& vectors, std::size_t p, double tau, std::vector<Space>& spaces) {
+// axis; the original space is entered once, where it first occurs. With `both` the opposite of each vector follows it.
+inline void add_reflections(const Vector& vectors, std::size_t p, double tau, bool both, std::vector<Space>& spaces) {
   bool original = false;
   for (const Space& s : spaces) original = original || s.original;
+  Vector d(p);
   for (std::size_t at = 0; at < vectors.size(); at += p) {
-    const double* d = vectors.data() + at;
-    // |e_1 - d| = 0 leaves no vector to reflect with, whatever tau is.
-    Space space;
-    if (parallel_to_an_axis(d, p, std::max(tau, 1e-12))) {
-      if (original) continue;
+    d.assign(vectors.begin() + static_cast<std::ptrdiff_t>(at), vectors.begin() + static_cast<std::ptrdiff_t>(at + p));
+    // Exactly on an axis there is nothing to reflect, whatever tau is: a component of e_1 - d must count as not zero.
+    if (parallel_to_an_axis(d.data(), p, std::max(tau, kZeroComponent * std::sqrt(static_cast<double>(p))))) {
+      if (!original) spaces.push_back(Space{});
       original = true;
-    } else {
+      continue;
+    }
+    for (int sign = 0; sign < (both ? 2 : 1); ++sign) {
+      Space space;
       space.original = false;
       space.u.resize(p);
-      householder_vector(d, p, space.u.data());
+      householder_vector(d.data(), p, space.u.data());
+      spaces.push_back(std::move(space));
+      for (double& x : d) x = -x;
     }
-    spaces.push_back(std::move(space));
   }
 }
 
-// Class covariances and their eigenvectors, or the class moments about the origin.
+// Class covariances, scatter of unit rows, or the class moments about the origin.
 class ClassMoments {
  public:
+  // widest: the largest range of a feature at the node. Only directions and ratios matter, so a power of 2 keeps the
+  // squares of very large or very small rows within range.
+  void begin(double widest) {
+    factor_ = widest > 0x1p200 || (widest > 0.0 && widest < 0x1p-200)
+                  ? std::ldexp(1.0, std::clamp(-std::ilogb(widest), -1000, 1000))
+                  : 1.0;
+  }
+
   // Covariance of rows [first, last), p x p, divided by the weight less one unit (any positive factor gives the same
   // eigenvectors). False if the rows are all the same.
   bool covariance(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
-    const std::size_t p = rows.columns.size(), n = last - first;
-    out.assign(p * p, 0.0);
-    if (n < 2) return false;
-    centred_.resize(p * n);
-    weighted_.resize(rows.weights ? n : 0);
-    double total = static_cast<double>(n);
-    if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
-    double widest = 0.0;
-    for (std::size_t j = 0; j < p; ++j) {
-      const double* x = rows.columns[j] + first;
-      double* c = centred_.data() + j * n;
-      const Range range = range_of(x, n);
-      if (!(range.high > range.low)) {  // exactly zero, not the rounding of a mean
-        std::fill_n(c, n, 0.0);
-        continue;
-      }
-      widest = std::max(widest, range.high - range.low);
-      double sum = 0.0;
-      for (std::size_t i = 0; i < n; ++i) sum += rows.weights ? rows.weights[first + i] * x[i] : x[i];
-      const double mean = sum / total;
-      for (std::size_t i = 0; i < n; ++i) c[i] = x[i] - mean;
-    }
-    if (!(widest > 0.0)) return false;
-    // Only the directions matter: a power of 2 keeps the squares of very large or very small rows within range.
-    if (widest > 0x1p200 || widest < 0x1p-200) {
-      const double factor = std::ldexp(1.0, std::clamp(-std::ilogb(widest), -1000, 1000));
-      for (std::size_t i = 0; i < p * n; ++i) centred_[i] *= factor;
-    }
-    const double scale = 1.0 / std::max(total - 1.0, 1.0);
-    for (std::size_t j = 0; j < p; ++j) {
-      const double* cj = centred_.data() + j * n;
-      if (rows.weights) {
-        for (std::size_t i = 0; i < n; ++i) weighted_[i] = rows.weights[first + i] * cj[i];
-        cj = weighted_.data();
-      }
-      for (std::size_t i = 0; i <= j; ++i)
-        out[j * p + i] = out[i * p + j] = scale * dot_columns(centred_.data() + i * n, cj, n);
-    }
+    double total = 0.0;
+    if (!centre(rows, first, last, total)) return false;
+    scatter(rows, first, last, 1.0 / std::max(total - 1.0, 1.0), out);
     return true;
+  }
+
+  // X'X of rows [first, last), centred and each scaled to unit length, those on the mean left out (thesis 5.3). False
+  // if the rows are all the same.
+  bool unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
+    double total = 0.0;
+    if (!centre(rows, first, last, total)) return false;
+    const std::size_t p = rows.columns.size(), n = last - first;
+    length_.assign(n, 0.0);
+    for (std::size_t j = 0; j < p; ++j) {
+      const double* c = centred_.data() + j * n;
+      for (std::size_t i = 0; i < n; ++i) length_[i] += c[i] * c[i];
+    }
+    // A mean has rounding errors, so a row on it may be a little off.
+    const double least = kOnTheMean * std::sqrt(range_of(length_.data(), n).high);
+    for (double& x : length_) x = std::sqrt(x) > least ? 1.0 / std::sqrt(x) : 0.0;
+    for (std::size_t j = 0; j < p; ++j)
+      for (std::size_t i = 0; i < n; ++i) centred_[j * n + i] *= length_[i];
+    scatter(rows, first, last, 1.0, out);
+    return true;
+  }
+
+  // Variance of every feature within the classes: their pooled squared deviations over the weight less one unit for
+  // each class.
+  void pooled_variances(const NodeRows& rows, Vector& out) {
+    const std::size_t p = rows.columns.size();
+    out.assign(p, 0.0);
+    double all = 0.0;
+    for (int k = 0; k < rows.n_classes; ++k) {
+      const std::size_t first = rows.first_row[k], n = rows.first_row[k + 1] - first;
+      double total = 0.0;
+      const bool varies = centre(rows, first, first + n, total);
+      all += total;
+      if (!varies) continue;
+      for (std::size_t j = 0; j < p; ++j)
+        for (std::size_t i = 0; i < n; ++i) {
+          const double c = centred_[j * n + i];
+          out[j] += rows.weights ? rows.weights[first + i] * c * c : c * c;
+        }
+    }
+    for (double& x : out) x /= std::max(all - rows.n_classes, 1.0);
   }
 
   // Adds sum w [z 1]'[z 1] over rows [first, last) to out ((p + 1) x (p + 1)), z in standard coordinates.
@@ -235,8 +259,63 @@ class ClassMoments {
   }
 
  private:
-  Vector centred_, weighted_;
+  static constexpr double kOnTheMean = 1e-9;   // of the longest row: shorter ones lie on the mean
+
+  // centred_ = the columns of rows [first, last) less their means, times factor_; total = their weight. False if the
+  // rows are all the same.
+  bool centre(const NodeRows& rows, std::size_t first, std::size_t last, double& total) {
+    const std::size_t p = rows.columns.size(), n = last - first;
+    total = static_cast<double>(n);
+    if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
+    if (n < 2) return false;
+    centred_.resize(p * n);
+    bool distinct = false;
+    for (std::size_t j = 0; j < p; ++j) {
+      const double* x = rows.columns[j] + first;
+      double* c = centred_.data() + j * n;
+      const Range range = range_of(x, n);
+      if (!(range.high > range.low)) {  // exactly zero, not the rounding of a mean
+        std::fill_n(c, n, 0.0);
+        continue;
+      }
+      distinct = true;
+      double sum = 0.0;
+      for (std::size_t i = 0; i < n; ++i) sum += rows.weights ? rows.weights[first + i] * x[i] : x[i];
+      const double mean = sum / total;
+      for (std::size_t i = 0; i < n; ++i) c[i] = (x[i] - mean) * factor_;
+    }
+    return distinct;
+  }
+
+  // out = scale * sum of w c c' over the rows in centred_, (p, p).
+  void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out) {
+    const std::size_t p = rows.columns.size(), n = last - first;
+    out.assign(p * p, 0.0);
+    weighted_.resize(rows.weights ? n : 0);
+    for (std::size_t j = 0; j < p; ++j) {
+      const double* cj = centred_.data() + j * n;
+      if (rows.weights) {
+        for (std::size_t i = 0; i < n; ++i) weighted_[i] = rows.weights[first + i] * cj[i];
+        cj = weighted_.data();
+      }
+      for (std::size_t i = 0; i <= j; ++i)
+        out[j * p + i] = out[i * p + j] = scale * dot_columns(centred_.data() + i * n, cj, n);
+    }
+  }
+
+  double factor_ = 1.0;
+  Vector centred_, weighted_, length_;
 };
+
+// Shrinks the covariance of a class of weight n < 5 p towards the diagonal of pooled variances (beyond the thesis):
+// (1 - l) S + l diag(pooled), l = 1 - n / (5 p).
+inline void shrink(Vector& covariance, const Vector& pooled, double n) {
+  const std::size_t p = pooled.size();
+  const double l = 1.0 - n / (5.0 * static_cast<double>(p));
+  if (!(l > 0.0)) return;
+  for (double& s : covariance) s *= 1.0 - l;
+  for (std::size_t j = 0; j < p; ++j) covariance[j * p + j] += l * pooled[j];
+}
 
 // The two clustering hyperplanes of the largest class against the rest, and their bisectors (thesis 5.1.1 to 5.1.2).
 class Bisectors {
@@ -293,10 +372,15 @@ inline void project(const NodeRows& rows, const double* h, double* z) {
 template <class Criterion>
 class Grower {
  public:
-  // x: (n, p) row-major, finite; y: codes 0..n_classes-1; weights: n positive numbers, smallest 1, or nullptr.
+  // x: (n, p) row-major, finite but for cells of qualitative features, which hold level codes or anything else for no
+  // level; y: codes 0..n_classes-1; weights: n positive numbers, smallest 1, or nullptr.
   Grower(const double* x, const std::int32_t* y, const double* weights, std::size_t n, std::size_t p,
-         std::size_t n_classes, const GrowthOptions& options)
-      : x_(x), n_(n), p_(p), n_classes_(n_classes), options_(options) {
+         std::size_t n_classes, const Levels& levels, const GrowthOptions& options)
+      : x_(x), n_(n), p_(p), n_classes_(n_classes), levels_(levels), options_(options), scored_row_(levels) {
+    const auto cell = [&](std::size_t i, std::size_t j) {
+      const double value = x[i * p + j];
+      return levels.count[j] > 0 ? static_cast<double>(level_of(value, levels.count[j])) : value;
+    };
     // Rows in canonical order: by class, then by value. Sums then do not depend on the order in which rows came.
     row_.resize(n);
     std::iota(row_.begin(), row_.end(), std::size_t{0});
@@ -304,9 +388,10 @@ class Grower {
     if (sums_matter) {
       std::sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) {
         if (y[a] != y[b]) return y[a] < y[b];
-        const double *xa = x + a * p, *xb = x + b * p;
-        for (std::size_t j = 0; j < p; ++j)
-          if (xa[j] != xb[j]) return xa[j] < xb[j];
+        for (std::size_t j = 0; j < p; ++j) {
+          const double xa = cell(a, j), xb = cell(b, j);
+          if (xa != xb) return xa < xb;
+        }
         if (weights && weights[a] != weights[b]) return weights[a] < weights[b];
         return a < b;
       });
@@ -315,7 +400,7 @@ class Grower {
     }
     columns_.resize(n * p);
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < p; ++j) columns_[j * n + i] = x[row_[i] * p + j];
+      for (std::size_t j = 0; j < p; ++j) columns_[j * n + i] = cell(row_[i], j);
     code_.resize(n);
     for (std::size_t i = 0; i < n; ++i) code_[i] = y[row_[i]];
     if (weights) {
@@ -329,6 +414,7 @@ class Grower {
     TreeArrays tree;
     tree.n_features = p_;
     tree.n_classes = n_classes_;
+    tree.n_scores = levels_.width;
     struct Open {
       std::int32_t node;
       std::size_t first, last;
@@ -385,6 +471,8 @@ class Grower {
     rows.n_classes = static_cast<int>(offsets_.size()) - 1;
     rows.first_row = offsets_.data();
     if (rows.n_classes < 2) return false;
+    first_ = first;
+    if (levels_.any()) score_levels(rows);
     search_.begin(rows);
 
     Vector normal;
@@ -403,7 +491,43 @@ class Grower {
     std::copy(normal.begin(), normal.end(), tree.weights.begin() + static_cast<std::ptrdiff_t>(at * p_));
     tree.thresholds[at] = threshold;
     tree.gains[at] = gain;
+    std::copy(scores_.begin(), scores_.end(),
+              tree.level_scores.begin() + static_cast<std::ptrdiff_t>(at * levels_.width));
     return true;
+  }
+
+  // Gives the levels of the node their scores, and lets the columns of qualitative features point to them.
+  void score_levels(NodeRows& rows) {
+    scores_.resize(levels_.width);
+    scored_columns_.resize(levels_.features.size() * rows.n);
+    for (std::size_t q = 0; q < levels_.features.size(); ++q) {
+      const std::size_t j = levels_.features[q];
+      const double* codes = rows.columns[j];
+      const std::size_t n_levels = static_cast<std::size_t>(levels_.count[j]);
+      const std::size_t n_present = static_cast<std::size_t>(rows.n_classes);
+      table_.assign(n_levels * n_present, 0.0);
+      for (std::size_t k = 0; k < n_present; ++k)
+        for (std::size_t i = rows.first_row[k]; i < rows.first_row[k + 1]; ++i) {
+          if (codes[i] < 0.0) continue;
+          table_[static_cast<std::size_t>(codes[i]) * n_present + k] += rows.weights ? rows.weights[i] : 1.0;
+        }
+      double* scores = scores_.data() + levels_.offset[q];
+      crimcoord_.solve(table_.data(), n_levels, n_present, scores);
+      double* scored = scored_columns_.data() + q * rows.n;
+      for (std::size_t i = 0; i < rows.n; ++i)
+        scored[i] = codes[i] < 0.0 ? 0.0 : scores[static_cast<std::size_t>(codes[i])];
+      rows.columns[j] = scored;
+    }
+  }
+
+  // w'x of row i of the node, by the arithmetic of prediction.
+  double project_row(const double* w, std::size_t i) {
+    const double* x = x_ + row_[first_ + i] * p_;
+    if (levels_.any()) {
+      scored_row_.start(x);
+      x = scored_row_.at(scores_.data());
+    }
+    return dot_row(w, x, p_);
   }
 
   // GDT: the better bisector, offset and all.
@@ -463,17 +587,14 @@ class Grower {
 
   // Fills projection_ by the arithmetic of prediction, in the order of the super-class search if asked.
   void project_as_predicted(const NodeRows& rows, const Vector& w, bool super) {
-    const std::size_t first = static_cast<std::size_t>(rows.columns[0] - columns_.data());
     projection_.resize(rows.n);
-    for (std::size_t i = 0; i < rows.n; ++i) {
-      const std::size_t at = super ? super_order_[i] : i;
-      projection_[i] = dot_row(w.data(), x_ + row_[first + at] * p_, p_);
-    }
+    for (std::size_t i = 0; i < rows.n; ++i) projection_[i] = project_row(w.data(), super ? super_order_[i] : i);
   }
 
   // All others: the best cut along the axes of one or more spaces.
   bool find_axis(const NodeRows& rows, Vector& normal, double& threshold, double& gain) {
     spaces_.clear();
+    spread_.measure(rows);
     if (options_.family == Family::axis_parallel) {
       spaces_.push_back(Space{});
     } else if (options_.family == Family::hhgdt) {
@@ -483,18 +604,23 @@ class Grower {
       search_.begin(rows);
       Vector d = planes_[static_cast<std::size_t>(best)].w;
       orient(d.data(), p_, options_.sign);
-      add_reflections(d, p_, options_.tau, spaces_);
+      add_reflections(d, p_, options_.tau, false, spaces_);
     } else {
       vectors_.clear();
+      moments_.begin(*std::max_element(spread_.range.begin(), spread_.range.end()));
+      if (options_.shrinkage) moments_.pooled_variances(rows, pooled_);
       for (int k = 0; k < rows.n_classes; ++k) {
-        if (!moments_.covariance(rows, rows.first_row[k], rows.first_row[k + 1], covariance_)) continue;
+        const std::size_t from = rows.first_row[k], to = rows.first_row[k + 1];
+        const bool varies = options_.family == Family::hhcrv ? moments_.unit_scatter(rows, from, to, covariance_)
+                                                             : moments_.covariance(rows, from, to, covariance_);
+        if (!varies) continue;
+        if (options_.shrinkage) shrink(covariance_, pooled_, search_.totals().of_class[k]);
         principal_axes(eigen_, covariance_.data(), static_cast<int>(p_), options_.eigenvalue_tolerance, options_.sign,
-                       options_.family == Family::hhcart_dominant, vectors_);
+                       options_.family != Family::hhcart_all, vectors_);
       }
-      add_reflections(vectors_, p_, options_.tau, spaces_);
+      add_reflections(vectors_, p_, options_.tau, options_.both_signs, spaces_);
       if (spaces_.empty()) spaces_.push_back(Space{});
     }
-    spread_.measure(rows);
     search_spaces(search_, rows, spread_, spaces_, 0, xu_);
     const Cut cut = search_.front().winner();
     if (cut.order < 0) return false;
@@ -510,7 +636,7 @@ class Grower {
                  std::size_t& middle) {
     const std::size_t n = last - first;
     projection_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) projection_[i] = dot_row(normal.data(), x_ + row_[first + i] * p_, p_);
+    for (std::size_t i = 0; i < n; ++i) projection_[i] = project_row(normal.data(), i);
     if (settle) {
       double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
       for (std::size_t i = 0; i < n; ++i) {
@@ -555,10 +681,15 @@ class Grower {
 
   const double* x_;
   std::size_t n_, p_, n_classes_;
+  const Levels& levels_;
   GrowthOptions options_;
+  std::size_t first_ = 0;             // first working place of the node at hand
   std::vector<std::size_t> row_;      // working place -> row of x
   std::vector<std::int32_t> code_;
-  Vector columns_, weight_, projection_, xu_, vectors_, covariance_, super_weights_;
+  Vector columns_, weight_, projection_, xu_, vectors_, covariance_, pooled_, super_weights_;
+  Vector scores_, scored_columns_, table_;   // of the levels at the node at hand
+  ScoredRow scored_row_;
+  Crimcoord crimcoord_;
   std::vector<unsigned char> goes_left_;
   std::vector<std::byte> buffer_;
   std::vector<std::size_t> offsets_, super_order_, super_offsets_;

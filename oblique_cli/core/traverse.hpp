@@ -6,13 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
+#include "crimcoord.hpp"
 #include "kernels.hpp"
 
 namespace oblique {
 
-// A finished tree as its arrays. `axis` holds the feature of a node that tests one feature only, or -1.
+// A finished tree as its arrays. `axis` holds the feature of a node that tests one feature only, or -1. `scores` are
+// those of the levels, levels->width a node; nullptr in a tree without qualitative features.
 struct TreeView {
   std::size_t n_nodes = 0, n_features = 0;
   const std::int32_t* left = nullptr;
@@ -20,6 +23,8 @@ struct TreeView {
   const double* weights = nullptr;
   const double* thresholds = nullptr;
   const std::int32_t* axis = nullptr;
+  const Levels* levels = nullptr;
+  const double* scores = nullptr;
 
   bool is_leaf(std::size_t node) const { return left[node] < 0; }
   // A weight vector with a single 1 gives x_j itself, so the short cut has the bits of the product.
@@ -29,10 +34,32 @@ struct TreeView {
   }
 };
 
+// The way of one row after another down a tree.
+class Descent {
+ public:
+  explicit Descent(const TreeView& tree) : tree_(tree) {
+    if (tree.scores) scored_.emplace(*tree.levels);
+  }
+  void start(const double* x) {
+    x_ = x;
+    if (scored_) scored_->start(x);
+  }
+  std::size_t next(std::size_t node) {
+    return tree_.next(node, scored_ ? scored_->at(tree_.scores + node * tree_.levels->width) : x_);
+  }
+
+ private:
+  const TreeView& tree_;
+  const double* x_ = nullptr;
+  std::optional<ScoredRow> scored_;
+};
+
 inline void apply(const TreeView& tree, const double* x, std::size_t n, std::int32_t* leaf) {
+  Descent descent(tree);
   for (std::size_t i = 0; i < n; ++i) {
     std::size_t node = 0;
-    while (!tree.is_leaf(node)) node = tree.next(node, x + i * tree.n_features);
+    descent.start(x + i * tree.n_features);
+    while (!tree.is_leaf(node)) node = descent.next(node);
     leaf[i] = static_cast<std::int32_t>(node);
   }
 }
@@ -42,13 +69,15 @@ inline void apply(const TreeView& tree, const double* x, std::size_t n, std::int
 // is above the limit; so one walk resolves all limits, the largest first.
 inline void apply_truncated(const TreeView& tree, const double* rate, const double* limits, std::size_t m,
                             const double* x, std::size_t n, std::int32_t* stop) {
+  Descent descent(tree);
   for (std::size_t i = 0; i < n; ++i) {
     std::size_t node = 0, open = m;
+    descent.start(x + i * tree.n_features);
     std::int32_t* out = stop + i * m;
     while (open > 0) {
       const bool leaf = tree.is_leaf(node);
       while (open > 0 && (leaf || rate[node] <= limits[open - 1])) out[--open] = static_cast<std::int32_t>(node);
-      if (open > 0) node = tree.next(node, x + i * tree.n_features);
+      if (open > 0) node = descent.next(node);
     }
   }
 }
@@ -124,16 +153,18 @@ inline void weakest_links(const TreeView& tree, const double* errors, double tie
 inline void errors_of_sequence(const TreeView& tree, const double* node_alpha, const std::int32_t* labels,
                                const double* alphas, std::size_t m, const double* x, const std::int32_t* y,
                                const double* weights, std::size_t n, double* wrong) {
+  Descent descent(tree);
   for (std::size_t i = 0; i < n; ++i) {
     const double w = weights ? weights[i] : 1.0;
     std::size_t node = 0, open = m;   // alphas[open..m) are resolved
+    descent.start(x + i * tree.n_features);
     while (open > 0) {
       const bool leaf = tree.is_leaf(node);
       while (open > 0 && (leaf || node_alpha[node] <= alphas[open - 1])) {
         --open;
         if (labels[node] != y[i]) wrong[open] += w;
       }
-      if (open > 0) node = tree.next(node, x + i * tree.n_features);
+      if (open > 0) node = descent.next(node);
     }
   }
 }

@@ -23,7 +23,10 @@ from oblique_cli.resources import folder
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
-POLICIES = {"missing": Choice(("error", "drop", "impute")), "encoding": Choice(("error", "onehot", "ordinal"))}
+POLICIES = {
+    "missing": Choice(("error", "drop", "impute")),
+    "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
+}
 
 
 @dataclass(frozen=True)

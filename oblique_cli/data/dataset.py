@@ -88,8 +88,7 @@ def from_table(
     qualitative   columns that hold levels whatever they look like; any other column that is not numeric is one too,
                   provided `encoding` says that it may be
     missing       "error", "drop" (rows with an empty cell leave) or "impute" (they stay, as NaN, for later filling)
-    encoding      "error" refuses qualitative columns; "onehot" and "ordinal" keep level codes, encoded later on
-                  training rows
+    encoding      "error" refuses qualitative columns; all others keep level codes, encoded later on training rows
     n_train       rows before this one are the training part of an official split
     Raises DataError, one sentence that begins with `table.where`.
     """
@@ -122,7 +121,7 @@ def from_table(
         else:
             raise DataError(
                 f"{table.where}: {_column(table, i)} is {'qualitative' if declared else _not_numeric(table, i)}; "
-                "declare encoding: onehot or ordinal"
+                "declare encoding: crimcoord, onehot or ordinal"
             )
     X = np.ascontiguousarray(X.T)
     X.flags.writeable = y.flags.writeable = False

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from oblique_cli.errors import ConfigError
+
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
@@ -30,6 +32,7 @@ def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
     missing "impute"      the median of a quantitative column, the most frequent level of a qualitative one
     encoding "onehot"     an indicator for each level that the training rows show; a level they do not show is all 0
     encoding "ordinal"    level codes as numbers, which is how the data set holds them
+    encoding "crimcoord"  level codes as well: the tree itself turns levels into numbers, at every node anew
 
     Quantitative columns come first in the result, both kinds in their order. A column without any value in the
     training rows becomes 0.
@@ -58,6 +61,33 @@ def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
             ("qualitative", steps("most_frequent", encode=onehot), qualitative),
         ]
     )
+
+
+def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
+    """Return `estimator`, told which columns hold levels if the encoding leaves those to it ("crimcoord").
+
+    ConfigError for an estimator that has no parameter `qualitative`.
+    """
+    if policy.encoding != "crimcoord" or not dataset.qualitative:
+        return estimator
+    if "qualitative" not in estimator.get_params(deep=False):
+        raise ConfigError(
+            f"{type(estimator).__name__} does not take the levels of {dataset.name!r} as they are, which is what "
+            "encoding 'crimcoord' asks for; use encoding 'onehot'."
+        )
+    if fold_encoder(dataset, policy) is None:
+        return estimator.set_params(qualitative=sorted(dataset.qualitative))
+    return estimator.set_params(qualitative=list(range(dataset.p - len(dataset.qualitative), dataset.p)))
+
+
+def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...]]:
+    """Return the levels of the columns that a fitted estimator took as qualitative, in the order of its own codes."""
+    source = sorted(dataset.qualitative)
+    columns = getattr(estimator, "levels_", {})
+    return {
+        column: tuple(dataset.levels[j][int(code)] for code in columns[column])
+        for column, j in zip(sorted(columns), source, strict=False)
+    }
 
 
 def encoded_names(dataset: Dataset, encoder: Any | None) -> tuple[str, ...]:

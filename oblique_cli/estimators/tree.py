@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import KFold
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.levels import coded, learned, qualitative_columns
 from oblique_cli.tree import pruning
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
@@ -38,6 +39,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "pruning_folds": Integer(2),
     "standard_errors": Real(0.0),
     "ccp_alpha": Real(0.0),
+    "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
 }
 
@@ -48,8 +50,8 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     proposer : str or Proposer, default "hhcart_a"
-        The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "gdt", "hhgdt", ...) or an instance,
-        whose parameters are then reachable as ``proposer__tau`` and so on.
+        The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt", ...) or an
+        instance, whose parameters are then reachable as ``proposer__tau`` and so on.
     criterion : {"gini", "entropy", "twoing", "max_minority", "sum_minority"}, default "twoing"
         Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
     min_parent : float, default 2
@@ -72,6 +74,13 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
     ccp_alpha : float, default 0
         Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.
+    qualitative : "auto", None or list of columns, default "auto"
+        Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, the score
+        that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
+        categories, strings or booleans; arrays have none. A list names columns or counts them from 0. Levels are
+        learned in `fit`; one that a node's training rows did not show, one never seen and a missing value score 0.
+    max_levels : int, default 1000
+        Most levels a qualitative column may have.
     engine : {"auto", "native", "reference"}, default "auto"
         "native" grows the tree in the compiled core, "reference" calls the proposer at every node; "auto" is native
         where the heuristic has native growth. Both give the same tree.
@@ -80,7 +89,10 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     tree_ : Tree
-        Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes.
+        Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes,
+        ``tree_.level_scores`` the scores of levels.
+    levels_ : dict
+        Position of each qualitative column -> its levels, in the order of their codes in ``tree_``.
     classes_ : (C,) class labels
     n_features_in_ : int
     n_leaves_, n_nodes_, depth_ : int
@@ -88,7 +100,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     Stochasticity
     -------------
     One generator is made from `random_state`; it draws the pruning rows first (if they are not given), then serves
-    the heuristic. The five heuristics named above draw nothing.
+    the heuristic. The heuristics named above draw nothing.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = TREE_CONSTRAINTS
@@ -108,6 +120,8 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         pruning_folds: int = 10,
         standard_errors: float = 0.0,
         ccp_alpha: float = 0.0,
+        qualitative: Any = "auto",
+        max_levels: int = 1000,
         engine: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -123,6 +137,8 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         self.pruning_folds = pruning_folds
         self.standard_errors = standard_errors
         self.ccp_alpha = ccp_alpha
+        self.qualitative = qualitative
+        self.max_levels = max_levels
         self.engine = engine
         self.random_state = random_state
 
@@ -136,11 +152,12 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     ) -> ObliqueTreeClassifier:
         """Grow and prune the tree.
 
-        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) non-negative, rows of weight 0 are left out
+        X : (n, p) finite numbers, anything in qualitative columns; y : (n,) labels
+        sample_weight : (n,) non-negative, rows of weight 0 are left out
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
         """
         proposer = self._checked_proposer()
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        rows, labels = self._training_rows(X, y)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)
@@ -171,7 +188,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
         check_is_fitted(self)
-        return self.tree_.apply(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return self.tree_.apply(self._rows(X))
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -180,7 +197,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         does not depend on the limit, so a larger limit only cuts the tree earlier. Needs pruning="none".
         """
         limits, order = self._limits(values)
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        rows = self._rows(X)
         labels = self.classes_.take(self.tree_.labels[self.tree_.apply_limits(rows, limits)])
         out = np.empty_like(labels)
         out[:, order] = labels
@@ -207,6 +224,38 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
             )
         order = np.argsort(limits, kind="stable")
         return np.ascontiguousarray(limits[order]), order
+
+    def _training_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any]]:
+        """Checked rows, levels as codes, and labels; learns the levels."""
+        owner = type(self).__name__
+        columns = qualitative_columns(X, self.qualitative, owner)
+        self.levels_: dict[int, tuple[Any, ...]] = {}
+        if not columns:
+            return validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        validate_data(self, X, skip_check_array=True)  # number and names of the columns
+        self.levels_ = learned(X, columns, self.max_levels, owner)
+        rows = self._coded(X)
+        labels = _check_y(y, estimator=self)
+        check_consistent_length(rows, labels)
+        return rows, labels
+
+    def _rows(self, X: ArrayLike) -> Array:
+        """Checked rows to predict, levels as codes."""
+        if not self.levels_:
+            return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return self._coded(X)
+
+    def _coded(self, X: ArrayLike) -> Array:
+        rows = coded(X, self.levels_)
+        quantitative = [j for j in range(rows.shape[1]) if j not in self.levels_]
+        check_array(rows[:, quantitative], ensure_min_features=0, estimator=self, input_name="X")
+        return rows
+
+    def _level_counts(self) -> Sequence[int] | None:
+        if not self.levels_:
+            return None
+        return [len(self.levels_.get(j, ())) for j in range(self.n_features_in_)]
 
     def _checked_proposer(self) -> Proposer:
         owner = type(self).__name__
@@ -268,6 +317,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
             ties=self.ties,
             engine=self.engine,
             rng=rng,
+            levels=self._level_counts(),
         )
 
     def _prune(
@@ -322,4 +372,3 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
             errors += pruning.sequence_errors(part, part_path, cuts, X[test_rows], codes[test_rows], w)
         total = float(len(rows)) if weights is None else float(weights[rows].sum())
         return path.member(tree, pruning.smallest_within(errors, total, self.standard_errors))
-

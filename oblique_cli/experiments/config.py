@@ -68,7 +68,7 @@ DATASET: dict[str, Constraint] = {
     "csv": Text(),
     "target": Text(),
     "missing": Choice(("error", "drop", "impute")),
-    "encoding": Choice(("error", "onehot", "ordinal")),
+    "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
 CV: dict[str, Constraint] = {
     "scheme": Choice(tuple(SCHEMES)),

@@ -27,7 +27,7 @@ class DatasetSpec:
     csv: str | None = None
     target: str | None = None
     missing: str = "error"  # error | drop | impute
-    encoding: str = "error"  # error | onehot | ordinal: what to do with qualitative columns
+    encoding: str = "error"  # error | onehot | ordinal | crimcoord: what to do with qualitative columns
     qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
 
 

@@ -32,7 +32,7 @@ from oblique_cli.errors import (
     ConfigError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm
-from oblique_cli.estimators.encoding import fold_encoder
+from oblique_cli.estimators.encoding import fold_encoder, prepared
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
@@ -182,6 +182,7 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
     if encoder is not None:
         X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
+    estimator = prepared(estimator, case.dataset, case.policy)
     if estimator.needs_pruning_rows:
         # Both are sorted, so this is where the pruning rows stand among the training rows.
         estimator.fit(X, case.dataset.y[train], pruning_rows=np.searchsorted(train, pruning))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.constraints import Choice, Real
-from oblique_cli.geometry import householder_vector, parallel_to_an_axis
+from oblique_cli.geometry import ZERO_COMPONENT, householder_vector, parallel_to_an_axis
 from oblique_cli.tree.splitting import Candidates
 
 Array = NDArray[np.float64]
@@ -16,20 +16,32 @@ Array = NDArray[np.float64]
 TAU = Real(0.0, 2.0)
 SIGN = Choice(("negative", "positive"))
 SIGNS = {"negative": -1.0, "positive": 1.0}
-
-# Exactly on an axis there is nothing to reflect, whatever tau is.
-LEAST_TAU = 1e-12
+REFLECTIONS = Choice(("one", "both"))
 
 
-def reflections(vectors: Iterable[Array], tau: float) -> Iterator[Candidates]:
+def scaled(X: Array) -> Array:
+    """X times a power of 2 that brings its widest column near 1: squares then neither overflow nor vanish.
+
+    Directions and ratios stay what they are, and they are all that matters. X : (n, p) rows of a node
+    """
+    reach = (X.max(axis=0) - X.min(axis=0)).max()
+    return np.ldexp(X, -np.frexp(reach)[1])
+
+
+def reflections(vectors: Iterable[Array], tau: float, both: bool = False) -> Iterator[Candidates]:
     """Yield the space of each unit vector: its reflection, or the original axes if it is within tau of one.
+
+    both : let the reflection of the opposite vector follow, whose other p - 1 axes are different ones
 
     The original space is searched once, where it first occurs (thesis 3.5, algorithms 3 and 8).
     """
     original = False
     for d in vectors:
-        if not parallel_to_an_axis(d, max(tau, LEAST_TAU)):
+        # On an axis there is nothing to reflect, whatever tau is: a component of e_1 - d must count as not zero.
+        if not parallel_to_an_axis(d, max(tau, ZERO_COMPONENT * np.sqrt(len(d)))):
             yield Candidates.reflection(householder_vector(d))
+            if both:
+                yield Candidates.reflection(householder_vector(-d))
         elif not original:
             original = True
             yield Candidates.axes()

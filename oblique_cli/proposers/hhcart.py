@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.constraints import Constraint, Real
-from oblique_cli.geometry import class_covariance, principal_axes
-from oblique_cli.proposers._reflection import SIGN, SIGNS, TAU, reflections
+from oblique_cli.constraints import Boolean, Constraint, Real
+from oblique_cli.geometry import class_covariance, pooled_variances, principal_axes, shrunk
+from oblique_cli.proposers._reflection import REFLECTIONS, SIGN, SIGNS, TAU, reflections, scaled
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 Array = NDArray[np.float64]
@@ -24,6 +24,9 @@ class HHCART(Proposer):
     sign : sign given to the first non-zero component of every eigenvector. The thesis leaves it open, and for p > 2 the
         p - 1 further axes of a reflection depend on it
     eigenvalue_tolerance : eigenvalues at most this times the largest count as zero
+    reflections : "both" reflects the opposite of every vector as well, at twice the cost (beyond the papers)
+    shrinkage : draw the covariance of a class of fewer than 5 p rows towards the diagonal of pooled variances, by
+        l = 1 - rows / (5 p), see `geometry.shrunk` (beyond the papers)
 
     Classes with fewer than two distinct rows give no vector; if no class gives one, the original axes are searched
     (thesis 3.6).
@@ -35,42 +38,57 @@ class HHCART(Proposer):
         "tau": TAU,
         "sign": SIGN,
         "eigenvalue_tolerance": Real(0.0, 1.0, open_high=True),
+        "reflections": REFLECTIONS,
+        "shrinkage": Boolean(),
     }
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "twoing"}
     native: ClassVar[str | None] = "hhcart_a"
 
-    def __init__(self, tau: float = 0.05, sign: str = "negative", eigenvalue_tolerance: float = 1e-10) -> None:
+    def __init__(
+        self,
+        tau: float = 0.05,
+        sign: str = "negative",
+        eigenvalue_tolerance: float = 1e-10,
+        reflections: str = "one",
+        shrinkage: bool = False,
+    ) -> None:
         self.tau = tau
         self.sign = sign
         self.eigenvalue_tolerance = eigenvalue_tolerance
+        self.reflections = reflections
+        self.shrinkage = shrinkage
 
     def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
         """Yield one space per vector: by class code, then by falling eigenvalue."""
         found = False
-        for space in reflections(self._vectors(node), self.tau):
+        for space in reflections(self._vectors(node), self.tau, self.reflections == "both"):
             found = True
             yield space
         if not found:
             yield Candidates.axes()
 
     def _vectors(self, node: Node) -> Iterator[Array]:
+        X = scaled(node.X)
+        variances = pooled_variances(X, node.y, node.weights) if self.shrinkage else None
         for code in np.unique(node.y):
-            X, weights = node.of_class(code)
-            # Only the directions matter: brought near 1 by a power of 2, squares neither overflow nor vanish.
-            reach = (X.max(axis=0) - X.min(axis=0)).max()
-            covariance = class_covariance(np.ldexp(X, -np.frexp(reach)[1]), weights)
+            mask = node.y == code
+            covariance = class_covariance(X[mask], None if node.weights is None else node.weights[mask])
             if covariance is not None:
+                if variances is not None:
+                    covariance = shrunk(covariance, variances, node.class_weights[code])
                 yield from self._chosen(principal_axes(covariance, self.eigenvalue_tolerance, SIGNS[self.sign]))
 
     def _chosen(self, axes: Array) -> Array:
         return axes
 
     def native_options(self) -> dict[str, Any]:
-        """tau, sign and tolerance as numbers."""
+        """tau, sign and tolerance as numbers, and the options beyond the papers."""
         return {
             "tau": float(self.tau),
             "sign": SIGNS[self.sign],
             "eigenvalue_tolerance": float(self.eigenvalue_tolerance),
+            "both_signs": self.reflections == "both",
+            "shrinkage": bool(self.shrinkage),
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,11 +11,18 @@ from oblique_cli.tree.structure import Tree
 INDENT = "    "
 
 
-def export_text(tree: Tree, feature_names: Sequence[str], class_names: Sequence[str], precision: int = 3) -> str:
+def export_text(
+    tree: Tree,
+    feature_names: Sequence[str],
+    class_names: Sequence[str],
+    precision: int = 3,
+    level_names: Mapping[int, Sequence[str]] | None = None,
+) -> str:
     """Return the rules of a tree as nested "if" and "else", every coefficient shown.
 
     feature_names : one for each column; class_names : one for each class code
     precision     : significant digits of coefficients and thresholds; 17 give them to the bit
+    level_names   : qualitative feature -> a name for each level code; the codes themselves without it
 
     One split, with four training rows of class a on its left, one of a and three of b on its right:
 
@@ -28,6 +35,7 @@ def export_text(tree: Tree, feature_names: Sequence[str], class_names: Sequence[
     lines = []
     # An explicit stack, because a tree may be deeper than Python's own. A node, or the line between two branches.
     stack: list[tuple[int | str, int]] = [(0, 0)]
+    levels = {j: [_one_line(name) for name in names] for j, names in (level_names or {}).items()}
     while stack:
         node, depth = stack.pop()
         if isinstance(node, str):
@@ -36,17 +44,34 @@ def export_text(tree: Tree, feature_names: Sequence[str], class_names: Sequence[
             counts = [f"{name}: {n:.10g}" for name, n in zip(classes, tree.counts[node], strict=True) if n]
             text = f"{classes[tree.labels[node]]}  ({', '.join(counts)})"
         else:
-            text = f"if {condition(tree, node, features, precision)}:"
+            text = f"if {condition(tree, node, features, precision, levels)}:"
             right, left = int(tree.right[node]), int(tree.left[node])
             stack += [(right, depth + 1), ("else:", depth), (left, depth + 1)]
         lines.append(INDENT * depth + text)
     return "\n".join(lines) + "\n"
 
 
-def condition(tree: Tree, node: int, feature_names: Sequence[str], precision: int = 3) -> str:
-    """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", or "mcv >= 90" for a single feature."""
+def condition(
+    tree: Tree,
+    node: int,
+    feature_names: Sequence[str],
+    precision: int = 3,
+    level_names: Mapping[int, Sequence[str]] | None = None,
+) -> str:
+    """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", or "mcv >= 90" for a single feature.
+
+    A qualitative feature stands for the score of its level, listed behind: "0.6 age - 0.8 job <= 1.5 with job = 0.71
+    clerk, -0.71 smith". A level that is not listed has no score, which counts as 0. Alone it needs none: "job in
+    {clerk}".
+    """
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
     used = [int(j) for j in np.flatnonzero(coef)]
+    scored = {j: _scores(tree, node, j, level_names or {}) for j in used if j in tree.level_columns}
+    if len(used) == 1 and scored:
+        (j,) = used
+        inside = [name for name, score in scored[j] if coef[j] * score <= threshold]
+        others = ", or any level without a score here" if threshold >= 0.0 else ""
+        return f"{feature_names[j]} in {{{', '.join(inside)}}}{others}"
     if len(used) == 1:
         (j,) = used
         sign = ">=" if coef[j] < 0 else "<="
@@ -57,7 +82,18 @@ def condition(tree: Tree, node: int, feature_names: Sequence[str], precision: in
         terms += f" {sign} {abs(coef[j]):.{precision}g} {feature_names[j]}"
     # The first sign stands close to its number, and a plus is left out there.
     terms = terms.removeprefix(" + ") if terms.startswith(" +") else "-" + terms.removeprefix(" - ")
-    return f"{terms} <= {threshold:.{precision}g}"
+    scores = [
+        f" with {feature_names[j]} = " + ", ".join(f"{score:.{precision}g} {name}" for name, score in scored[j])
+        for j in scored
+    ]
+    return f"{terms} <= {threshold:.{precision}g}{''.join(scores)}"
+
+
+def _scores(tree: Tree, node: int, feature: int, level_names: Mapping[int, Sequence[str]]) -> list[tuple[str, float]]:
+    """Name and score of the levels of a feature that have one at the node."""
+    scores = tree.level_scores[node, tree.level_columns[feature]]
+    names = level_names.get(feature) or [str(code) for code in range(len(scores))]
+    return [(name, float(score)) for name, score in zip(names, scores, strict=True) if score]
 
 
 def _one_line(name: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import _core
+from oblique_cli.geometry import crimcoord, level_codes, level_table
 from oblique_cli.tree.splitting import Node, Proposer, best_split
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -26,12 +29,17 @@ def grow_top_down(
     ties: str = "tolerant",
     engine: str = "auto",
     rng: np.random.Generator | None = None,
+    levels: Sequence[int] | None = None,
 ) -> Tree:
     """Grow a tree.
 
-    X : (n, p) float64 C order, finite; y : (n,) int32 codes below n_classes; weights : (n,) positive or None
+    X : (n, p) float64 C order, finite where quantitative; y : (n,) int32 codes below n_classes
+    weights : (n,) positive, or None
     engine : "native" grows the whole tree in the compiled core without the GIL; "reference" calls the proposer at every
         node; "auto" takes the native one where it exists. Both give the same tree.
+    levels : number of levels of each feature, 0 for a quantitative one; None if all are. A qualitative feature holds
+        codes 0, 1, ... and anything else for no level; at every node its levels are replaced by their CRIMCOORD (thesis
+        3.7)
     """
     stopping = stopping or Stopping()
     rng = rng if rng is not None else np.random.default_rng(0)
@@ -40,8 +48,9 @@ def grow_top_down(
         if np.all(weights == 1.0):
             weights = None  # equal weights are no weights, and counts are exact
     if engine == "reference" or proposer.native is None:
-        return _grow_reference(X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, rng)
+        return _grow_reference(X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, rng, levels)
     options = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
+    qualitative = levels is not None and any(levels)
     arrays = _core.grow(
         X,
         y,
@@ -56,9 +65,19 @@ def grow_top_down(
         ties == "strict",
         False,
         **(options | proposer.native_options()),
+        levels=np.array(levels, dtype=np.int32) if qualitative else None,
     )
-    names = ("left", "right", "weights", "thresholds", "counts", "gains", "n_rows")
-    return Tree(*(arrays[name] for name in names))
+    return Tree(
+        arrays["left"],
+        arrays["right"],
+        arrays["weights"],
+        arrays["thresholds"],
+        arrays["counts"],
+        arrays["gains"],
+        arrays["n_rows"],
+        levels,
+        arrays["level_scores"],
+    )
 
 
 def _grow_reference(
@@ -72,19 +91,22 @@ def _grow_reference(
     min_leaf: float,
     ties: str,
     rng: np.random.Generator,
+    levels: Sequence[int] | None,
 ) -> Tree:
     def class_weights(rows: NDArray[np.intp]) -> Array:
         w = None if weights is None else weights[rows]
         return np.bincount(y[rows], weights=w, minlength=n_classes).astype(np.float64)
 
-    builder = TreeBuilder(X.shape[1], n_classes)
+    builder = TreeBuilder(X.shape[1], n_classes, levels)
     everything = np.arange(len(X))
     stack = [(builder.add(class_weights(everything), len(X)), everything, 0)]
     while stack:
         node_id, rows, depth = stack.pop()
         if stopping.is_leaf(class_weights(rows), depth):
             continue
-        node = Node(X[rows], y[rows], None if weights is None else weights[rows], n_classes, depth, criterion, ties)
+        w = None if weights is None else weights[rows]
+        Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
+        node = Node(Z, y[rows], w, n_classes, depth, criterion, ties)
         split = best_split(node, proposer, rng, min_leaf)
         if split is None:
             continue
@@ -93,6 +115,26 @@ def _grow_reference(
             continue
         left, right = rows[goes_left], rows[~goes_left]
         ids = [builder.add(class_weights(side), len(side)) for side in (left, right)]
-        builder.split(node_id, split.coef, split.threshold, split.gain, ids[0], ids[1])
+        builder.split(node_id, split.coef, split.threshold, split.gain, ids[0], ids[1], level_scores)
         stack.extend([(ids[1], right, depth + 1), (ids[0], left, depth + 1)])
     return builder.finish()
+
+
+def scored(
+    X: Array, y: NDArray[np.int32], weights: Array | None, n_classes: int, levels: Sequence[int]
+) -> tuple[Array, Array]:
+    """Return the rows of a node with every level replaced by its score there, and the scores (thesis 3.7).
+
+    X : (n, p); levels : p counts, 0 for a quantitative feature; returns (n, p) and (sum of levels,)
+    """
+    if not any(levels):
+        return X, np.empty(0)
+    Z, scores = X.copy(), []
+    for j, count in enumerate(levels):
+        if count == 0:
+            continue
+        codes = level_codes(X[:, j], count)
+        of_level = crimcoord(level_table(codes, y, weights, count, n_classes))
+        Z[:, j] = np.where(codes >= 0, of_level[codes], 0.0)
+        scores.append(of_level)
+    return Z, np.concatenate(scores)

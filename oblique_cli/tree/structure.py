@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ SCHEMA = "oblique-tree/1"
 
 
 class Tree:
-    """A binary tree of hyperplanes. All arrays are read-only.
+    """A binary tree of hyperplanes, over features and scores of levels. All arrays are read-only.
 
     left, right : (n_nodes,) int32    children, -1 at leaves; the root is 0 and a child is larger than its parent
     coef_       : (n_nodes, p)        normal of each split, unit length; zeros at leaves
@@ -28,10 +28,25 @@ class Tree:
     counts      : (n_nodes, C)        weight of each class among the training rows of the node
     gains       : (n_nodes,)          score of the split by the criterion, 0 at leaves
     n_rows      : (n_nodes,) int64    training rows at the node
+    levels      : p counts            levels of each feature; 0 for a quantitative one
+    level_scores: (n_nodes, S)        number that stands for a level in coef_ @ x at that node (CRIMCOORD, thesis 3.7),
+                                      0 for levels its training rows did not show; S levels, see `level_columns`
+
+    A qualitative feature j of x holds codes 0 to levels[j] - 1. Anything else there, NaN too, is a level never seen,
+    and its score is 0.
     """
 
     def __init__(
-        self, left: Ints, right: Ints, coef: Array, thresholds: Array, counts: Array, gains: Array, n_rows: NDArray[Any]
+        self,
+        left: Ints,
+        right: Ints,
+        coef: Array,
+        thresholds: Array,
+        counts: Array,
+        gains: Array,
+        n_rows: NDArray[Any],
+        levels: Sequence[int] | None = None,
+        level_scores: Array | None = None,
     ) -> None:
         self.left = _frozen(left, np.int32)
         self.right = _frozen(right, np.int32)
@@ -40,6 +55,8 @@ class Tree:
         self.counts = _frozen(counts, np.float64)
         self.gains = _frozen(gains, np.float64)
         self.n_rows = _frozen(n_rows, np.int64)
+        self.levels = (0,) * self.n_features if levels is None else tuple(int(count) for count in levels)
+        self.level_scores = _frozen(np.zeros((len(left), 0)) if level_scores is None else level_scores, np.float64)
 
     @property
     def intercept_(self) -> Array:
@@ -60,6 +77,12 @@ class Tree:
     def n_leaves(self) -> int:
         """Number of leaves: the tree size of the papers."""
         return (self.n_nodes + 1) // 2
+
+    @cached_property
+    def level_columns(self) -> dict[int, slice]:
+        """Qualitative feature -> columns of level_scores that hold its levels, in the order of their codes."""
+        ends = np.cumsum(self.levels)
+        return {j: slice(int(ends[j]) - count, int(ends[j])) for j, count in enumerate(self.levels) if count}
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
@@ -97,7 +120,9 @@ class Tree:
     @cached_property
     def walker(self) -> _core.Walker:
         """The compiled traversal; it refuses arrays whose node numbers do not form a tree."""
-        return _core.Walker(self.left, self.right, self.coef_, self.thresholds)
+        levels = np.array(self.levels, dtype=np.int32) if any(self.levels) else None
+        scores = None if levels is None else self.level_scores
+        return _core.Walker(self.left, self.right, self.coef_, self.thresholds, levels, scores)
 
     def apply(self, X: Array) -> Ints:
         """Return the leaf of each row. X : (n, p) float64; returns (n,) int32."""
@@ -118,7 +143,7 @@ class Tree:
 
     def collapse(self, leaves: NDArray[np.bool_]) -> Tree:
         """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
-        builder = TreeBuilder(self.n_features, self.counts.shape[1])
+        builder = TreeBuilder(self.n_features, self.counts.shape[1], self.levels)
         stack = [(0, builder.add(self.counts[0], int(self.n_rows[0])))]
         while stack:
             old, new = stack.pop()
@@ -126,20 +151,25 @@ class Tree:
                 continue
             children = [int(self.left[old]), int(self.right[old])]
             ids = [builder.add(self.counts[c], int(self.n_rows[c])) for c in children]
-            builder.split(new, self.coef_[old], float(self.thresholds[old]), float(self.gains[old]), ids[0], ids[1])
+            split = (self.coef_[old], float(self.thresholds[old]), float(self.gains[old]))
+            builder.split(new, *split, ids[0], ids[1], self.level_scores[old])
             stack.extend([(children[1], ids[1]), (children[0], ids[0])])
         return builder.finish()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data for JSON; `from_dict` gives back a tree with the same predictions."""
         fields = ("left", "right", "coef_", "thresholds", "counts", "gains", "n_rows")
-        return {"schema": SCHEMA} | {name: getattr(self, name).tolist() for name in fields}
+        data = {"schema": SCHEMA} | {name: getattr(self, name).tolist() for name in fields}
+        if any(self.levels):
+            data |= {"levels": list(self.levels), "level_scores": self.level_scores.tolist()}
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Tree:
         """Rebuild a tree from `to_dict`; DataError if the data is not a tree of this schema."""
         if data.get("schema") != SCHEMA:
             raise DataError(f"a tree must have schema {SCHEMA!r}. Got {data.get('schema')!r}.")
+        mixed = "levels" in data or "level_scores" in data
         try:
             left = np.array(data["left"], dtype=np.int32)
             tree = cls(
@@ -150,8 +180,12 @@ class Tree:
                 np.array(data["counts"], dtype=np.float64).reshape(len(left), -1),
                 np.array(data["gains"], dtype=np.float64),
                 np.array(data["n_rows"], dtype=np.int64),
+                tuple(data["levels"]) if mixed else None,
+                np.array(data["level_scores"], dtype=np.float64) if mixed else None,
             )
             _ = tree.walker  # checks that the node numbers form a tree
+            if not np.isfinite(tree.level_scores).all():
+                raise ValueError("level_scores must be finite")
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"not a tree: {error}") from error
         arrays = (tree.coef_, tree.thresholds, tree.counts, tree.gains, tree.n_rows)
@@ -188,9 +222,10 @@ def _frozen(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
 class TreeBuilder:
     """Appends nodes in any order; `finish` numbers them so that children are larger than parents, and freezes."""
 
-    def __init__(self, n_features: int, n_classes: int) -> None:
+    def __init__(self, n_features: int, n_classes: int, levels: Sequence[int] | None = None) -> None:
         self.n_features = n_features
         self.n_classes = n_classes
+        self.levels = (0,) * n_features if levels is None else tuple(levels)
         self._nodes: list[dict[str, Any]] = []
 
     def add(self, counts: Array, n_rows: int) -> int:
@@ -198,9 +233,19 @@ class TreeBuilder:
         self._nodes.append({"counts": counts, "n_rows": n_rows, "children": None})
         return len(self._nodes) - 1
 
-    def split(self, node: int, coef: Array, threshold: float, gain: float, left: int, right: int) -> None:
-        """Make `node` internal with the given hyperplane and children."""
+    def split(
+        self,
+        node: int,
+        coef: Array,
+        threshold: float,
+        gain: float,
+        left: int,
+        right: int,
+        level_scores: Array | None = None,
+    ) -> None:
+        """Make `node` internal with the given hyperplane and children; level_scores as in Tree, 0 without them."""
         self._nodes[node] |= {"coef": coef, "threshold": threshold, "gain": gain, "children": (left, right)}
+        self._nodes[node]["level_scores"] = 0.0 if level_scores is None else level_scores
 
     def finish(self, root: int = 0) -> Tree:
         """Return the tree below `root`: pairs of children are numbered as their parents are visited, left first."""
@@ -219,10 +264,12 @@ class TreeBuilder:
         left, right = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         coef, thresholds, gains = np.zeros((n, self.n_features)), np.zeros(n), np.zeros(n)
         counts, n_rows = np.zeros((n, self.n_classes)), np.zeros(n, dtype=np.int64)
+        level_scores = np.zeros((n, sum(self.levels)))
         for i, old in enumerate(order):
             node = self._nodes[old]
             counts[i], n_rows[i] = node["counts"], node["n_rows"]
             if node["children"] is not None:
                 left[i], right[i] = (place[c] for c in node["children"])
                 coef[i], thresholds[i], gains[i] = node["coef"], node["threshold"], node["gain"]
-        return Tree(left, right, coef, thresholds, counts, gains, n_rows)
+                level_scores[i] = node["level_scores"]
+        return Tree(left, right, coef, thresholds, counts, gains, n_rows, self.levels, level_scores)
