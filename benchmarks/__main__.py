@@ -1,14 +1,15 @@
-"""All benchmarks, one after another: growth, predict, pruning, memory and startup."""
+"""All benchmarks, one after another: growth, OC1, predict, pruning, memory and startup."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import growth, memory, predict, pruning, startup
+from benchmarks import growth, memory, oc1, predict, pruning, startup
 from benchmarks.measuring import main
 
 BENCHMARKS = {
     "growth": growth.run,
+    "oc1": oc1.run,
     "predict": predict.run,
     "pruning": pruning.run,
     "memory": memory.run,

@@ -39,6 +39,12 @@ CLAIMS = {
         "sorting every direction / bounds, HHCART(A), gini": ">= 15",
         "sorting every direction / bounds, HHCART(A), twoing": ">= 15",
     },
+    "oc1": {
+        "direct program / OC1, faithful search, on Vehicle": ">= 5",
+        "direct program / OC1, faithful search, on Letter-2000": ">= 5",
+        "direct program / OC1, exact search, on Vehicle": None,
+        "direct program / OC1, exact search, on Letter-2000": None,
+    },
     "predict": {
         "predicting with axis-parallel / with scikit-learn": None,
         "predicting with HHCART(D) / with scikit-learn": None,
