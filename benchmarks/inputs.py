@@ -33,16 +33,29 @@ def synthetic(rows: int, features: int = 50, classes: int = 3) -> Data:
     return np.ascontiguousarray(X), y.astype(np.int32)
 
 
-def grow(X: NDArray[np.float64], y: NDArray[np.int32], name: str, *, exhaustive: bool = False, **params: Any) -> Any:
+def grow(
+    X: NDArray[np.float64],
+    y: NDArray[np.int32],
+    name: str,
+    *,
+    exhaustive: bool = False,
+    direct: bool = False,
+    **params: Any,
+) -> Any:
     """Grow an algorithm's tree in the compiled core as its estimator would, and return the core's own dict.
 
     exhaustive : sort the projections on every direction instead of bounding them
+    direct     : OC1 without kept values and bounds, as a program that follows the article line by line
     params     : of the algorithm, as a configuration names them
     """
     model = ALGORITHMS[name].make(**params)
     proposer = model.proposer
     assert isinstance(proposer, Proposer) and proposer.native is not None, f"{name} must grow in the core"
-    options = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
+    options: dict[str, Any] = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10}
+    options["bisector_by_super_classes"] = False
+    options |= proposer.native_options()
+    if direct:
+        options["hill_climb"] = options["hill_climb"] | {"direct": True}
     return _core.grow(
         X=X,
         y=y,
@@ -56,7 +69,7 @@ def grow(X: NDArray[np.float64], y: NDArray[np.int32], name: str, *, exhaustive:
         min_leaf=float(model.min_leaf),
         strict_ties=model.ties == "strict",
         exhaustive=exhaustive,
-        **(options | proposer.native_options()),
+        **options,
     )
 
 

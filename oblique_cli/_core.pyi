@@ -28,7 +28,33 @@ def grow(
     both_signs: bool = False,
     shrinkage: bool = False,
     levels: Codes | None = None,
+    seed: int = 0,
+    hill_climb: dict[str, Any] = {},
 ) -> dict[str, Any]: ...
+def hill_climb(
+    X: Doubles,
+    y: Codes,
+    weights: Doubles | None,
+    n_classes: int,
+    family: str,
+    criterion: str,
+    min_leaf: float,
+    strict_ties: bool,
+    seed: int,
+    path: int,
+    options: dict[str, Any],
+) -> tuple[Doubles, float, float] | None: ...
+def line_search(
+    v: Doubles,
+    c: Doubles,
+    y: Codes,
+    weights: Doubles | None,
+    n_classes: int,
+    criterion: str,
+    exact: bool,
+    strict_ties: bool,
+    direct: bool,
+) -> tuple[float, float] | None: ...
 def search(
     X: Doubles,
     y: Codes,

@@ -45,6 +45,12 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "merges and splits of HHBUT / a tenth of choosing BUTIF-SVM's cost": "< 0.1",
         "merges and splits of HHBUT / BUTIF-SVM's at one cost": None,
     },
+    "oc1": {
+        "direct program / OC1, faithful search, on Vehicle": ">= 5",
+        "direct program / OC1, faithful search, on Letter-2000": ">= 5",
+        "direct program / OC1, exact search, on Vehicle": None,
+        "direct program / OC1, exact search, on Letter-2000": None,
+    },
     "predict": {
         "predicting with axis-parallel / with scikit-learn": None,
         "predicting with HHCART(D) / with scikit-learn": None,

@@ -50,12 +50,13 @@ auto with_criterion(const std::string& name, Use use) {
 }
 
 Family family_of(const std::string& name) {
-  if (name == "axis_parallel") return Family::axis_parallel;
+  if (name == "axis_parallel" || name == "oc1_ap") return Family::axis_parallel;
   if (name == "hhcart_a") return Family::hhcart_all;
   if (name == "hhcart_d") return Family::hhcart_dominant;
   if (name == "gdt") return Family::gdt;
   if (name == "hhgdt") return Family::hhgdt;
   if (name == "hhcrv") return Family::hhcrv;
+  if (name == "oc1" || name == "oc1_lc") return Family::hill_climb;
   throw nb::value_error(("no native growth for '" + name + "'").c_str());
 }
 
@@ -68,11 +69,47 @@ Levels levels_of(const std::optional<Codes>& levels, std::size_t p) {
   return Levels(std::move(counts));
 }
 
+// Reads restarts, jumps, order, stagnation, exact, sweep_tol, backward_elimination and direct; what is missing keeps its
+// default.
+HillClimbOptions hill_climb_options(const std::string& family, const nb::dict& given, std::uint64_t seed) {
+  HillClimbOptions options;
+  options.seed = seed;
+  options.linear_combination = family == "oc1_lc";
+  for (const auto& [key, value] : given) {
+    const std::string name = nb::cast<std::string>(key);
+    if (name == "restarts") {
+      options.restarts = nb::cast<int>(value);
+    } else if (name == "jumps") {
+      options.jumps = nb::cast<int>(value);
+    } else if (name == "order") {
+      const std::string order = nb::cast<std::string>(value);
+      require(order == "sequential" || order == "best" || order == "r50", "order must be sequential, best or r50");
+      options.order = order == "sequential" ? PerturbationOrder::sequential
+                      : order == "best"     ? PerturbationOrder::best
+                                            : PerturbationOrder::random50;
+    } else if (name == "stagnation") {
+      options.stagnation = nb::cast<double>(value);
+    } else if (name == "exact") {
+      options.exact = nb::cast<bool>(value);
+    } else if (name == "sweep_tol") {
+      options.sweep_tol = nb::cast<double>(value);
+    } else if (name == "backward_elimination") {
+      options.backward_elimination = nb::cast<bool>(value);
+    } else if (name == "direct") {
+      options.direct = nb::cast<bool>(value);
+    } else {
+      throw nb::value_error(("unknown hill-climbing option '" + name + "'").c_str());
+    }
+  }
+  return options;
+}
+
 nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
               const std::string& family, const std::string& criterion, double min_parent, double max_misrate,
               int max_depth, double min_leaf, bool strict_ties, bool exhaustive, double tau, double sign,
               double eigenvalue_tolerance, bool bisector_by_super_classes, bool both_signs, bool shrinkage,
-              const std::optional<Codes>& levels) {
+              const std::optional<Codes>& levels, std::uint64_t seed,
+              const nb::dict& hill_climb) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && p >= 1 && n_classes >= 1, "X must have at least one row and one column");
   require(y.shape(0) == n, "X and y must have the same number of rows");
@@ -93,6 +130,9 @@ nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& wei
   options.both_signs = both_signs;
   options.shrinkage = shrinkage;
   const Levels qualitative = levels_of(levels, p);
+  options.hill_climb = hill_climb_options(family, hill_climb, seed);
+  require(options.family != Family::hill_climb || !qualitative.any(),
+          "oc1 and oc1_lc take quantitative features only");
   TreeArrays tree;
   {
     nb::gil_scoped_release release;
@@ -124,7 +164,8 @@ struct OwnedRows {
   std::vector<std::size_t> order, offsets;
   NodeRows rows;
 
-  OwnedRows(const Matrix& x, const Codes& y, const std::optional<Doubles>& w, std::size_t n_classes) {
+  // canonical: rows of a class in the order that growth gives them, so that sums have the same bits.
+  OwnedRows(const Matrix& x, const Codes& y, const std::optional<Doubles>& w, std::size_t n_classes, bool canonical) {
     const std::size_t n = x.shape(0), p = x.shape(1);
     for (std::size_t k = 0; k < n_classes; ++k) {
       const std::size_t before = order.size();
@@ -133,6 +174,12 @@ struct OwnedRows {
       if (order.size() > before) offsets.push_back(before);
     }
     offsets.push_back(n);
+    if (canonical)
+      for (std::size_t k = 0; k + 1 < offsets.size(); ++k)
+        std::sort(order.begin() + static_cast<std::ptrdiff_t>(offsets[k]),
+                  order.begin() + static_cast<std::ptrdiff_t>(offsets[k + 1]), [&](std::size_t a, std::size_t b) {
+                    return comes_before(x, p, w ? w->data() : nullptr, a, b);
+                  });
     columns.resize(n * p);
     for (std::size_t j = 0; j < p; ++j)
       for (std::size_t i = 0; i < n; ++i) columns[j * n + i] = x(order[i], j);
@@ -153,7 +200,7 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
   require(y.shape(0) == n, "X and y must have the same number of rows");
   require(!weights || weights->shape(0) == n, "X and weights must have the same number of rows");
   check_codes(y, n_classes);
-  OwnedRows owned(x, y, weights, n_classes);
+  OwnedRows owned(x, y, weights, n_classes, false);
   if (owned.rows.n_classes < 2) return nb::none();
 
   struct Group {
@@ -252,6 +299,68 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
   }
   if (!found) return nb::none();
   return nb::make_tuple(array(std::move(normal), {p}), threshold, gain, winner);
+}
+
+nb::object hill_climb(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+                      const std::string& family, const std::string& criterion, double min_leaf, bool strict_ties,
+                      std::uint64_t seed, std::uint64_t path, const nb::dict& options) {
+  const std::size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && p >= 1 && y.shape(0) == n, "X and y must have the same number of rows, at least one");
+  require(!weights || weights->shape(0) == n, "X and weights must have the same number of rows");
+  require(family_of(family) == Family::hill_climb, "only oc1 and oc1_lc climb");
+  check_codes(y, n_classes);
+  const HillClimbOptions chosen = hill_climb_options(family, options, seed);
+  OwnedRows owned(x, y, weights, n_classes, true);
+  if (owned.rows.n_classes < 2) return nb::none();
+  ClimbedPlane plane;
+  bool found = false;
+  double gain = 0.0;
+  {
+    nb::gil_scoped_release release;
+    with_criterion(criterion, [&]<class Criterion>() {
+      SplitSearch<Criterion> searcher;
+      searcher.configure(strict_ties, min_leaf, false);
+      searcher.begin(owned.rows);
+      Spread spread;
+      spread.measure(owned.rows);
+      Vector xu;
+      search_spaces(searcher, owned.rows, spread, {Space{}}, 0, xu);
+      HillClimb<Criterion> climb;
+      found = climb.find(owned.rows, searcher.totals(), searcher.front().winner(), x.data(), owned.order.data(), path,
+                         strict_ties, min_leaf, false, chosen, plane);
+      if (found) gain = Criterion::gain(plane.value, searcher.totals());
+    });
+  }
+  if (!found) return nb::none();
+  return nb::make_tuple(array(std::move(plane.w), {p}), plane.threshold, gain);
+}
+
+nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const std::optional<Doubles>& weights,
+                       std::size_t n_classes, const std::string& criterion, bool exact, bool strict_ties, bool direct) {
+  const std::size_t n = v.shape(0);
+  require(n >= 1 && c.shape(0) == n && y.shape(0) == n && (!weights || weights->shape(0) == n),
+          "v, c, y and weights must have the same number of rows, at least one");
+  check_codes(y, n_classes);
+  std::vector<double> both(2 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    both[2 * i] = v(i);
+    both[2 * i + 1] = c(i);
+  }
+  const std::size_t shape[] = {n, 2};
+  const OwnedRows owned(Matrix(both.data(), 2, shape), y, weights, n_classes, false);
+  Step step;
+  with_criterion(criterion, [&]<class Criterion>() {
+    SplitSearch<Criterion> searcher;
+    searcher.configure(strict_ties, 1.0, false);
+    searcher.begin(owned.rows);
+    LineSearch<Criterion> line;
+    line.configure(strict_ties, 1.0, direct);
+    line.begin(owned.rows, searcher.totals());
+    step = line.search(owned.rows.columns[0], largest_magnitude(owned.rows.columns[0], n), Direction::of(owned.rows.columns[1], n), exact,
+                       -std::numeric_limits<double>::infinity());
+  });
+  if (!step.found) return nb::none();
+  return nb::make_tuple(step.t, step.value);
 }
 
 // A finished tree with its arrays kept alive.
@@ -465,9 +574,17 @@ NB_MODULE(_core, m) {
         "family"_a, "criterion"_a, "min_parent"_a, "max_misrate"_a, "max_depth"_a, "min_leaf"_a, "strict_ties"_a,
         "exhaustive"_a, "tau"_a, "sign"_a, "eigenvalue_tolerance"_a, "bisector_by_super_classes"_a,
         "both_signs"_a = false, "shrinkage"_a = false, "levels"_a.noconvert().none() = nb::none(),
+        "seed"_a = std::uint64_t{0}, "hill_climb"_a = nb::dict(),
         "Grow a whole tree. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, smallest 1, or "
         "None; max_depth -1 for no limit; levels (p,) int32, the number of levels of a feature that holds codes 0, 1, "
-        "..., 0 for a quantitative one. Returns the tree's arrays and search counts as a dict.");
+        "..., 0 for a quantitative one; seed and hill_climb (options of `hill_climb`) for the families that draw. Returns the tree's arrays and search counts as a dict.");
+  m.def("hill_climb", &hill_climb, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "family"_a, "criterion"_a, "min_leaf"_a, "strict_ties"_a, "seed"_a, "path"_a, "options"_a,
+        "Hyperplane (normal (p,), threshold, gain) that oc1 or oc1_lc finds at one node, or None if the best "
+        "axis-parallel split is at least as good. Its option `direct` sorts and recomputes everything, for comparisons.");
+  m.def("line_search", &line_search, "v"_a.noconvert(), "c"_a.noconvert(), "y"_a.noconvert(),
+        "weights"_a.noconvert().none(), "n_classes"_a, "criterion"_a, "exact"_a, "strict_ties"_a, "direct"_a,
+        "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");
   m.def("search", &search, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "criterion"_a, "candidates"_a, "min_leaf"_a, "strict_ties"_a, "exhaustive"_a,
         "Best split of one node among candidates: ('axes',), ('reflection', u) or ('directions', rows, thresholds or "

@@ -1,4 +1,4 @@
-// Whole trees grown without Python: axis-parallel, HHCART(A), HHCART(D), HHCRV, GDT and HHGDT.
+// Whole trees grown without Python: axis-parallel, HHCART(A), HHCART(D), HHCRV, GDT, HHGDT, OC1 and CART-LC.
 //
 // The rows of a node are a contiguous range of one working copy of X, stored by columns and grouped by class. A split
 // partitions the range in place and keeps the order of rows inside each class, so memory stays flat and the class of
@@ -15,11 +15,12 @@
 
 #include "crimcoord.hpp"
 #include "geometry.hpp"
+#include "hill_climb.hpp"
 #include "split_search.hpp"
 
 namespace oblique {
 
-enum class Family { axis_parallel, hhcart_all, hhcart_dominant, gdt, hhgdt, hhcrv };
+enum class Family { axis_parallel, hhcart_all, hhcart_dominant, gdt, hhgdt, hhcrv, hill_climb };
 
 struct GrowthOptions {
   Family family = Family::axis_parallel;
@@ -35,6 +36,7 @@ struct GrowthOptions {
   bool bisector_by_super_classes = false;
   bool both_signs = false;         // reflect every vector and its opposite
   bool shrinkage = false;          // shrink the covariances of small classes
+  HillClimbOptions hill_climb;
 };
 
 // The arrays of a fitted tree. Root is node 0 and children have larger numbers than their parent. A row goes left if
@@ -369,6 +371,17 @@ inline void project(const NodeRows& rows, const double* h, double* z) {
   combine_columns(rows.columns.data(), h, rows.columns.size(), z, rows.n);
 }
 
+// Canonical order of the rows of a class: by value, then by weight. cell(i, j) is the value of row i in column j.
+template <class Cell>
+bool comes_before(Cell cell, std::size_t p, const double* weights, std::size_t a, std::size_t b) {
+  for (std::size_t j = 0; j < p; ++j) {
+    const double left = cell(a, j), right = cell(b, j);
+    if (left != right) return left < right;
+  }
+  if (weights && weights[a] != weights[b]) return weights[a] < weights[b];
+  return a < b;
+}
+
 template <class Criterion>
 class Grower {
  public:
@@ -388,12 +401,7 @@ class Grower {
     if (sums_matter) {
       std::sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) {
         if (y[a] != y[b]) return y[a] < y[b];
-        for (std::size_t j = 0; j < p; ++j) {
-          const double xa = cell(a, j), xb = cell(b, j);
-          if (xa != xb) return xa < xb;
-        }
-        if (weights && weights[a] != weights[b]) return weights[a] < weights[b];
-        return a < b;
+        return comes_before(cell, p, weights, a, b);
       });
     } else {
       std::stable_sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) { return y[a] < y[b]; });
@@ -419,21 +427,22 @@ class Grower {
       std::int32_t node;
       std::size_t first, last;
       int depth;
+      std::uint64_t path;
     };
-    std::vector<Open> stack{{tree.add(), 0, n_, 0}};
+    std::vector<Open> stack{{tree.add(), 0, n_, 0, kRootPath}};
     describe(tree, 0, 0, n_);
     while (!stack.empty()) {
       const Open open = stack.back();
       stack.pop_back();
       std::size_t middle = 0;
-      if (!split(tree, open.node, open.first, open.last, open.depth, middle)) continue;
+      if (!split(tree, open.node, open.first, open.last, open.depth, open.path, middle)) continue;
       const std::int32_t left = tree.add(), right = tree.add();
       tree.left[open.node] = left;
       tree.right[open.node] = right;
       describe(tree, left, open.first, middle);
       describe(tree, right, middle, open.last);
-      stack.push_back({right, middle, open.last, open.depth + 1});
-      stack.push_back({left, open.first, middle, open.depth + 1});
+      stack.push_back({right, middle, open.last, open.depth + 1, child_path(open.path, true)});
+      stack.push_back({left, open.first, middle, open.depth + 1, child_path(open.path, false)});
     }
     return tree;
   }
@@ -457,7 +466,7 @@ class Grower {
   }
 
   bool split(TreeArrays& tree, std::int32_t node, std::size_t first, std::size_t last, int depth,
-             std::size_t& middle) {
+             std::uint64_t path, std::size_t& middle) {
     if (last - first < 2 || !may_split(tree, node, depth)) return false;
     NodeRows rows;
     rows.n = last - first;
@@ -477,16 +486,18 @@ class Grower {
 
     Vector normal;
     double threshold = 0.0, gain = 0.0;
-    bool found = false;
+    bool found = false, given = false;  // given: with a threshold that is final
     if (options_.family == Family::gdt)
-      found = find_bisector(rows, normal, threshold, gain);
+      found = given = find_bisector(rows, normal, threshold, gain);
+    else if (options_.family == Family::hill_climb)
+      found = find_climbed(rows, path, normal, threshold, gain, given);
     else
       found = find_axis(rows, normal, threshold, gain);
     tree.search.directions += search_.counts.directions;
     tree.search.refined += search_.counts.refined;
     tree.search.bins += search_.counts.bins;
     if (!found) return false;
-    if (!partition(normal, threshold, options_.family != Family::gdt, first, last, middle)) return false;
+    if (!partition(normal, threshold, !given, first, last, middle)) return false;
     const std::size_t at = static_cast<std::size_t>(node);
     std::copy(normal.begin(), normal.end(), tree.weights.begin() + static_cast<std::ptrdiff_t>(at * p_));
     tree.thresholds[at] = threshold;
@@ -591,11 +602,25 @@ class Grower {
     for (std::size_t i = 0; i < rows.n; ++i) projection_[i] = project_row(w.data(), super ? super_order_[i] : i);
   }
 
+  // OC1 and CART-LC: the best axis-parallel cut, or a hyperplane that is better.
+  bool find_climbed(const NodeRows& rows, std::uint64_t path, Vector& normal, double& threshold, double& gain,
+                    bool& given) {
+    const bool found = find_axis(rows, normal, threshold, gain);
+    given = climb_.find(rows, search_.totals(), search_.front().winner(), x_, row_.data() + first_, path,
+                        options_.strict_ties, options_.min_leaf, options_.exhaustive, options_.hill_climb, plane_);
+    if (given) {
+      normal = plane_.w;
+      threshold = plane_.threshold;
+      gain = Criterion::gain(plane_.value, search_.totals());
+    }
+    return found || given;
+  }
+
   // All others: the best cut along the axes of one or more spaces.
   bool find_axis(const NodeRows& rows, Vector& normal, double& threshold, double& gain) {
     spaces_.clear();
     spread_.measure(rows);
-    if (options_.family == Family::axis_parallel) {
+    if (options_.family == Family::axis_parallel || options_.family == Family::hill_climb) {
       spaces_.push_back(Space{});
     } else if (options_.family == Family::hhgdt) {
       const int best = better_bisector(rows);
@@ -701,6 +726,8 @@ class Grower {
   ClassMoments moments_;
   Bisectors bisectors_;
   SplitSearch<Criterion> search_, super_search_;
+  HillClimb<Criterion> climb_;
+  ClimbedPlane plane_;
 };
 
 }  // namespace oblique

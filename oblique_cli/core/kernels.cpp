@@ -105,6 +105,46 @@ void bin_rows(const double* __restrict z, double low, double scale, int n_bins, 
 }
 
 OBLIQUE_CLONES
+Range step_keys(const double* __restrict v, const double* __restrict c, double scale, double* __restrict keys,
+                std::size_t n) {
+  constexpr double tiny = 1e-300;  // 0 / 0 is 0
+  double low = 2.0, high = -2.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double size = c[i] < 0.0 ? -c[i] : c[i], value = v[i] < 0.0 ? -v[i] : v[i];
+    const double key = (c[i] < 0.0 ? -v[i] : v[i]) / (scale * size + value + tiny);
+    keys[i] = key;
+    low = key < low ? key : low;
+    high = key > high ? key : high;
+  }
+  return {low, high};
+}
+
+OBLIQUE_CLONES
+double largest_magnitude(const double* __restrict v, std::size_t n) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = v[i] < 0.0 ? -v[i] : v[i];
+    largest = value > largest ? value : largest;
+  }
+  return largest;
+}
+
+OBLIQUE_CLONES
+std::size_t count_left(const double* __restrict v, const double* __restrict c, double t, std::size_t n) {
+  std::int64_t left = 0;
+  for (std::size_t i = 0; i < n; ++i) left += v[i] - t * c[i] <= 0.0 ? 1 : 0;
+  return static_cast<std::size_t>(left);
+}
+
+OBLIQUE_CLONES
+double weigh_left(const double* __restrict v, const double* __restrict c, double t, const double* __restrict weights,
+                  std::size_t n) {
+  double left = 0.0;
+  for (std::size_t i = 0; i < n; ++i) left += v[i] - t * c[i] <= 0.0 ? weights[i] : 0.0;
+  return left;
+}
+
+OBLIQUE_CLONES
 void cumulate(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins, float* __restrict cum) {
   typedef std::int32_t Ints __attribute__((vector_size(32)));
   typedef float Floats __attribute__((vector_size(32)));

@@ -33,6 +33,17 @@ double dot_row(const double* w, const double* x, std::size_t p);
 // bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
 void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);
 
+// The steps t at which v - t c changes sign, t = v / c, as keys in (-1, 1) that grow with t: t / (scale + |t|), which is
+// v sign(c) / (scale |c| + |v|). Returns the smallest and the largest key. n >= 1.
+Range step_keys(const double* v, const double* c, double scale, double* keys, std::size_t n);
+
+// Largest |v|. n >= 1.
+double largest_magnitude(const double* v, std::size_t n);
+
+// How many rows have v - t c <= 0, and how much they weigh.
+std::size_t count_left(const double* v, const double* c, double t, std::size_t n);
+double weigh_left(const double* v, const double* c, double t, const double* weights, std::size_t n);
+
 // Class weights left of each bin edge, one row per class: class k at edge e is cum[k * stride + e]. Counts are held as
 // float, exact below 2^24; sample weights as double. Rows may be read up to the next multiple of 8 edges.
 template <class T>

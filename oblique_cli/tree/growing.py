@@ -43,12 +43,16 @@ def grow_top_down(
     """
     stopping = stopping or Stopping()
     rng = rng if rng is not None else np.random.default_rng(0)
+    # Drawn only where it is of use, so that the streams of the other heuristics do not depend on it.
+    seed = int(rng.integers(2**63)) if proposer.stochastic else 0
     if weights is not None:
         weights = weights / weights.min()
         if np.all(weights == 1.0):
             weights = None  # equal weights are no weights, and counts are exact
     if engine == "reference" or proposer.native is None:
-        return _grow_reference(X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, rng, levels)
+        return _grow_reference(
+            X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, rng, levels, seed
+        )
     options = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
     qualitative = levels is not None and any(levels)
     arrays = _core.grow(
@@ -64,6 +68,7 @@ def grow_top_down(
         float(min_leaf),
         ties == "strict",
         False,
+        seed=seed,
         **(options | proposer.native_options()),
         levels=np.array(levels, dtype=np.int32) if qualitative else None,
     )
@@ -92,6 +97,7 @@ def _grow_reference(
     ties: str,
     rng: np.random.Generator,
     levels: Sequence[int] | None,
+    seed: int,
 ) -> Tree:
     def class_weights(rows: NDArray[np.intp]) -> Array:
         w = None if weights is None else weights[rows]
@@ -99,14 +105,14 @@ def _grow_reference(
 
     builder = TreeBuilder(X.shape[1], n_classes, levels)
     everything = np.arange(len(X))
-    stack = [(builder.add(class_weights(everything), len(X)), everything, 0)]
+    stack = [(builder.add(class_weights(everything), len(X)), everything, 0, 1)]
     while stack:
-        node_id, rows, depth = stack.pop()
+        node_id, rows, depth, path = stack.pop()
         if stopping.is_leaf(class_weights(rows), depth):
             continue
         w = None if weights is None else weights[rows]
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
-        node = Node(Z, y[rows], w, n_classes, depth, criterion, ties)
+        node = Node(Z, y[rows], w, n_classes, depth, criterion, ties, min_leaf, seed, path)
         split = best_split(node, proposer, rng, min_leaf)
         if split is None:
             continue
@@ -116,7 +122,8 @@ def _grow_reference(
         left, right = rows[goes_left], rows[~goes_left]
         ids = [builder.add(class_weights(side), len(side)) for side in (left, right)]
         builder.split(node_id, split.coef, split.threshold, split.gain, ids[0], ids[1], level_scores)
-        stack.extend([(ids[1], right, depth + 1), (ids[0], left, depth + 1)])
+        below = 2 * path % 2**64
+        stack.extend([(ids[1], right, depth + 1, below + 1), (ids[0], left, depth + 1, below)])
     return builder.finish()
 
 

@@ -24,6 +24,8 @@ class Node:
     """What a heuristic may see of a node. Read only.
 
     X : (n, p) float64 C order; y : (n,) int32 codes; weights : (n,) or None; n_classes : of the whole problem
+    seed, path : what a stochastic heuristic names its random stream after: the tree's seed, and the turns taken from
+        the root as bits behind a leading one, modulo 2**64
     """
 
     X: Array
@@ -33,6 +35,9 @@ class Node:
     depth: int
     criterion: str
     ties: str = "tolerant"
+    min_leaf: float = 1.0
+    seed: int | None = None
+    path: int = 1
 
     @property
     def class_weights(self) -> Array:
@@ -92,6 +97,7 @@ class Proposer(BaseEstimator):
     tree_defaults   parameters of the tree that differ from the estimator's own defaults
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
+    stochastic      whether the tree has a seed, drawn once before growth, for streams named after nodes
     """
 
     title: ClassVar[str] = ""
@@ -100,6 +106,7 @@ class Proposer(BaseEstimator):
     tree_defaults: ClassVar[Mapping[str, Any]] = {}
     limit_name: ClassVar[str | None] = None
     native: ClassVar[str | None] = None
+    stochastic: ClassVar[bool] = False
 
     def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
         """Yield groups of directions; yielding nothing makes the node a leaf. Deterministic for a given rng."""

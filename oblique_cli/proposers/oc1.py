@@ -1,0 +1,145 @@
+"""OC1 and its relatives: hyperplanes found by perturbing one coefficient at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from oblique_cli import _core
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
+from oblique_cli.proposers.axis_parallel import AxisParallel
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
+
+# OC1 splits nodes of at least two rows (protocols of thesis table 3.1): more than one, in the words of min_parent.
+TREE_DEFAULTS: Mapping[str, Any] = {"criterion": "twoing", "min_parent": 1}
+
+
+class HillClimbing(Proposer):
+    """The best axis-parallel split, or a hyperplane that hill climbing in the compiled core finds to be better.
+
+    A node of weight at most twice the number of features gets the axis-parallel split (Murthy et al. 1994, section 2).
+    """
+
+    stochastic: ClassVar[bool] = True
+    tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
+
+    def _options(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+        """Yield the hyperplane with its threshold, or else the original axes."""
+        assert self.native is not None
+        seed = node.seed
+        if seed is None:
+            seed = int(rng.integers(2**63)) if self.stochastic else 0
+        found = _core.hill_climb(
+            node.X,
+            node.y,
+            node.weights,
+            node.n_classes,
+            self.native,
+            node.criterion,
+            float(node.min_leaf),
+            node.ties == "strict",
+            seed,
+            node.path,
+            self._options(),
+        )
+        if found is None:
+            yield Candidates.axes()
+        else:
+            yield Candidates.directions(found[0][None, :], np.array([found[1]]))
+
+    def native_options(self) -> dict[str, Any]:
+        """The parameters under the name that the core expects them by."""
+        return {"hill_climb": self._options()}
+
+
+@PROPOSERS.register("oc1")
+class OC1(HillClimbing):
+    """OC1: perturb coefficients until nothing improves, jump in random directions, and start again elsewhere.
+
+    restarts : starting hyperplanes, the first of them the best axis-parallel split and the others random. 0 leaves the
+        axis-parallel split
+    jumps : random directions tried before a restart is over; one that improves the split allows as many again
+    order : "sequential" perturbs the coefficients in turn until none changes, "best" the one that gains most until it
+        does not change, "r50" fifty drawn at random
+    stagnation : probability of taking a step that changes nothing; it falls by a tenth with every one that is taken and
+        is restored by an improvement
+    search : "faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published;
+        "exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros
+
+    `core/hill_climb.hpp` lists the decisions where the article is silent. Deterministic for a random_state.
+    """
+
+    title = "OC1"
+    source = "Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33; Wickramarachchi (2015), section 2.2, algorithm 2"
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "restarts": Integer(0, 10**6),
+        "jumps": Integer(0, 10**6),
+        "order": Choice(("sequential", "best", "r50")),
+        "stagnation": Real(0.0, 1.0),
+        "search": Choice(("faithful", "exact")),
+    }
+    native: ClassVar[str | None] = "oc1"
+
+    def __init__(
+        self,
+        restarts: int = 20,
+        jumps: int = 5,
+        order: str = "sequential",
+        stagnation: float = 1.0,
+        search: str = "faithful",
+    ) -> None:
+        self.restarts = restarts
+        self.jumps = jumps
+        self.order = order
+        self.stagnation = stagnation
+        self.search = search
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "restarts": int(self.restarts),
+            "jumps": int(self.jumps),
+            "order": self.order,
+            "stagnation": float(self.stagnation),
+            "exact": self.search == "exact",
+        }
+
+
+@PROPOSERS.register("oc1_lc")
+class CARTLC(HillClimbing):
+    """OC1-LC: the linear combinations of CART, one deterministic climb from the axis-parallel split.
+
+    sweep_tol : a sweep over all features that gains less than this, in units of the criterion, is the last
+    backward_elimination : whether features whose loss costs less than a fifth of what the most important one's would
+        are dropped and the climb repeated, as Breiman et al. do; the published tables of OC1-LC are without it
+
+    Features are standardised at the node. For each feature the best of three steps is taken, those of gamma -0.25, 0
+    and 0.25, then the threshold is searched. Nothing is drawn at random.
+    """
+
+    title = "OC1-LC"
+    source = "Breiman et al. (1984), section 5.2; Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33"
+    constraints: ClassVar[Mapping[str, Constraint]] = {"sweep_tol": Real(0.0), "backward_elimination": Boolean()}
+    stochastic: ClassVar[bool] = False
+    native: ClassVar[str | None] = "oc1_lc"
+
+    def __init__(self, sweep_tol: float = 1e-3, backward_elimination: bool = False) -> None:
+        self.sweep_tol = sweep_tol
+        self.backward_elimination = backward_elimination
+
+    def _options(self) -> dict[str, Any]:
+        return {"sweep_tol": float(self.sweep_tol), "backward_elimination": bool(self.backward_elimination)}
+
+
+@PROPOSERS.register("oc1_ap")
+class OC1AxisParallel(AxisParallel):
+    """OC1-AP: axis-parallel splits under OC1's conventions, criterion and least node size."""
+
+    title = "OC1-AP"
+    source = "Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33"
+    native: ClassVar[str | None] = "oc1_ap"
+    tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
