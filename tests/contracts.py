@@ -20,6 +20,8 @@ from oblique_cli.tree.splitting import CRITERIA, PROPOSERS
 from oblique_cli.tree.structure import Tree
 
 PROPOSER_NAMES = sorted(PROPOSERS)
+# They draw at random: compare only fits of one seed.
+STOCHASTIC = {"sadt", "oc1", "oc1_lc"}
 ALGORITHM_NAMES = [name for name in sorted(ALGORITHMS) if name in PROPOSERS]  # those grown top-down
 NATIVE_NAMES = [name for name in PROPOSER_NAMES if PROPOSERS[name].native is not None]
 HHCART_NAMES = ["hhcart_a", "hhcart_d"]

@@ -120,7 +120,7 @@ def test_the_direct_program_of_the_benchmark_grows_the_same_tree():
     common = (data.X, data.y, None, len(data.classes), "oc1", "twoing", 1.0, 0.0, -1, 1.0, False)
     for options in ({"restarts": 5}, {"restarts": 5, "exact": True}, {"restarts": 5, "order": "best"}):
         fast, slow = (
-            _core.grow(*common, False, 0.0, -1.0, 1e-10, False, 7, options | {"direct": direct})
+            _core.grow(*common, False, 0.0, -1.0, 1e-10, False, seed=7, hill_climb=options | {"direct": direct})
             for direct in (False, True)
         )
         np.testing.assert_array_equal(fast["left"], slow["left"])

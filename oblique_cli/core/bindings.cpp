@@ -131,8 +131,7 @@ nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& wei
   options.shrinkage = shrinkage;
   const Levels qualitative = levels_of(levels, p);
   options.hill_climb = hill_climb_options(family, hill_climb, seed);
-  require(options.family != Family::hill_climb || !qualitative.any(),
-          "oc1 and oc1_lc take quantitative features only");
+  require(options.family != Family::hill_climb || !qualitative.any(), "oc1 and oc1_lc take quantitative features only");
   TreeArrays tree;
   {
     nb::gil_scoped_release release;

@@ -158,6 +158,11 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         """
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y)
+        if self.levels_ and proposer.quantitative:
+            raise ConfigError(
+                f"{type(proposer).__name__} takes quantitative features only. Column {min(self.levels_)} is "
+                "qualitative; set encoding to onehot or ordinal."
+            )
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)

@@ -22,6 +22,7 @@ class HillClimbing(Proposer):
     A node of weight at most twice the number of features gets the axis-parallel split (Murthy et al. 1994, section 2).
     """
 
+    quantitative: ClassVar[bool] = True
     stochastic: ClassVar[bool] = True
     tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
 

@@ -97,6 +97,7 @@ class Proposer(BaseEstimator):
     tree_defaults   parameters of the tree that differ from the estimator's own defaults
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
+    quantitative    whether the heuristic cannot use qualitative features
     stochastic      whether the tree has a seed, drawn once before growth, for streams named after nodes
     """
 
@@ -106,6 +107,7 @@ class Proposer(BaseEstimator):
     tree_defaults: ClassVar[Mapping[str, Any]] = {}
     limit_name: ClassVar[str | None] = None
     native: ClassVar[str | None] = None
+    quantitative: ClassVar[bool] = False
     stochastic: ClassVar[bool] = False
 
     def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
