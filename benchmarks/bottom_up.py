@@ -16,7 +16,7 @@ from benchmarks.measuring import Ratio, Report, alternate, main
 from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
 
 SEED = 20260101
-COSTS = 2.0 ** np.arange(-5, 16)  # protocols 2.8
+COSTS = 2.0 ** np.arange(-5, 16)
 CHOOSING = f"BUTIF-SVM, {len(COSTS)} costs"
 
 

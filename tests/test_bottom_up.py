@@ -378,7 +378,7 @@ def test_the_table_has_complete_defaults_that_are_allowed(name):
 
 
 def test_defaults_are_those_of_the_thesis():
-    d = ALGORITHMS["hhbut"].defaults  # protocols 2.8
+    d = ALGORITHMS["hhbut"].defaults
     assert (d["components"], d["component_folds"], d["criterion"], d["tau"]) == ("bic", 10, "twoing", 0.05)
     assert (d["merging"], d["hybrid"], d["covariance_regularization"]) == ("centroid", False, 1e-6)
     assert "cost" not in d and "tau" not in ALGORITHMS["butif_svm"].parameters

@@ -98,7 +98,7 @@ def test_it_is_tuned_cloned_and_scored_like_any_estimator():
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_predictions_are_the_majority_labels_and_shares_of_the_leaves(name):
     X, y = labelled("wine")
-    model = make(name, max_depth=2).fit(X, y)
+    model = make(name, random_state=0, max_depth=2).fit(X, y)
     leaves = model.apply(X)
     assert model.classes_.tolist() == sorted(set(y))
     for leaf in np.unique(leaves):
@@ -149,9 +149,9 @@ def test_lists_data_frames_and_single_precision_are_taken():
 def test_missing_and_infinite_values_are_refused(name, bad):
     X = np.random.default_rng(1).normal(size=(10, 2))
     y = np.arange(10) % 2
-    model = make(name).fit(X, y)
+    model = make(name, random_state=0).fit(X, y)
     X[3, 1] = bad
-    for call in (lambda: make(name).fit(X, y), lambda: model.predict(X)):
+    for call in (lambda: make(name, random_state=0).fit(X, y), lambda: model.predict(X)):
         with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
             call()
 
@@ -203,7 +203,7 @@ def test_rows_of_weight_zero_are_as_good_as_removed(name):
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_a_class_of_weight_zero_is_known_but_never_predicted(name):
     data = real_set("iris")
-    model = make(name).fit(data.X, data.y, (data.y != 1).astype(float))
+    model = make(name, random_state=0).fit(data.X, data.y, (data.y != 1).astype(float))
     assert model.classes_.tolist() == [0, 1, 2]
     assert set(model.predict(data.X)) == {0, 2}
     assert not model.predict_proba(data.X)[:, 1].any()
@@ -257,11 +257,11 @@ def test_a_proposer_that_is_none_is_refused():
 def test_one_fit_answers_every_epsilon_as_a_fit_of_its_own_would(name, data_name):
     X, y = labelled(data_name)
     train, test = slice(0, None, 2), slice(1, None, 2)
-    model = make(name, epsilon=EPSILONS.min()).fit(X[train], y[train])
+    model = make(name, random_state=0, epsilon=EPSILONS.min()).fit(X[train], y[train])
     predicted, leaves = model.predict_path(X[test], EPSILONS), model.n_leaves_path(EPSILONS)
     assert predicted.shape == (len(y[test]), 36) and leaves.shape == (36,)
     for column, epsilon in enumerate(EPSILONS):
-        own = make(name, epsilon=epsilon).fit(X[train], y[train])
+        own = make(name, random_state=0, epsilon=epsilon).fit(X[train], y[train])
         np.testing.assert_array_equal(predicted[:, column], own.predict(X[test]))
         assert leaves[column] == own.n_leaves_
     assert (np.diff(leaves) <= 0).all() and leaves[0] > leaves[-1]
@@ -326,7 +326,7 @@ def test_pruned_trees_are_smaller_and_the_same_for_a_seed(name, pruning_name):
     options = {"ccp_alpha": 0.01} if pruning_name == "ccp_alpha" else {}
     a, b = (grown_and_pruned(name, pruning_name, **options) for _ in range(2))
     assert a.tree_.to_dict() == b.tree_.to_dict()
-    assert a.n_leaves_ < make(name).fit(*labelled("bupa")).n_leaves_
+    assert a.n_leaves_ < make(name, random_state=0).fit(*labelled("bupa")).n_leaves_
 
 
 @pytest.mark.parametrize("pruning_name", DRAWING_PRUNINGS)
@@ -352,7 +352,7 @@ def test_given_pruning_rows_choose_the_subtree_and_nothing_else(name, pruning_na
     rng = np.random.default_rng(6)
     kept = rng.choice(data.n, 60, replace=False)
     rest = np.setdiff1d(np.arange(data.n), kept)
-    grown = make(name).fit(data.X[rest], data.y[rest]).tree_
+    grown = make(name, random_state=0).fit(data.X[rest], data.y[rest]).tree_
     sizes = set()
     for _ in range(6):
         labels = data.y.copy()
@@ -448,7 +448,7 @@ def test_a_larger_ccp_alpha_never_makes_a_larger_tree_and_zero_costs_no_training
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_a_fitted_model_survives_pickling_and_copying(name):
     X, y = labelled("wine")
-    model = make(name).fit(X, y)
+    model = make(name, random_state=0).fit(X, y)
     expected = model.predict_proba(X)
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         np.testing.assert_array_equal(again.predict_proba(X), expected)

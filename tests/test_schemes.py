@@ -114,7 +114,7 @@ def test_two_stage_evaluates_on_partitions_other_than_the_one_that_tuned(bupa):
 
 
 def test_nested_and_two_stage_test_on_the_same_partitions(bupa):
-    # Published protocols, section 2.6.
+    # Thesis, section 5.2.2: the same partitions serve the two-stage and the nested run.
     nested, two_stage = (folds(bupa, CVSpec(scheme, repeats=2), seed=1) for scheme in ("nested", "two_stage"))
     for a, b in zip(nested, two_stage, strict=True):
         assert np.array_equal(a.test, b.test) and np.array_equal(a.pruning, b.pruning)

@@ -65,7 +65,7 @@ class Clustering:
                 break
             candidate = fit(Z, k)
             # A component on fewer rows than a covariance has dimensions follows the rows, not the class: the class is
-            # too small for k of them (protocols 2.8).
+            # too small for k of them.
             if np.bincount(candidate.predict(Z), minlength=k).min() <= Z.shape[1]:
                 break
             new = self._score(Z, candidate, fit, seed)

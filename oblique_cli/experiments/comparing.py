@@ -2,7 +2,7 @@
 
 1-SD rule (Manwani and Sastry 2012; Wickramarachchi 2015, chapters 5 and 6): A beats B if
 mean_A - sd_A >= mean_B + sd_B. The 2-SD rule (Wickramarachchi 2015, chapter 3) takes twice the SD. Intervals that just
-touch count as apart, because two printed verdicts need it (published protocols, section 1.2). For leaves the smaller
+touch count as apart, because two printed verdicts need it (GDT on Wine, HHCART(A) on BC). For leaves the smaller
 mean is the better one.
 """
 

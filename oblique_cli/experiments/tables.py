@@ -1,6 +1,6 @@
 """Tables of results: data set x algorithm, accuracy and leaves as mean ± SD over repetitions, published numbers beside.
 
-How a number is made (published protocols, section 1.1; Wickramarachchi 2015, eq. 1.9.3):
+How a number is made (Wickramarachchi 2015, eq. 1.9.3):
   accuracy of a repetition   correct test predictions summed over its folds / test rows summed over its folds
   leaves of a repetition     plain mean over the trees of its folds
   a cell                     mean over repetitions, and SD with divisor R - 1 (none for one repetition)

@@ -12,7 +12,7 @@ from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
 from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
-# OC1 splits nodes of at least two rows (protocols of thesis table 3.1): more than one, in the words of min_parent.
+# OC1 splits nodes of at least two rows (thesis 3.9.1): more than one, in the words of min_parent.
 TREE_DEFAULTS: Mapping[str, Any] = {"criterion": "twoing", "min_parent": 1}
 
 
