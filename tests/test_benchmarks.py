@@ -47,8 +47,8 @@ CLAIMS: dict[str, dict[str, str | None]] = {
     },
     "oc1": {
         "direct program / OC1, faithful search, on Vehicle": ">= 5",
-        "direct program / OC1, faithful search, on Letter-2000": ">= 5",
         "direct program / OC1, exact search, on Vehicle": None,
+        "direct program / OC1, faithful search, on Letter-2000": ">= 5",
         "direct program / OC1, exact search, on Letter-2000": None,
     },
     "predict": {
