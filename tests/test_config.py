@@ -637,6 +637,15 @@ def test_chapter3_covers_the_fourteen_sets_of_table_3_1():
     assert shuttle.algorithms == chapter.algorithms
 
 
+def test_a_folder_of_data_may_be_named_and_is_no_part_of_the_content(project, refuse, tmp_path):
+    (tmp_path / "data").mkdir()
+    named = config.load(project("x.yaml", GOOD + "data_dir: ../data\n"))
+    assert named.data_dir == str(tmp_path / "data")
+    assert named.digest() == config.load(project("x.yaml", GOOD)).digest()
+    assert "there is no folder '../nowhere'." in refuse(GOOD + "data_dir: ../nowhere\n")[0]
+    assert "lies outside the project folder" in refuse(GOOD + "data_dir: /\n")[0]
+
+
 def test_the_template_works_once_its_csv_exists(tmp_path):
     template = tmp_path / "own_csv.yaml"
     template.write_text(EXAMPLE.read_text())

@@ -260,25 +260,6 @@ def test_a_cell_that_is_not_json_is_damage(store, path):
     assert "is damaged (" in message_of(store.rows, "chapter3")
 
 
-def test_an_older_layout_is_brought_up_to_date_with_its_rows(store, path):
-    assert list(store.rows("chapter3")) == []
-    store.append("chapter3", ROW)
-    store.close()
-    with sqlite3.connect(path) as db:  # layout 1 had no clusters
-        db.execute("ALTER TABLE rows DROP COLUMN clusters")
-        db.execute("PRAGMA user_version = 1")
-    db.close()
-    for _ in range(2):
-        with Store(path) as upgraded:
-            assert upgraded.rows("chapter3") == [replace(ROW, clusters={})]
-    with Store(path) as upgraded:
-        upgraded.append("chapter3", replace(ROW, key="k1"))
-        assert upgraded.rows("chapter3")[1] == replace(ROW, key="k1")
-    with sqlite3.connect(path) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
-    db.close()
-
-
 def test_clusters_stay_in_the_order_of_the_classes(store):
     store.append("chapter3", ROW)
     assert list(store.rows("chapter3")[0].clusters) == list(ROW.clusters)

@@ -6,11 +6,10 @@ from collections import defaultdict
 from statistics import fmean
 
 from oblique_cli.cli._common import Runner, columns, database
-from oblique_cli.data import catalogue
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.model import Experiment, Job, Row
 from oblique_cli.experiments.progress import duration
-from oblique_cli.experiments.running import count_workers
+from oblique_cli.experiments.running import count_workers, load_datasets
 from oblique_cli.experiments.store import Store
 
 Cell = tuple[str, str]
@@ -22,7 +21,7 @@ def plan(experiment: Experiment, runner: Runner) -> str:
     The time is that of stored folds of the same data set and algorithm, spread over the workers.
     raises what the run itself would raise about its data, its folds or a changed configuration
     """
-    datasets = [catalogue.load(spec, runner.data_dir, runner.offline) for spec in experiment.datasets]
+    datasets = load_datasets(experiment, runner.data_dir, runner.offline)
     jobs = jobs_of.expand(experiment, datasets)
     left, rows = jobs, list[Row]()
     path = database(runner.results)

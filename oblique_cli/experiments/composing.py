@@ -70,8 +70,8 @@ def apply(tree: Value, overrides: Iterable[str], problems: Problems) -> None:
         _override(tree, override, problems)
 
 
-def located(value: Value, root: Path | None, problems: Problems) -> Path | None:
-    """Return the file that a text names, or None after noting that it leaves `root` or is not there.
+def located(value: Value, root: Path | None, problems: Problems, *, folder: bool = False) -> Path | None:
+    """Return the file (or folder) that a text names, or None after noting that it leaves `root` or is not there.
 
     A path in a file starts at the folder of that file. A path given on the command line starts at the current folder
     and may lead anywhere: whoever typed it asked for it.
@@ -82,10 +82,10 @@ def located(value: Value, root: Path | None, problems: Problems) -> Path | None:
         path = ((file.parent if file else Path.cwd()) / value.data).resolve()
         if file and root and not path.is_relative_to(root):
             message = f"{name} lies outside the project folder {root}; move it inside, or run with --allow-outside."
-        elif path.is_file():
+        elif path.is_dir() if folder else path.is_file():
             return path
         else:
-            message = f"there is no file {name}."
+            message = f"there is no {'folder' if folder else 'file'} {name}."
     except (OSError, ValueError, RuntimeError):  # too long for the file system, or links in a circle
         message = f"{name} is not a path."
     problems.add(value.place, message)

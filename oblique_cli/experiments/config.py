@@ -62,7 +62,7 @@ FRACTION = Real(0, 1, open_low=True, open_high=True)
 FOLDS = Integer(2)
 
 EXPERIMENT: dict[str, Constraint] = {"version": Format(), "name": ID, "title": Text(), "seed": Integer(0)}
-KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "published", "extends")
+KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "published", "data_dir", "extends")
 DATASET: dict[str, Constraint] = {
     "name": Text(),
     "csv": Text(),
@@ -227,7 +227,14 @@ class _Checking:
             algorithms=tuple(spec for spec in algorithm_specs if spec),
             cv=cv,
             published=tuple(self.published(item) for item in published),
+            data_dir=self.data_dir(top["data_dir"]) if "data_dir" in top else None,
         )
+
+    def data_dir(self, value: Value) -> str | None:
+        """Return the folder of data files that are not bundled."""
+        named = self.one(value, "data_dir", Text())
+        found = located(value, self.root, self.problems, folder=True) if named else None
+        return str(found) if found else None
 
     def published(self, value: Value) -> str:
         reference = self.one(value, "published", Text())
@@ -373,6 +380,7 @@ def schema() -> dict[str, Any]:
         **{PLURAL[one]: _list(schema) for one, schema in items.items()},
         "cv": _mapping(CV, tune=tune),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
+        "data_dir": {"type": "string"},
         "extends": {"type": "string"},
     }
     complete = [{"oneOf": [{"required": [one]}, {"required": [many]}]} for one, many in PLURAL.items()]

@@ -70,6 +70,7 @@ class Experiment:
 
     name        file stem, or the `name` key
     published   tables to show beside ours, such as "wickramarachchi2015:5.2"
+    data_dir    folder of data files that are not bundled
     """
 
     name: str
@@ -79,12 +80,18 @@ class Experiment:
     cv: CVSpec
     published: tuple[str, ...] = ()
     title: str = ""
+    data_dir: str | None = None
 
     def content(self) -> dict[str, Any]:
-        """Everything that can change a result, as plain data in a fixed order (no title, no published tables)."""
+        """Everything that can change a result, as plain data in a fixed order.
+
+        Neither looks (title, published tables) nor where the data lies: its digest decides, not its place.
+        """
         plain = asdict(self)
-        for key in ("title", "published", "name"):
+        for key in ("title", "published", "name", "data_dir"):
             del plain[key]
+        for dataset in plain["datasets"]:
+            del dataset["csv"]
         return json.loads(json.dumps(plain, sort_keys=True))
 
     @classmethod

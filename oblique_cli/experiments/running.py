@@ -256,7 +256,7 @@ def run(
     started = time.perf_counter()
     workers = count_workers(n_jobs)
     progress = progress or Progress(quiet=True)
-    datasets = [catalogue.load(spec, data_dir=data_dir, offline=offline) for spec in experiment.datasets]
+    datasets = load_datasets(experiment, data_dir, offline)
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     store.begin(
@@ -316,6 +316,12 @@ def run(
         stopped=signals.received,
         seconds=time.perf_counter() - started,
     )
+
+
+def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:
+    """Return the data sets of `experiment`. data_dir : folder of the command line, before the configuration's own."""
+    place = data_dir or experiment.data_dir
+    return [catalogue.load(spec, data_dir=place, offline=offline) for spec in experiment.datasets]
 
 
 def _with_folds(

@@ -25,7 +25,7 @@ from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.model import Job, Row, Tuning
 
 APPLICATION_ID = 0x0B11_0E01  # marks the file as ours, whatever its name
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 1
 
 _SCHEMA = """
 CREATE TABLE runs (
@@ -61,7 +61,7 @@ CREATE TABLE rows (
     chosen TEXT NOT NULL,
     per_class TEXT NOT NULL,
     inner TEXT NOT NULL,
-    clusters TEXT NOT NULL DEFAULT '{}',
+    clusters TEXT NOT NULL,
     PRIMARY KEY (run, key)
 );
 CREATE TABLE tunings (
@@ -77,9 +77,6 @@ CREATE TABLE tunings (
     PRIMARY KEY (run, key)
 );
 """
-
-# Layout n is made from layout n - 1 by statement n; what was stored stays.
-_UPGRADES = {2: "ALTER TABLE rows ADD COLUMN clusters TEXT NOT NULL DEFAULT '{}'"}
 
 _JSON = {"chosen", "per_class", "inner", "clusters"}
 
@@ -152,13 +149,6 @@ class Store:
                             self._db.execute(statement)
                         self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                         self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            elif version < SCHEMA_VERSION:
-                with self._transaction():
-                    # Another process may have upgraded the file since.
-                    (version,) = self._db.execute("PRAGMA user_version").fetchone()
-                    for layout in range(version + 1, SCHEMA_VERSION + 1):
-                        self._db.execute(_UPGRADES[layout])
-                    self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             self._db.execute("PRAGMA synchronous = NORMAL")
 
     def close(self) -> None:
