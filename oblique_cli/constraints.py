@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,18 +12,20 @@ from typing import Any
 from oblique_cli.errors import ConfigError
 
 
-class Constraint:
-    """What a parameter may be. Subclasses implement `holds`, `describe` and `schema`."""
+class Constraint(ABC):
+    """What a parameter may be."""
 
+    @abstractmethod
     def holds(self, value: Any) -> bool:
-        raise NotImplementedError
+        """Whether `value` is allowed."""
 
+    @abstractmethod
     def describe(self) -> str:
-        raise NotImplementedError
+        """Return the allowed values in words, as they follow "must be"."""
 
+    @abstractmethod
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the allowed values."""
-        raise NotImplementedError
+        """Return the JSON schema of the allowed values."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from contracts import ALGORITHM_NAMES, forbidden
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check, violation
+from oblique_cli.constraints import Boolean, Choice, Integer, Optional, Real, check, violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 
@@ -110,11 +110,6 @@ def test_check_stops_at_the_first_broken_constraint_and_ignores_what_is_not_give
     with pytest.raises(ValueError, match=r"^a of Thing must be a whole number, at least 0\. Got nan\.$"):
         check({"a": math.nan, "b": 3}, table, "Thing")
 
-
-def test_the_plain_constraint_decides_nothing():
-    for method in (lambda c: c.holds(1), lambda c: c.describe(), lambda c: c.schema()):
-        with pytest.raises(NotImplementedError):
-            method(Constraint())
 
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)

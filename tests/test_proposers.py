@@ -121,11 +121,6 @@ def test_every_module_of_the_package_is_registered_on_import():
     assert {cls.__module__.rsplit(".", 1)[1] for cls in PROPOSERS.values()} == modules
 
 
-def test_the_plain_proposer_proposes_nothing_of_its_own():
-    with pytest.raises(NotImplementedError):
-        Proposer().propose(node_of(np.eye(2), [0, 1]), np.random.default_rng(0))
-    assert Proposer().native_options() == {}
-
 
 def test_a_proposer_that_yields_nothing_makes_a_leaf():
     class Silent(Proposer):

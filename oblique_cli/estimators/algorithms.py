@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 
 @dataclass(frozen=True)
-class Algorithm:
+class Algorithm(ABC):
     """An algorithm under its name, with parameters in one flat list as a configuration writes them.
 
     title           method name in the published tables
@@ -35,14 +36,14 @@ class Algorithm:
     compiled: bool
 
     @property
+    @abstractmethod
     def parameters(self) -> dict[str, Constraint]:
         """Name -> what it may be."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def defaults(self) -> dict[str, Any]:
         """Name -> value a parameter has unless a configuration sets it."""
-        raise NotImplementedError
 
     def make(self, random_state: Any = None, **params: Any) -> Any:
         """Return an unfitted estimator; ConfigError for a parameter that is unknown or out of range."""
@@ -55,8 +56,9 @@ class Algorithm:
                 raise ConfigError(message)
         return self._estimator(random_state, params)
 
+    @abstractmethod
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        raise NotImplementedError
+        """Return the estimator of checked parameters."""
 
 
 @dataclass(frozen=True)

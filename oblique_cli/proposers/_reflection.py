@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.constraints import Choice, Real
 from oblique_cli.geometry import ZERO_COMPONENT, householder_vector, parallel_to_an_axis
-from oblique_cli.tree.splitting import Candidates
+from oblique_cli.tree.splitting import Candidates, Node, Proposer
 
 Array = NDArray[np.float64]
 
@@ -45,3 +46,23 @@ def reflections(vectors: Iterable[Array], tau: float, both: bool = False) -> Ite
         elif not original:
             original = True
             yield Candidates.axes()
+
+
+class Reflecting(Proposer):
+    """A heuristic that gives vectors to reflect, by `_vectors`, and has the parameters `tau` and `reflections`."""
+
+    tau: float
+    reflections: str
+
+    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+        """Yield one space per vector; the original axes if there is no vector (thesis 3.6)."""
+        found = False
+        for space in reflections(self._vectors(node), self.tau, self.reflections == "both"):
+            found = True
+            yield space
+        if not found:
+            yield Candidates.axes()
+
+    @abstractmethod
+    def _vectors(self, node: Node) -> Iterator[Array]:
+        """Yield unit vectors, oriented, in the order in which their spaces are searched."""

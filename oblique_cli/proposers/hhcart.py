@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from oblique_cli.constraints import Boolean, Constraint, Real
 from oblique_cli.geometry import class_covariance, pooled_variances, principal_axes, shrunk
-from oblique_cli.proposers._reflection import REFLECTIONS, SIGN, SIGNS, TAU, reflections, scaled
-from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
+from oblique_cli.proposers._reflection import REFLECTIONS, SIGN, SIGNS, TAU, Reflecting, scaled
+from oblique_cli.tree.splitting import PROPOSERS, Node
 
 Array = NDArray[np.float64]
 
 
 @PROPOSERS.register("hhcart_a")
-class HHCART(Proposer):
+class HHCART(Reflecting):
     """HHCART(A): at every node, reflect along each eigenvector of each class and search all axes of each space.
 
     tau : an eigenvector within this distance of a feature axis is not reflected (0.05 in the thesis)
@@ -58,16 +58,8 @@ class HHCART(Proposer):
         self.reflections = reflections
         self.shrinkage = shrinkage
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
-        """Yield one space per vector: by class code, then by falling eigenvalue."""
-        found = False
-        for space in reflections(self._vectors(node), self.tau, self.reflections == "both"):
-            found = True
-            yield space
-        if not found:
-            yield Candidates.axes()
-
     def _vectors(self, node: Node) -> Iterator[Array]:
+        """By class code, then by falling eigenvalue."""
         X = scaled(node.X)
         variances = pooled_variances(X, node.y, node.weights) if self.shrinkage else None
         for code in np.unique(node.y):

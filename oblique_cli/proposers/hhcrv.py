@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from oblique_cli.constraints import Constraint
 from oblique_cli.geometry import principal_axes, unit_scatter
-from oblique_cli.proposers._reflection import REFLECTIONS, SIGN, SIGNS, TAU, reflections, scaled
-from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
+from oblique_cli.proposers._reflection import REFLECTIONS, SIGN, SIGNS, TAU, Reflecting, scaled
+from oblique_cli.tree.splitting import PROPOSERS, Node
 
 Array = NDArray[np.float64]
 
 
 @PROPOSERS.register("hhcrv")
-class HHCRV(Proposer):
+class HHCRV(Reflecting):
     """Reflect along the representative vector of each class: the main direction of its rows, each of unit length.
 
     tau : 0 in the thesis; sign : of the first non-zero component of every vector
@@ -39,16 +39,8 @@ class HHCRV(Proposer):
         self.sign = sign
         self.reflections = reflections
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
-        """Yield one space per class, by class code."""
-        found = False
-        for space in reflections(self._vectors(node), self.tau, self.reflections == "both"):
-            found = True
-            yield space
-        if not found:
-            yield Candidates.axes()
-
     def _vectors(self, node: Node) -> Iterator[Array]:
+        """One per class, by class code."""
         X = scaled(node.X)
         for code in np.unique(node.y):
             mask = node.y == code

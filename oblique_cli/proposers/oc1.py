@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -26,8 +27,9 @@ class HillClimbing(Proposer):
     stochastic: ClassVar[bool] = True
     tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
 
+    @abstractmethod
     def _options(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """The parameters under the names that the core knows."""
 
     def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
         """Yield the hyperplane with its threshold, or else the original axes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -86,7 +87,7 @@ class Split(NamedTuple):
     order: int
 
 
-class Proposer(BaseEstimator):
+class Proposer(BaseEstimator, ABC):
     """A split heuristic: proposes where to look; the search decides.
 
     Subclasses implement `propose`. The class attributes describe the algorithm that the heuristic makes:
@@ -110,9 +111,9 @@ class Proposer(BaseEstimator):
     quantitative: ClassVar[bool] = False
     stochastic: ClassVar[bool] = False
 
+    @abstractmethod
     def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
         """Yield groups of directions; yielding nothing makes the node a leaf. Deterministic for a given rng."""
-        raise NotImplementedError
 
     def native_options(self) -> dict[str, Any]:
         """Parameters as the compiled core takes them; only those that differ from its defaults."""
