@@ -279,17 +279,8 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
                                     : normal_of(group.spaces, p, within);
       threshold = cut.threshold;
       if (!given) {
-        double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-        for (std::size_t r = 0; r < n; ++r) {
-          const double value = dot_row(normal.data(), x.data() + r * p, p);
-          if (value <= threshold)
-            low = std::max(low, value);
-          else
-            high = std::min(high, value);
-        }
-        if (!std::isfinite(low) || !std::isfinite(high)) return;
-        const double mid = 0.5 * low + 0.5 * high;
-        threshold = mid >= low && mid < high ? mid : low;
+        for (std::size_t r = 0; r < n; ++r) z[r] = dot_row(normal.data(), x.data() + r * p, p);
+        if (!settle(z.data(), n, threshold)) return;
       }
       gain = Criterion::gain(cut.value, searcher.totals());
       winner = cut.order;

@@ -72,17 +72,19 @@ struct Space {
   Vector u;   // empty for the original axes
 };
 
-// Ranges of the features at a node, for the scale that decides which projections are distinct.
+// Where the features of a node lie: for the scale that decides which projections are distinct, and standard coordinates.
 struct Spread {
-  Vector range, magnitude;
+  Vector range, centre, magnitude;
 
   void measure(const NodeRows& rows) {
     const std::size_t p = rows.columns.size();
     range.resize(p);
+    centre.resize(p);
     magnitude.resize(p);
     for (std::size_t j = 0; j < p; ++j) {
       const Range r = range_of(rows.columns[j], rows.n);
       range[j] = r.high - r.low;
+      centre[j] = 0.5 * r.low + 0.5 * r.high;
       magnitude[j] = std::max(std::fabs(r.low), std::fabs(r.high));
     }
   }
@@ -323,14 +325,14 @@ inline void shrink(Vector& covariance, const Vector& pooled, double n) {
 class Bisectors {
  public:
   // largest: place of the majority class among the classes present. Returns false if a plane has no direction.
-  bool find(const NodeRows& rows, const Totals& totals, int largest, ClassMoments& moments, std::vector<Plane>& out) {
+  bool find(const NodeRows& rows, const Spread& spread, const Totals& totals, int largest, ClassMoments& moments,
+            std::vector<Plane>& out) {
     const std::size_t p = rows.columns.size(), m = p + 1;
     standard_.centre.resize(p);
     standard_.scale.resize(p);
     for (std::size_t j = 0; j < p; ++j) {
-      const Range r = range_of(rows.columns[j], rows.n);
-      standard_.centre[j] = 0.5 * r.low + 0.5 * r.high;
-      standard_.scale[j] = r.high > r.low ? std::exp2(std::ceil(std::log2(r.high - r.low))) : 1.0;
+      standard_.centre[j] = spread.centre[j];
+      standard_.scale[j] = spread.range[j] > 0.0 ? std::exp2(std::ceil(std::log2(spread.range[j]))) : 1.0;
     }
     a_.assign(m * m, 0.0);
     b_.assign(m * m, 0.0);
@@ -482,6 +484,7 @@ class Grower {
     if (rows.n_classes < 2) return false;
     first_ = first;
     if (levels_.any()) score_levels(rows);
+    spread_.measure(rows);
     search_.begin(rows);
 
     Vector normal;
@@ -547,7 +550,7 @@ class Grower {
     if (best < 0) return false;
     normal = planes_[static_cast<std::size_t>(best)].w;
     threshold = planes_[static_cast<std::size_t>(best)].t;
-    search_.begin(rows);
+    search_.restart();
     project_as_predicted(rows, normal, false);
     search_.fixed_cut(0, projection_.data(), threshold, options_.min_leaf);
     const Cut cut = search_.front().winner();
@@ -558,12 +561,10 @@ class Grower {
 
   // Index of the bisector of greater gain, the first on a tie or if neither has any; -1 if there is no bisector.
   int better_bisector(const NodeRows& rows) {
-    if (!bisectors_.find(rows, search_.totals(), majority(search_.totals()), moments_, planes_)) return -1;
+    if (!bisectors_.find(rows, spread_, search_.totals(), majority(search_.totals()), moments_, planes_)) return -1;
     // Rows on the plane itself must not fall to the side that rounding chooses: they belong to the left.
-    if (!options_.strict_ties) {
-      spread_.measure(rows);
+    if (!options_.strict_ties)
       for (Plane& plane : planes_) plane.t += spread_.of_direction(plane.w.data());
-    }
     const bool super = options_.bisector_by_super_classes && rows.n_classes > 2;
     SplitSearch<Criterion>& search = super ? super_search(rows) : search_;
     for (std::size_t i = 0; i < planes_.size(); ++i) {
@@ -619,14 +620,13 @@ class Grower {
   // All others: the best cut along the axes of one or more spaces.
   bool find_axis(const NodeRows& rows, Vector& normal, double& threshold, double& gain) {
     spaces_.clear();
-    spread_.measure(rows);
     if (options_.family == Family::axis_parallel || options_.family == Family::hill_climb) {
       spaces_.push_back(Space{});
     } else if (options_.family == Family::hhgdt) {
       const int best = better_bisector(rows);
       if (best < 0) return false;
       // The bisectors were scored by the same search, whose cuts have no place among the axes.
-      search_.begin(rows);
+      search_.restart();
       Vector d = planes_[static_cast<std::size_t>(best)].w;
       orient(d.data(), p_, options_.sign);
       add_reflections(d, p_, options_.tau, false, spaces_);
@@ -655,25 +655,14 @@ class Grower {
     return true;
   }
 
-  // Splits rows [first, last) by the arithmetic of prediction. With `settle` the threshold is first moved to the
-  // middle of the gap that the search chose, measured in that arithmetic. False if a side stays empty.
-  bool partition(const Vector& normal, double& threshold, bool settle, std::size_t first, std::size_t last,
+  // Splits rows [first, last) by the arithmetic of prediction. With `to_middle` the threshold is first moved to
+  // the middle of the gap that the search chose, measured in that arithmetic. False if a side stays empty.
+  bool partition(const Vector& normal, double& threshold, bool to_middle, std::size_t first, std::size_t last,
                  std::size_t& middle) {
     const std::size_t n = last - first;
     projection_.resize(n);
     for (std::size_t i = 0; i < n; ++i) projection_[i] = project_row(normal.data(), i);
-    if (settle) {
-      double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-      for (std::size_t i = 0; i < n; ++i) {
-        if (projection_[i] <= threshold)
-          low = std::max(low, projection_[i]);
-        else
-          high = std::min(high, projection_[i]);
-      }
-      if (!std::isfinite(low) || !std::isfinite(high)) return false;
-      const double mid = 0.5 * low + 0.5 * high;
-      threshold = mid >= low && mid < high ? mid : low;
-    }
+    if (to_middle && !settle(projection_.data(), n, threshold)) return false;
     goes_left_.resize(n);
     std::size_t n_left = 0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -166,15 +166,9 @@ class HillClimb {
   // The search knows its threshold to a part in 2^39 only.
   double middle_of_gap(const Cut& start) const {
     const double* x = rows_->columns[static_cast<std::size_t>(start.order)];
-    double low = kNone, high = -kNone;
-    for (std::size_t i = 0; i < rows_->n; ++i) {
-      if (x[i] <= start.threshold)
-        low = std::max(low, x[i]);
-      else
-        high = std::min(high, x[i]);
-    }
-    const double middle = 0.5 * low + 0.5 * high;
-    return middle >= low && middle < high ? middle : low;
+    double threshold = start.threshold;
+    oblique::settle(x, rows_->n, threshold);
+    return threshold;
   }
 
   void random_plane(Stream& stream, Vector& a, double& t) const {
@@ -502,17 +496,9 @@ class HillClimb {
     if (!std::isfinite(t)) return false;
 
     const std::size_t n = rows_->n;
-    double low = kNone, high = -kNone;
-    for (std::size_t i = 0; i < n; ++i) {
-      v_[i] = dot_row(out.w.data(), x + row[i] * p_, p_);
-      if (v_[i] <= t)
-        low = std::max(low, v_[i]);
-      else
-        high = std::min(high, v_[i]);
-    }
-    if (!std::isfinite(low) || !std::isfinite(high)) return false;
-    const double middle = 0.5 * low + 0.5 * high;
-    out.threshold = middle >= low && middle < high ? middle : low;
+    for (std::size_t i = 0; i < n; ++i) v_[i] = dot_row(out.w.data(), x + row[i] * p_, p_);
+    out.threshold = t;
+    if (!oblique::settle(v_.data(), n, out.threshold)) return false;
     for (double& v : v_) v -= out.threshold;
     // Rows equal to the threshold are on the left in both arithmetics.
     out.value = value_of(v_.data(), column_[p_], 0.0);

@@ -32,6 +32,26 @@ struct NodeRows {
   const std::size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows
 };
 
+// The middle of the gap between two numbers, or the lower one where the middle rounds to the upper.
+inline double middle_of_gap(double low, double high) {
+  const double middle = 0.5 * low + 0.5 * high;
+  return middle >= low && middle < high ? middle : low;
+}
+
+// Moves a threshold to the middle of the gap it lies in among z; false if all z are on one side of it.
+inline bool settle(const double* z, std::size_t n, double& threshold) {
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (z[i] <= threshold)
+      low = std::max(low, z[i]);
+    else
+      high = std::min(high, z[i]);
+  }
+  if (!std::isfinite(low) || !std::isfinite(high)) return false;
+  threshold = middle_of_gap(low, high);
+  return true;
+}
+
 struct Cut {
   std::int64_t order = -1;   // place of the direction in the enumeration; -1: no cut
   double threshold = 0.0;    // a point well inside the gap, in the direction's own projection
@@ -133,7 +153,7 @@ class SplitSearch {
       totals_.inverse = inverse_.data();
       totals_.x_log_x = x_log_x_.data();
     }
-    front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_);
+    restart();
     left_.resize(static_cast<std::size_t>(n_classes));
     // Few rows a bin keep the bounds tight, few bins keep them cheap: about the square root of n, a power of two.
     n_bins_ = 16;
@@ -154,8 +174,11 @@ class SplitSearch {
     counts = SearchCounts{};
   }
 
+  // Forgets the cuts found so far; the node stays.
+  void restart() { front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_); }
+
   const Totals& totals() const { return totals_; }
-  Front& front() { return front_; }
+  const Front& front() const { return front_; }
 
   // A direction whose projections are z (n values). `distinct` is the gap above which two of them differ.
   void direction(std::int64_t order, const double* z, double distinct) {
@@ -234,7 +257,7 @@ class SplitSearch {
         const std::size_t row = entries_[i].row;
         move(scan, class_of_row_[row], rows_->weights ? rows_->weights[row] : 1.0);
         if (entries_[i + 1].z - entries_[i].z > gap)
-          consider(scan, order, between(entries_[i].z, entries_[i + 1].z));
+          consider(scan, order, middle_of_gap(entries_[i].z, entries_[i + 1].z));
       }
       return;
     }
@@ -244,12 +267,6 @@ class SplitSearch {
       for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i)
         keys_[n++] = key(z[i], range.low, scale, rows_->weights ? i : static_cast<std::size_t>(k));
     scan_sorted(order, keys_.data(), n, range.low, 1.0 / scale, distinct, std::numeric_limits<double>::infinity());
-  }
-
-  // The middle of two numbers, or the lower one where the middle rounds to the upper.
-  static double between(double low, double high) {
-    const double middle = 0.5 * low + 0.5 * high;
-    return middle < high ? middle : low;
   }
 
   static std::uint64_t key(double z, double low, double scale, std::size_t payload) {
@@ -316,7 +333,8 @@ class SplitSearch {
 
   // keys[0..n) hold the rows of a bin; left_ holds the class weights left of it. `next` is the smallest projection
   // beyond the bin, infinity if there is none.
-  void scan_sorted(std::int64_t order, std::uint64_t* keys, std::size_t n, double low, double step, double distinct, double next) {
+  void scan_sorted(std::int64_t order, std::uint64_t* keys, std::size_t n, double low, double step, double distinct,
+                   double next) {
     sort_keys(keys, n);
     typename Criterion::Scan scan;
     scan.start(left_.data(), totals_);
@@ -332,10 +350,10 @@ class SplitSearch {
       if (i + 1 < n) {
         const std::uint64_t there = keys[i + 1] >> kPayloadBits;
         if (there - here > gap)
-          consider(scan, order, between(low + static_cast<double>(here) * step, low + static_cast<double>(there) * step));
+          consider(scan, order, middle_of_gap(low + static_cast<double>(here) * step, low + static_cast<double>(there) * step));
       } else if (std::isfinite(next)) {
         const double z = low + static_cast<double>(here) * step;
-        if (next - z > distinct) consider(scan, order, between(z, next));
+        if (next - z > distinct) consider(scan, order, middle_of_gap(z, next));
       }
     }
   }
@@ -372,7 +390,8 @@ class SplitSearch {
     for (const int b : open_) {
       role_[b] |= kOpen;
       start_[b] = end_[b] = used;
-      used += rows_in(table, b);
+      // Weights do not say how many rows a bin holds.
+      used += use_float_ ? static_cast<std::size_t>(table.s[b + 1] - table.s[b]) : bin_counts_[b];
       next_[b] = b + 1;
       while (next_[b] <= last_bin && !table.filled(next_[b])) ++next_[b];
       if (next_[b] <= last_bin) {
@@ -408,15 +427,6 @@ class SplitSearch {
     return Criterion::value(left_.data(), static_cast<double>(table.s[e]), totals_);
   }
 
-  std::size_t rows_in(const BinTable<float>& table, int b) const {
-    return static_cast<std::size_t>(table.s[b + 1] - table.s[b]);
-  }
-  // Weights do not say how many rows a bin holds.
-  std::size_t rows_in(const BinTable<double>&, int b) const {
-    return static_cast<std::size_t>(std::count(bins_.begin(), bins_.begin() + static_cast<std::ptrdiff_t>(rows_->n),
-                                               static_cast<std::uint8_t>(b)));
-  }
-
   void fill(BinTable<float>& table) {
     for (int k = 0; k < rows_->n_classes; ++k) {
       count_rows(k);
@@ -425,6 +435,8 @@ class SplitSearch {
   }
 
   void fill(BinTable<double>& table) {
+    std::fill_n(bin_counts_, n_bins_, 0u);
+    for (std::size_t i = 0; i < rows_->n; ++i) ++bin_counts_[bins_[i]];
     for (int k = 0; k < rows_->n_classes; ++k) {
       std::fill_n(bin_weights_, n_bins_, 0.0);
       for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i)
