@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": "compare.compare",
     "tree": "tree.tree",
     "table": "table.table",
+    "significance": "significance.significance",
     "status": "status.status",
     "list": "listing.list_",
     "data": "data.data",
