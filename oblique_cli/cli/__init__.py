@@ -30,6 +30,7 @@ COMMANDS = {
     "tree": "tree.tree",
     "table": "table.table",
     "significance": "significance.significance",
+    "bias-variance": "bias_variance.bias_variance",
     "status": "status.status",
     "list": "listing.list_",
     "data": "data.data",
