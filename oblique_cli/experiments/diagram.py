@@ -44,7 +44,7 @@ def _diagram(ranking: Ranking, names: list[str], caption: str) -> tuple[list[str
     critical = ranking.critical_difference
     axis = 4 * LINE
     out = [_text(WIDTH / 2, LINE, caption, "middle")]
-    # The critical difference may be longer than the axis, and the picture with it.
+    # Its bar ends with the picture where the critical difference is much longer than the axis; the number says it.
     out += [_line(x(1), 2 * LINE, min(x(1 + critical), WIDTH - 10.0), 2 * LINE, 2)]
     out += [_text(x(1) - 8, 2 * LINE + 5, f"CD = {critical:.2f}", "end"), _line(x(1), axis, x(k), axis, 1)]
     for rank in range(1, k + 1):
