@@ -29,6 +29,8 @@ COMMANDS = {
     "compare": "compare.compare",
     "tree": "tree.tree",
     "table": "table.table",
+    "significance": "significance.significance",
+    "bias-variance": "bias_variance.bias_variance",
     "status": "status.status",
     "list": "listing.list_",
     "data": "data.data",
