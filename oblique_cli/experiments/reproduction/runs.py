@@ -131,8 +131,11 @@ def dataset_names(source: str) -> dict[str, str]:
     return {code: name for code, name in codes.items() if code is not None}
 
 
-# What of ours stands beside a published number: its mean, its SD, and a note; None if this run has no such number.
-Ours = Callable[[Published, str], tuple[float | None, float | None, str] | None]
+# Mean, SD and a note.
+Number = tuple[float | None, float | None, str]
+
+# What of ours stands beside a published number on a data set; None if this run has no such number.
+Ours = Callable[[Published, str], Number | None]
 
 
 def cells(request: Request, reference: str, ours: Ours, not_run: Mapping[str, str]) -> tuple[Cell, ...]:
@@ -193,7 +196,7 @@ METRICS = {"accuracy_percent": "accuracy", "n_leaves": "leaves"}
 def of_lines(lines: Mapping[tuple[str, str], Line]) -> Ours:
     """Return what finds accuracy and leaves in `lines`, by data set and title of the method."""
 
-    def ours(number: Published, dataset: str) -> tuple[float | None, float | None, str] | None:
+    def ours(number: Published, dataset: str) -> Number | None:
         name = METRICS.get(number.metric)
         line = next((lines[dataset, m] for m in number.methods if (dataset, m) in lines), None)
         if line is None or name is None:
@@ -202,6 +205,11 @@ def of_lines(lines: Mapping[tuple[str, str], Line]) -> Ours:
         return value.mean, value.sd, "" if line.repeats == line.repeats_expected else f"{line.mark} folds"
 
     return ours
+
+
+def lines_of(outcomes: Iterable[Outcome | None]) -> dict[tuple[str, str], Line]:
+    """Return the lines of several runs, by data set and title of the method."""
+    return {key: line for each in outcomes if each is not None for key, line in each.lines().items()}
 
 
 def total(outcomes: Iterable[Outcome | None]) -> tuple[Cost, int]:
