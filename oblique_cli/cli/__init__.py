@@ -27,6 +27,7 @@ from oblique_cli.registry import close_matches
 COMMANDS = {
     "run": "run.run",
     "compare": "compare.compare",
+    "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
     "table": "table.table",
     "significance": "significance.significance",

@@ -72,12 +72,13 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         tuned = time.perf_counter()
         estimator, encoder = _fit(case, fold.train, fold.pruning, job.seed, chosen)
         fitted = time.perf_counter()
-        predicted = estimator.predict(_columns(case, encoder, fold.test))
+        X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
+        predicted = estimator.predict(X)
         done = time.perf_counter()
-        y = case.dataset.y[fold.test]
         right = predicted == y
         names = case.dataset.classes
         found = getattr(estimator, "n_clusters_", None)
+        extra = getattr(estimator, "extra_measures", None)
         correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
         return Row(
             job.key,
@@ -98,6 +99,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             per_class={n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)},
             inner=inner,
             clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
+            measures={} if extra is None else {name: float(value) for name, value in extra(X, y).items()},
         )
     except Exception as error:  # whatever it is, it belongs to this fold alone and is shown with it
         return failed(job, error)
@@ -247,6 +249,7 @@ def run(
     *,
     n_jobs: int | str = "auto",
     fresh: bool = False,
+    adopt: bool = False,
     progress: Progress | None = None,
     data_dir: str | None = None,
     offline: bool = False,
@@ -256,6 +259,7 @@ def run(
 
     n_jobs     processors to use, "auto" for all
     fresh      delete the run's results first
+    adopt      take over folds that another run in `store` has done: a job's key says all that decides its result
     data_dir, offline   where data sets come from, see `catalogue.load`
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
@@ -276,6 +280,8 @@ def run(
         presentation={"title": experiment.title, "published": experiment.published},
         fresh=fresh,
     )
+    if adopt:
+        store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
     pending = store.pending(experiment.name, jobs)
 
     cases = {
@@ -324,6 +330,14 @@ def run(
         stopped=signals.received,
         seconds=time.perf_counter() - started,
     )
+
+
+def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[str]:
+    return [
+        jobs_of.shared_tuning(experiment, policy, dataset, spec).key
+        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
+        for spec in experiment.algorithms
+    ]
 
 
 def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:
