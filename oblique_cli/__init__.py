@@ -11,17 +11,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
+    from oblique_cli.estimators.model_tree import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
-__all__ = ["ALGORITHMS", "BottomUpTreeClassifier", "ObliqueTreeClassifier", "Tree", "make"]
+__all__ = [
+    "ALGORITHMS",
+    "BottomUpTreeClassifier",
+    "M5StyleRegressor",
+    "ObliqueTreeClassifier",
+    "RETISRegressor",
+    "TPRTIRegressor",
+    "Tree",
+    "make",
+]
 
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
     "BottomUpTreeClassifier": "oblique_cli.estimators.bottom_up",
+    "M5StyleRegressor": "oblique_cli.estimators.model_tree",
     "make": "oblique_cli.estimators.algorithms",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
+    "RETISRegressor": "oblique_cli.estimators.model_tree",
+    "TPRTIRegressor": "oblique_cli.estimators.model_tree",
     "Tree": "oblique_cli.tree.structure",
 }
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli.constraints import Constraint, violation
+from oblique_cli.constraints import Choice, Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up
+from oblique_cli.estimators import bottom_up, model_tree
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -25,9 +25,11 @@ class Algorithm(ABC):
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
     growth          how its trees come about: those of one kind share most parameters
+    task            "classification" or "regression": what it predicts, as a data set says what it is for
     """
 
     growth: ClassVar[str] = ""
+    task: ClassVar[str] = "classification"
 
     name: str
     title: str
@@ -147,11 +149,62 @@ BOTTOM_UP = (
 )
 
 
+@dataclass(frozen=True)
+class Regression(Algorithm):
+    """A regression tree; `fixed` are the parameters that its name decides."""
+
+    growth: ClassVar[str] = "model"
+    task: ClassVar[str] = "regression"
+
+    estimator: type[Any]
+    fixed: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of the estimator; of columns to take as discrete, what a configuration can say in a word."""
+        words = {"discrete": Choice(model_tree.DISCRETE)} if "discrete" in self.estimator().get_params() else {}
+        return {key: value for key, value in (self.estimator.constraints | words).items() if key not in self.fixed}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
+        estimator = self.estimator(**self.fixed, **params)
+        if "random_state" in estimator.get_params():  # model trees draw nothing
+            estimator.set_params(random_state=random_state)
+        return estimator
+
+
+class ConstantLeaves(Regression):
+    """A regression tree that has no models in its leaves, and parameters of its own."""
+
+    growth: ClassVar[str] = "constant-leaf regression"
+
+
+CHAPTER_2 = "Amalaman (2015), chapter 2"
+TPRTI, RETIS, M5, CART = (
+    model_tree.TPRTIRegressor,
+    model_tree.RETISRegressor,
+    model_tree.M5StyleRegressor,
+    model_tree.CARTRegressor,
+)
+REGRESSION = (
+    Regression("tprti_a", "TPRTI-A", f"{CHAPTER_2}, algorithms 1 and 2", None, False, TPRTI, {"variant": "A"}),
+    Regression("tprti_b", "TPRTI-B", f"{CHAPTER_2}, algorithms 1 and 3", None, False, TPRTI, {"variant": "B"}),
+    Regression("retis", "RETIS", f"Karalic (1992); {CHAPTER_2}", None, False, RETIS, {}),
+    Regression("m5_style", "M5-style", f"Quinlan (1992); {CHAPTER_2}", None, False, M5, {}),
+    ConstantLeaves("cart_regression", "CART regression", "Breiman et al. (1984); scikit-learn", None, False, CART, {}),
+)
+
+
 def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    for algorithm in BOTTOM_UP:
+    for algorithm in (*BOTTOM_UP, *REGRESSION):
         table.register(algorithm.name)(algorithm)
     return table
 
