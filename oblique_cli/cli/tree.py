@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from oblique_cli.cli._common import data_dir_option, offline_option, output_option, own_data, set_option, write
-from oblique_cli.errors import DataError
+from oblique_cli.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec
@@ -45,7 +45,7 @@ def tree(
     """Fit a tree to all rows of the data set NAME, or of a CSV file, and print its rules.
 
     A row goes the way of "if" when the inequality holds. A leaf shows its class and how many training rows of each
-    class it has. The JSON holds every coefficient to the bit.
+    class it has, or its linear model if the algorithm predicts numbers. The JSON holds every coefficient to the bit.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
@@ -61,6 +61,7 @@ def tree(
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names, fold_encoder, prepared
+    from oblique_cli.estimators.model_tree import ModelTreeRegressor
     from oblique_cli.experiments import config
     from oblique_cli.tree.describe import export_text
 
@@ -69,15 +70,19 @@ def tree(
     experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where="oblique tree")
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
-    dataset = catalogue.load(policy, data_dir, offline)
-    if dataset.task != "classification":
-        raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts classes.")
+    task = ALGORITHMS[spec.name].task
+    dataset = catalogue.load(policy, data_dir, offline, task)
+    if dataset.task != task:
+        predicts = "numbers" if task == "regression" else "classes"
+        raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
     encoder = fold_encoder(dataset, policy)
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
     random_state = seeds.integer(seed, dataset.name, "tree")
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     estimator = prepared(estimator, dataset, policy).fit(X, dataset.y)
     features = encoded_names(dataset, encoder)
+    if task == "regression" and not isinstance(estimator, ModelTreeRegressor):
+        raise ConfigError(f"{spec.name} has no models to show: choose tprti_a, tprti_b, retis or m5_style.")
     levels = encoded_levels(dataset, estimator)
     if format_ == "json":
         document = {
@@ -91,14 +96,19 @@ def tree(
         }
         write(json.dumps(document) + "\n", output)
         return
-    right = int((estimator.predict(X) == dataset.y).sum())
+    predicted = estimator.predict(X)
+    if task == "regression":
+        found = f"RMSE {((predicted - dataset.y) ** 2).mean() ** 0.5:.4g} on its {dataset.n} rows"
+        rules = estimator.export_text(features, target or "target", precision)
+    else:
+        found = f"{int((predicted == dataset.y).sum())} of its {dataset.n} rows right"
+        rules = export_text(estimator.tree_, features, dataset.classes, precision, levels)
     heading = (
         f"# {ALGORITHMS[spec.name].title} on {dataset.name}: {estimator.n_leaves_} "
-        f"{'leaf' if estimator.n_leaves_ == 1 else 'leaves'}, depth {estimator.depth_}, "
-        f"{right} of its {dataset.n} rows right\n"
+        f"{'leaf' if estimator.n_leaves_ == 1 else 'leaves'}, depth {estimator.depth_}, {found}\n"
     )
     note = f"# {dataset.note}\n" if dataset.note else ""
-    write(heading + note + export_text(estimator.tree_, features, dataset.classes, precision, levels), output)
+    write(heading + note + rules, output)
 
 
 def _full(override: str) -> str:

@@ -181,7 +181,7 @@ class Regression(Algorithm):
 class ConstantLeaves(Regression):
     """A regression tree that has no models in its leaves, and parameters of its own."""
 
-    growth: ClassVar[str] = "constant-leaf regression"
+    growth: ClassVar[str] = "constant-leaf"
 
 
 CHAPTER_2 = "Amalaman (2015), chapter 2"
@@ -210,6 +210,11 @@ def _table() -> Mapping[str, Algorithm]:
 
 
 ALGORITHMS = _table()
+
+
+def task_of(name: str) -> str:
+    """Return what the algorithm of this name predicts, "classification" for one that the table lacks."""
+    return ALGORITHMS[name].task if name in ALGORITHMS else Algorithm.task
 
 
 def make(name: str, random_state: Any = None, **params: Any) -> Any:
