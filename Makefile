@@ -13,7 +13,7 @@ export OBLIQUE_DATA := $(if $(DATA),$(DATA),$(OBLIQUE_DATA))
 INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml $(wildcard oblique_cli/core/*)
 
-.PHONY: run test lint bench reproduce-chapter3 clean
+.PHONY: run test lint bench figures reproduce-chapter3 clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -30,6 +30,9 @@ lint: $(INSTALLED)  ## style, types, and the C++ with warnings as errors
 
 bench: $(INSTALLED)  ## every speed claim, side by side
 	$(BIN)/python -m benchmarks
+
+figures: $(INSTALLED)  ## the figures of the papers, drawn again, and docs/figures/README.md
+	$(BIN)/oblique figures
 
 ifeq ($(PROFILE),quick)
 CHAPTER3 = configs/reproduce/chapter3_quick.yaml

@@ -28,6 +28,7 @@ COMMANDS = {
     "run": "run.run",
     "compare": "compare.compare",
     "tree": "tree.tree",
+    "figures": "figures.figures",
     "table": "table.table",
     "status": "status.status",
     "list": "listing.list_",

@@ -371,7 +371,7 @@ def verify(name: str, data_dir: str | Path | None = None) -> Check:
 
 
 def whereabouts(known: Entry, data_dir: str | Path | None = None) -> str:
-    """Where the files of an entry are: "bundled", "generated", "data directory", "cache", "to fetch" or "data directory needed"."""
+    """Where an entry is: "bundled", "generated", "data directory", "cache", "to fetch" or "data directory needed"."""
     if known.generated:
         return "generated"
     found = [files.find(file, known.bundled, data_dir) for file in known.files.values()]

@@ -127,12 +127,14 @@ def five_regions(seed: int) -> Drawn:
 def three_clouds(seed: int) -> Drawn:
     """Class 2 on either side of class 1, the three clouds in a row (thesis 5.1.3, figure 5.3).
 
-    The text: the clustering hyperplane of class 2 goes through all three clouds.
+    The text: the clustering hyperplane of class 2 goes through all three clouds. It does where class 1 is the wider one
+    across the row; with equal widths chance decides.
     """
+    across = 125.5
     clouds = [
-        ("2", 50, (0.15, 0.25), 120.0, 0.2, 0.2),
-        ("1", 50, (0.5, 0.5), 120.0, 0.2, 0.2),
-        ("2", 50, (0.85, 0.75), 120.0, 0.2, 0.2),
+        ("2", 50, (0.15, 0.25), across, 0.18, 0.18),
+        ("1", 50, (0.50, 0.50), across, 0.28, 0.18),
+        ("2", 50, (0.85, 0.75), across, 0.18, 0.18),
     ]
     return _bands(_generator(seed, "three_clouds"), clouds)
 
