@@ -19,7 +19,7 @@ DOTS_PER_INCH = {"svg": 100, "png": 150}
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib
     "font.size": 8.0,
     "axes.titlesize": 9.0,

@@ -80,7 +80,7 @@ def page(pictures: dict[str, Picture], form: str = "svg") -> str:
             "",
             f"![{about.title}]({name}.{form})",
             "",
-            f"- **remakes** {about.remakes}",
+            f"- **remakes**: {about.remakes}",
             f"- **command**: `oblique figures {name}`, seed {about.seed}",
             f"- **the text**: {about.claim}",
             f"- **seen**: {picture.seen}",

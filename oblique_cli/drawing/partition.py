@@ -73,5 +73,8 @@ def line(axes: Axes, plane: Array, box: Array, **style: Any) -> None:
 def arrow(axes: Axes, start: Array, direction: Array, length: float, **style: Any) -> None:
     """Draw a direction as an arrow of `length` in data units."""
     axes.annotate(
-        "", xy=start + length * direction, xytext=start, arrowprops={"arrowstyle": "-|>", "shrinkA": 0, **style}
+        "",
+        xy=tuple(start + length * direction),
+        xytext=tuple(start),
+        arrowprops={"arrowstyle": "-|>", "shrinkA": 0, **style},
     )
