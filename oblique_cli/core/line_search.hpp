@@ -497,7 +497,8 @@ class LineSearch {
   const NodeRows* rows_ = nullptr;
   bool strict_ = false, direct_ = false, two_ways_ = false;
   double min_leaf_ = 1.0, least_ = 1.0, base_ = 0.0, needed_ = 0.0, needed_value_ = 0.0;
-  double floor_ = -std::numeric_limits<double>::infinity();   // what the best cut of the line reaches for certain, less what ties
+  // What the best cut of the line reaches, unless it is at an edge without a cut; less what ties.
+  double floor_ = -std::numeric_limits<double>::infinity();
   Totals node_totals_, totals_;
   // What is searched: the node's rows, or those of them that move.
   const double *v_ = nullptr, *c_ = nullptr, *weights_ = nullptr;

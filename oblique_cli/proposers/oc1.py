@@ -123,8 +123,8 @@ class CARTLC(HillClimbing):
         features as they are
     rows_per_feature : nodes of at most this weight per feature get the axis-parallel split
 
-    docs/oc1_readings.md has what other readings than the defaults do to the published tables. For each feature the best of
-    three steps is taken, those of gamma -0.25, 0 and 0.25, then the threshold is searched. Nothing is drawn at random.
+    For each feature the best of three steps is taken, those of gamma -0.25, 0 and 0.25, then the threshold is searched.
+    Nothing is drawn at random. docs/oc1_readings.md measures other readings than the defaults.
     """
 
     title = "OC1-LC"
