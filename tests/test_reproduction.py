@@ -179,7 +179,7 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("chapter33",), "Did you mean 'chapter3'?"),
+        (("chapter33",), "Did you mean 'chapter3'"),
         (("chapter3", "--only", "datset=wine"), "must be dataset=NAME or algorithm=NAME"),
         (("chapter3", "--only", "dataset=wien"), "wine"),
     ],

@@ -116,3 +116,11 @@ def test_a_draw_that_differs_from_the_entry_is_refused(monkeypatch):
 def test_an_unknown_name_has_a_hint():
     with pytest.raises(UnknownName, match="Did you mean 'two_bands'"):
         synthetic.draw("two_band")
+
+
+def test_balanced_magic_is_three_thousand_different_rows_of_each_class():
+    magic, part = load("magic"), load("magic_balanced")
+    rows = synthetic.balanced(magic.y)
+    assert len(set(rows.tolist())) == 6000
+    np.testing.assert_array_equal(part.X, magic.X[rows])
+    np.testing.assert_array_equal(part.y, magic.y[rows])

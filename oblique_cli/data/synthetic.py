@@ -87,6 +87,18 @@ def synthetic_10d(seed: int) -> Drawn:
     )
 
 
+def balanced(y: NDArray[np.integer], rows: int = 3000, seed: int = 20260101) -> NDArray[np.intp]:
+    """Return the row numbers, sorted, of `rows` rows of each class, drawn at random. y : (n,) class codes.
+
+    The bundled `magic_balanced` holds these rows of `magic`; Manwani and Sastry (2012) drew 3000 of each class as well.
+    """
+    drawn = [
+        seeds.generator(seed, "magic_balanced", int(code)).choice(np.flatnonzero(y == code), rows, replace=False)
+        for code in np.unique(y)
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
 # ---- Wickramarachchi (2015), illustrations ---------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up
+from oblique_cli.estimators import bottom_up, machines
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -125,6 +125,29 @@ class BottomUp(Algorithm):
         return bottom_up.BottomUpTreeClassifier(self.splitter, random_state=random_state, **params)
 
 
+@dataclass(frozen=True)
+class Machine(Algorithm):
+    """A classifier that is no tree: a row of published tables, beside the trees."""
+
+    growth: ClassVar[str] = "no tree"
+
+    estimator: type[machines.ProximalSVMClassifier] | type[machines.SupportVectorClassifier]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of the estimator."""
+        return dict(self.estimator.constraints)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
+        return self.estimator(**params)  # neither draws at random
+
+
 BOTTOM_UP = (
     BottomUp(
         "hhbut",
@@ -147,11 +170,31 @@ BOTTOM_UP = (
 )
 
 
+MACHINES = (
+    Machine(
+        "gepsvm",
+        "GEPSVM",
+        "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV",
+        path_parameter=None,
+        compiled=False,
+        estimator=machines.ProximalSVMClassifier,
+    ),
+    Machine(
+        "svm",
+        "SVM",
+        "Chang & Lin (2001), LIBSVM, in scikit-learn; Manwani & Sastry (2012), section IV",
+        path_parameter=None,
+        compiled=False,
+        estimator=machines.SupportVectorClassifier,
+    ),
+)
+
+
 def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    for algorithm in BOTTOM_UP:
+    for algorithm in (*BOTTOM_UP, *MACHINES):
         table.register(algorithm.name)(algorithm)
     return table
 
