@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -17,6 +17,7 @@ import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.levels import coded, learned, qualitative_columns
+from oblique_cli.estimators.predicting import TreePredictor
 from oblique_cli.tree import pruning
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
@@ -24,6 +25,8 @@ from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+RowNumbers = NDArray[np.intp]
 
 PRUNINGS = ("none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha")
 
@@ -44,7 +47,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
 }
 
 
-class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
+class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
 
     Parameters
@@ -172,28 +175,10 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
         grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, rng)
-        tree = self._grow(rows, codes, weights, grow_on, proposer, rng)
-        self.tree_ = self._prune(tree, rows, codes, weights, grow_on, prune_on, proposer, rng)
-        self.n_leaves_ = self.tree_.n_leaves
-        self.n_nodes_ = self.tree_.n_nodes
-        self.depth_ = self.tree_.depth
+        training = _Training(rows, codes, weights)
+        growing, kept = training.part(grow_on), training.part(prune_on)
+        self._keep(self._prune(self._grow(growing, proposer, rng), growing, kept, proposer, rng))
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
-        leaves = self.apply(X)
-        return self.classes_.take(self.tree_.labels[leaves])
-
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the class shares of each row's leaf. X : (n, p); returns (n, C), columns in the order of classes_."""
-        leaves = self.apply(X)
-        counts = self.tree_.counts[leaves]
-        return counts / counts.sum(axis=1, keepdims=True)
-
-    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.apply(self._rows(X))
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -275,7 +260,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _divide(
         self, n: int, weights: Array | None, pruning_rows: ArrayLike | None, rng: np.random.Generator
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    ) -> tuple[RowNumbers, RowNumbers]:
         """Row numbers to grow on and to prune on, those of weight 0 left out."""
         useful = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
         if len(useful) == 0:
@@ -300,22 +285,13 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
             raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
         return grow_on, useful[is_kept[useful]]
 
-    def _grow(
-        self,
-        X: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        rows: NDArray[np.intp],
-        proposer: Proposer,
-        rng: np.random.Generator,
-    ) -> Tree:
-        whole = len(rows) == len(X)
+    def _grow(self, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
         return grow_top_down(
-            X if whole else X[rows],
-            codes if whole else codes[rows],
+            training.X,
+            training.codes,
             len(self.classes_),
             proposer,
-            weights=None if weights is None else weights[rows],
+            weights=training.weights,
             criterion=self.criterion,
             stopping=Stopping(self.min_parent, self.max_misrate, self.max_depth),
             min_leaf=self.min_leaf,
@@ -326,54 +302,54 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _prune(
-        self,
-        tree: Tree,
-        X: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        grow_on: NDArray[np.intp],
-        prune_on: NDArray[np.intp],
-        proposer: Proposer,
-        rng: np.random.Generator,
+        self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, rng: np.random.Generator
     ) -> Tree:
+        """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
         if self.pruning == "pessimistic":
             return pruning.pessimistic(tree)
         if self.pruning == "ccp_alpha":
             return pruning.fixed_alpha(tree, self.ccp_alpha)
         if self.pruning == "cv":
-            return self._prune_by_cv(tree, X, codes, weights, grow_on, proposer, rng)
-        if len(prune_on) == 0:
+            return self._prune_by_cv(tree, growing, proposer, rng)
+        if len(kept.X) == 0:
             return tree
-        kept = (X[prune_on], codes[prune_on], None if weights is None else weights[prune_on])
         if self.pruning == "cost_complexity":
             return pruning.cost_complexity(tree, *kept, standard_errors=self.standard_errors)
         return pruning.reduced_error(tree, *kept)
 
-    def _prune_by_cv(
-        self,
-        tree: Tree,
-        X: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        rows: NDArray[np.intp],
-        proposer: Proposer,
-        rng: np.random.Generator,
-    ) -> Tree:
+    def _prune_by_cv(self, tree: Tree, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
         """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighbouring
         complexities of the main tree, and the member of least total error is chosen by the c-SE rule."""
         path = pruning.cost_complexity_path(tree)
-        folds = min(self.pruning_folds, len(rows))
+        folds = min(self.pruning_folds, len(training.X))
         if folds < 2 or len(path.alphas) < 2:
             return tree
         positive = np.maximum(path.alphas, 0.0)
         cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
         errors = np.zeros(len(cuts))
         splitter = KFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for grow_at, test_at in splitter.split(rows):
-            grow_rows, test_rows = rows[grow_at], rows[test_at]
-            part = self._grow(X, codes, weights, grow_rows, proposer, rng)
-            w = None if weights is None else weights[test_rows]
-            part_path = pruning.cost_complexity_path(part)
-            errors += pruning.sequence_errors(part, part_path, cuts, X[test_rows], codes[test_rows], w)
-        total = float(len(rows)) if weights is None else float(weights[rows].sum())
-        return path.member(tree, pruning.smallest_within(errors, total, self.standard_errors))
+        for grow_on, test_on in splitter.split(training.X):
+            part = self._grow(training.part(grow_on), proposer, rng)
+            errors += pruning.sequence_errors(
+                part, pruning.cost_complexity_path(part), cuts, *training.part(test_on)
+            )
+        return path.member(tree, pruning.smallest_within(errors, training.total, self.standard_errors))
+
+
+class _Training(NamedTuple):
+    """Rows to grow or prune on. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
+
+    X: Array
+    codes: Ints
+    weights: Array | None
+
+    @property
+    def total(self) -> float:
+        """What the rows weigh."""
+        return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+
+    def part(self, rows: RowNumbers) -> _Training:
+        """Some of the rows, given in rising order."""
+        if len(rows) == len(self.X):
+            return self
+        return _Training(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
