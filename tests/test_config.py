@@ -38,7 +38,7 @@ def two_algorithms(monkeypatch):
         "pruning": Choice(("none", "cost_complexity")),
         "fast": Boolean(),
     }
-    table = {"bend": SimpleNamespace(parameters=bend), "stump": SimpleNamespace(parameters={})}
+    table = {"bend": SimpleNamespace(without={}, parameters=bend), "stump": SimpleNamespace(without={}, parameters={})}
     monkeypatch.setattr(config, "algorithm_table", lambda: table)
 
 

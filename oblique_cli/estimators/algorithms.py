@@ -25,9 +25,11 @@ class Algorithm(ABC):
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
     growth          how its trees come about: those of one kind share most parameters
+    without         parameters of other algorithms that this kind cannot have -> why
     """
 
     growth: ClassVar[str] = ""
+    without: ClassVar[Mapping[str, str]] = {}
 
     name: str
     title: str
@@ -50,7 +52,8 @@ class Algorithm(ABC):
         table = self.parameters
         for name, value in params.items():
             if name not in table:
-                raise ConfigError(f"{self.name} has no parameter {name!r}.{close_matches(name, table)}")
+                hint = self.without.get(name) or close_matches(name, table)
+                raise ConfigError(f"{self.name} has no parameter {name!r}.{hint}")
             message = violation(name, value, table[name], self.name)
             if message:
                 raise ConfigError(message)
@@ -106,6 +109,10 @@ class BottomUp(Algorithm):
     """A tree merged from clusters; `options` are the parameters that its splitter has to itself."""
 
     growth: ClassVar[str] = "bottom-up"
+    without: ClassVar[Mapping[str, str]] = {
+        "class_weight": " Bottom-up trees take no weights, because scikit-learn's mixtures take none.",
+        "missing": " Bottom-up trees take no missing values; set missing of the data set to impute or drop.",
+    }
 
     splitter: str
     options: Mapping[str, Constraint]

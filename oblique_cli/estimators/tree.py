@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.levels import coded, learned, qualitative_columns
 from oblique_cli.estimators.predicting import TreePredictor
@@ -36,6 +37,8 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "max_misrate": Real(0.0, 1.0, open_high=True),
     "max_depth": Optional(Integer(0)),
     "min_leaf": Real(0.0, open_low=True),
+    "min_weight_fraction_leaf": Real(0.0, 0.5),
+    "class_weight": Optional(ClassWeight()),
     "ties": Choice(("tolerant", "strict")),
     "pruning": Choice(PRUNINGS),
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
@@ -65,6 +68,14 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     max_depth : int or None, default None
     min_leaf : float, default 1
         Least weight of a child, in the unit of `min_parent`.
+    min_weight_fraction_leaf : float in [0, 0.5], default 0
+        Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike `min_leaf` it
+        does not depend on the smallest weight, so it is the one to use with very unequal class weights.
+    class_weight : None, "balanced" or dict, default None
+        Weights of classes, as in scikit-learn: they multiply `sample_weight` in growth and in pruning. "balanced" gives
+        a class of n_k among n rows n / (C n_k); a dict maps labels to weights, those it does not name weigh 1. The
+        lightest row is then the unit of `min_parent` and `min_leaf`: with weights 1 and 5 a node of two heavy rows
+        weighs 10. Shares of `predict_proba` are shares of the weight.
     ties : {"tolerant", "strict"}, default "tolerant"
         "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
         is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
@@ -117,6 +128,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         max_misrate: float = 0.0,
         max_depth: int | None = None,
         min_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
         pruning: str = "none",
         pruning_fraction: float = 0.1,
@@ -134,6 +147,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         self.max_misrate = max_misrate
         self.max_depth = max_depth
         self.min_leaf = min_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.class_weight = class_weight
         self.ties = ties
         self.pruning = pruning
         self.pruning_fraction = pruning_fraction
@@ -169,9 +184,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
-        if weights is not None and (weights < 0).any():
-            raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+        weights = self._weights(rows, labels, sample_weight)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
         grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, rng)
@@ -242,6 +255,19 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         check_array(rows[:, quantitative], ensure_min_features=0, estimator=self, input_name="X")
         return rows
 
+    def _weights(self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array | None:
+        """Checked weights of rows, those of their classes included; None if there are none."""
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        if weights is not None and (weights < 0).any():
+            raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+        if self.class_weight is None:
+            return weights
+        try:
+            of_class = compute_sample_weight(self.class_weight, labels)
+        except ValueError as error:  # it names classes that y does not have
+            raise ConfigError(f"class_weight of {type(self).__name__} does not fit y: {error}.") from error
+        return of_class if weights is None else weights * of_class
+
     def _level_counts(self) -> Sequence[int] | None:
         if not self.levels_:
             return None
@@ -264,7 +290,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         """Row numbers to grow on and to prune on, those of weight 0 left out."""
         useful = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
         if len(useful) == 0:
-            raise ConfigError("sample_weight must have a positive entry. All are 0.")
+            culprit = "sample_weight" if self.class_weight is None else "sample_weight times class_weight"
+            raise ConfigError(f"{culprit} must have a positive entry. All are 0.")
         if not self.needs_pruning_rows:
             return useful, useful[:0]
         if pruning_rows is not None:
@@ -294,7 +321,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             weights=training.weights,
             criterion=self.criterion,
             stopping=Stopping(self.min_parent, self.max_misrate, self.max_depth),
-            min_leaf=self.min_leaf,
+            min_leaf=max(self.min_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
             rng=rng,
@@ -347,6 +374,11 @@ class _Training(NamedTuple):
     def total(self) -> float:
         """What the rows weigh."""
         return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+
+    @property
+    def unit(self) -> float:
+        """The smallest weight."""
+        return 1.0 if self.weights is None else float(self.weights.min())
 
     def part(self, rows: RowNumbers) -> _Training:
         """Some of the rows, given in rising order."""
