@@ -21,6 +21,7 @@ from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Option
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.clusters import CRITERIA as COMPONENT_CRITERIA
 from oblique_cli.estimators.clusters import Clustering
+from oblique_cli.estimators.incomplete import refuse_missing
 from oblique_cli.estimators.predicting import TreePredictor
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
@@ -33,6 +34,9 @@ Ints = NDArray[np.int32]
 Rows = NDArray[np.intp]
 
 SVM_STEPS = 1000  # of liblinear; what it has then is the plane, as it is where it converges
+
+ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+REMEDY = "fill them, or leave those rows out"
 
 SHARED: Mapping[str, Constraint] = {
     "components": Choice(COMPONENT_CRITERIA),
@@ -165,7 +169,8 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         raises NotConverged, which names class and K, if a mixture does not settle
         """
         self._check_parameters()
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        rows, labels = validate_data(self, X, y, ensure_min_samples=1, **ROWS)
+        refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -223,7 +228,9 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         )
 
     def _rows(self, X: ArrayLike) -> Array:
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        rows = validate_data(self, X, reset=False, **ROWS)
+        refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
+        return rows
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what fits with each value of `cost` would predict, from the clusters and merges of this one.

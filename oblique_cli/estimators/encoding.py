@@ -31,6 +31,7 @@ class Policy(Protocol):
 def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
     """Return an unfitted scikit-learn transformer of the columns of `dataset`, or None if they can be used as they are.
 
+    missing "keep"        empty cells stay NaN; an indicator of their own for a qualitative column under "onehot"
     missing "impute"      the median of a quantitative column, the most frequent level of a qualitative one
     encoding "onehot"     an indicator for each level that the training rows show; a level they do not show is all 0
     encoding "ordinal"    level codes as numbers, which is how the data set holds them
@@ -115,7 +116,7 @@ def encoded_names(dataset: Dataset, encoder: Any | None) -> tuple[str, ...]:
         if categories is not None:
             for column, codes in zip(columns, categories, strict=True):
                 name, levels = dataset.feature_names[column], dataset.levels[column]
-                names += [f"{name}={levels[int(code)]}" for code in codes]
+                names += [f"{name}={'' if np.isnan(code) else levels[int(code)]}" for code in codes]
         else:
             names += [dataset.feature_names[column] for column in columns]
     return tuple(names)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.incomplete import medians, refuse_missing
 from oblique_cli.estimators.levels import coded, learned, qualitative_columns
 from oblique_cli.estimators.predicting import TreePredictor
 from oblique_cli.tree import pruning
@@ -45,6 +46,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "pruning_folds": Integer(2),
     "standard_errors": Real(0.0),
     "ccp_alpha": Real(0.0),
+    "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
 }
@@ -93,6 +95,12 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
         categories, strings or booleans; arrays have none. A list names columns or counts them from 0. Levels are
         learned in `fit`; one that a node's training rows did not show, one never seen and a missing value score 0.
+    missing : {"error", "impute", "learn"}, default "error"
+        What to do with NaN in quantitative columns. "error" refuses it. "impute" puts the median of the rows that the
+        tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row that lacks a value
+        which the hyperplane of a node uses to the side that scored better there, and to the heavier child where no
+        training row lacked one; see `tree_.missing_left` and docs/architecture.md. Rows with NaN are not grown on by
+        the native engine.
     max_levels : int, default 1000
         Most levels a qualitative column may have.
     engine : {"auto", "native", "reference"}, default "auto"
@@ -105,6 +113,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     tree_ : Tree
         Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes,
         ``tree_.level_scores`` the scores of levels.
+    fill_values_ : (p,) array, with missing "impute"
+        What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
     levels_ : dict
         Position of each qualitative column -> its levels, in the order of their codes in ``tree_``.
     classes_ : (C,) class labels
@@ -137,6 +147,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         standard_errors: float = 0.0,
         ccp_alpha: float = 0.0,
         qualitative: Any = "auto",
+        missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
         random_state: Any = None,
@@ -156,6 +167,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         self.standard_errors = standard_errors
         self.ccp_alpha = ccp_alpha
         self.qualitative = qualitative
+        self.missing = missing
         self.max_levels = max_levels
         self.engine = engine
         self.random_state = random_state
@@ -170,7 +182,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     ) -> ObliqueTreeClassifier:
         """Grow and prune the tree.
 
-        X : (n, p) finite numbers, anything in qualitative columns; y : (n,) labels
+        X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
         sample_weight : (n,) non-negative, rows of weight 0 are left out
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
         """
@@ -188,6 +200,10 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
         grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, rng)
+        if self.missing == "impute":
+            self.fill_values_ = medians(rows[grow_on], None if weights is None else weights[grow_on])
+            self.fill_values_[list(self.levels_)] = 0.0
+            rows = self._filled(rows)
         training = _Training(rows, codes, weights)
         growing, kept = training.part(grow_on), training.part(prune_on)
         self._keep(self._prune(self._grow(growing, proposer, rng), growing, kept, proposer, rng))
@@ -234,7 +250,11 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_: dict[int, tuple[Any, ...]] = {}
         if not columns:
-            return validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+            rows, labels = validate_data(
+                self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"
+            )
+            self._check_missing(rows)
+            return rows, labels
         validate_data(self, X, skip_check_array=True)  # number and names of the columns
         self.levels_ = learned(X, columns, self.max_levels, owner)
         rows = self._coded(X)
@@ -244,16 +264,40 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> Array:
         """Checked rows to predict, levels as codes."""
-        if not self.levels_:
-            return validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return self._coded(X)
+        if self.levels_:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return self._filled(self._coded(X))
+        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
+        self._check_missing(rows)
+        return self._filled(rows)
 
     def _coded(self, X: ArrayLike) -> Array:
         rows = coded(X, self.levels_)
-        quantitative = [j for j in range(rows.shape[1]) if j not in self.levels_]
-        check_array(rows[:, quantitative], ensure_min_features=0, estimator=self, input_name="X")
+        check_array(
+            rows[:, self._quantitative(rows)],
+            ensure_min_features=0,
+            ensure_all_finite="allow-nan",
+            estimator=self,
+            input_name="X",
+        )
+        self._check_missing(rows)
         return rows
+
+    def _quantitative(self, rows: Array) -> list[int]:
+        return [j for j in range(rows.shape[1]) if j not in self.levels_]
+
+    def _check_missing(self, rows: Array) -> None:
+        if self.missing == "error":
+            refuse_missing(rows, self._quantitative(rows), self, "set missing to 'learn' or 'impute', or fill them")
+
+    def _filled(self, rows: Array) -> Array:
+        """Rows with medians in place of NaN, if that is what `missing` asks for; codes of levels are never NaN."""
+        return np.where(np.isnan(rows), self.fill_values_, rows) if self.missing == "impute" else rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
 
     def _weights(self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array | None:
         """Checked weights of rows, those of their classes included; None if there are none."""
@@ -326,6 +370,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             engine=self.engine,
             rng=rng,
             levels=self._level_counts(),
+            missing=self.missing == "learn",
         )
 
     def _prune(
