@@ -50,6 +50,7 @@ def tree(
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
              oblique tree --csv my.csv --target class --set max_depth=3 --format json
+             oblique tree hepatitis --set missing=keep --set algorithm.missing=learn
     """
     if (name is None) == (csv is None):
         raise click.UsageError("give either the name of a data set (oblique data list) or --csv")

@@ -67,7 +67,7 @@ DATASET: dict[str, Constraint] = {
     "name": Text(),
     "csv": Text(),
     "target": Text(),
-    "missing": Choice(("error", "drop", "impute")),
+    "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
 CV: dict[str, Constraint] = {
@@ -226,6 +226,10 @@ class _Checking:
         algorithm_specs = [self.algorithm(item, cv.scheme) for item in algorithms]
         self.distinct("data set", [(s.name, i) for s, i in zip(dataset_specs, datasets, strict=True) if s])
         self.distinct("algorithm id", [(s.id, i) for s, i in zip(algorithm_specs, algorithms, strict=True) if s])
+        for item, algorithm in zip(algorithms, algorithm_specs, strict=True):
+            for dataset in dataset_specs:
+                if algorithm and dataset:
+                    self.missing(item, algorithm, dataset)
         defaults = {"name": _slug(name), "seed": 1}
         return Experiment(
             **{**defaults, **fields},
@@ -235,6 +239,18 @@ class _Checking:
             published=tuple(self.published(item) for item in published),
             data_dir=self.data_dir(top["data_dir"]) if "data_dir" in top else None,
         )
+
+    def missing(self, value: Value, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
+        """Note what an algorithm and a data set say of missing values, if it does not go together."""
+        known = "missing" in algorithm_table()[algorithm.name].parameters
+        chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
+        if dataset.missing == "keep" and "error" in chosen:
+            own = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
+            message = f"{algorithm.name} takes no missing values, and data set {dataset.name} keeps them; {own}set"
+            self.problems.add(value.place, f"{message} missing of the data set to impute or drop.")
+        elif dataset.missing in ("impute", "drop") and set(chosen) & {"learn", "impute"}:
+            message = f"data set {dataset.name} is without missing values after {dataset.missing}, so {algorithm.name}"
+            self.problems.add(value.place, f"{message} would not see any; set missing of the data set to keep.")
 
     def data_dir(self, value: Value) -> str | None:
         """Return the folder of data files that are not bundled."""
