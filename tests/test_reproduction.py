@@ -10,9 +10,9 @@ from cli_support import call
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oblique_cli.errors import DataError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.experiments import published
-from oblique_cli.experiments.reproduction import chapter3, readings, reporting, runs
+from oblique_cli.experiments.reproduction import chapter3, document, readings, reporting, runs
 from oblique_cli.experiments.reproduction.cells import AGREES, DEVIATES, NOT_PRINTED, NOT_RUN, Cell, agreement
 from oblique_cli.experiments.reproduction.studies import STUDIES, Request
 
@@ -206,6 +206,33 @@ def test_a_choice_among_equals_is_what_its_name_says(name, index):
     assert readings.EPSILON_TIES[name](correct, leaves) == index
 
 
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_path):
+    folder = tmp_path / "reproduction"
+    folder.mkdir()
+    away = replace(CELL, ours=90.0, dataset="wine")
+    not_run = replace(CELL, ours=None, metric="n_leaves")
+    (folder / "chapter3.csv").write_text(reporting.write_cells([CELL, away, not_run]))
+    made = document.blocks(tmp_path)
+    assert made["summary"].startswith("1 of 2 cells agree; of the others 0 have a measured reason and 1 are")
+    assert "| wine | HHCART(A) | accuracy_percent | 90.00 ± 1.00 | 63.00 ± 2.00 | +27.00 | unexplained |" in (
+        made["deviations-chapter3"]
+    )
+    assert "bupa" not in made["deviations-chapter3"]
+    assert made["deviations-chapter5"] == made["readings"] == "Not run with the full profile yet.\n"
+
+
+def test_only_what_is_between_the_marks_of_a_block_is_made():
+    text = "a\n<!-- begin summary -->\nold\n<!-- end summary -->\nb\n"
+    once = document.filled(text, {"summary": "new\n"})
+    assert once == "a\n<!-- begin summary -->\n\nnew\n\n<!-- end summary -->\nb\n"
+    assert document.filled(once, {"summary": "new\n"}) == once
+    with pytest.raises(ConfigError, match="no block 'summary'"):
+        document.filled(text, {"readings": ""})
+
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
@@ -253,6 +280,7 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("report",), "there is no docs/reproduction.md here"),
         (("chapter33",), "Did you mean 'chapter3'"),
         (("chapter3", "--only", "datset=wine"), "must be dataset=NAME or algorithm=NAME"),
         (("chapter3", "--only", "dataset=wien"), "wine"),

@@ -129,7 +129,7 @@ class BottomUp(Algorithm):
 class Machine(Algorithm):
     """A classifier that is no tree: a row of published tables, beside the trees."""
 
-    growth: ClassVar[str] = "no tree"
+    growth: ClassVar[str] = "no-tree"
 
     estimator: type[machines.ProximalSVMClassifier] | type[machines.SupportVectorClassifier]
 
