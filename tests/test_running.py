@@ -126,7 +126,7 @@ def test_an_exception_is_a_failed_row_with_its_first_line():
 
 
 def test_an_exception_without_text_is_named():
-    assert running._first_line(KeyError()) == "KeyError"
+    assert running.first_line(KeyError()) == "KeyError"
 
 
 def test_a_keyboard_interrupt_is_not_a_failed_fold(monkeypatch):

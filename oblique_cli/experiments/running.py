@@ -107,7 +107,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
 
 def failed(job: Job, error: Exception | str) -> Row:
     """Return the row of a job that gave no result."""
-    return Row(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="failed", message=_first_line(error))
+    return Row(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="failed", message=first_line(error))
 
 
 def tune_job(job: Job, case: Case, pairs: Iterable[TuningPair]) -> Tuning:
@@ -123,7 +123,7 @@ def tune_job(job: Job, case: Case, pairs: Iterable[TuningPair]) -> Tuning:
 
 def failed_tuning(job: Job, error: Exception | str) -> Tuning:
     """Return the outcome of a tuning job that chose nothing."""
-    return Tuning(job.key, job.dataset, job.algorithm, "failed", message=_first_line(error))
+    return Tuning(job.key, job.dataset, job.algorithm, "failed", message=first_line(error))
 
 
 def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -177,6 +177,14 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
     return candidates[best], table
 
 
+def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | None = None) -> np.ndarray:
+    """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as there."""
+    if chosen is None:
+        chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
+    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
+    return np.asarray(estimator.predict(_columns(case, encoder, fold.test)))
+
+
 def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
     encoder = fold_encoder(case.dataset, case.policy)
@@ -203,7 +211,7 @@ def _columns(case: Case, encoder: Any, rows: np.ndarray) -> np.ndarray:
     return X if encoder is None else np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
 
 
-def _first_line(error: Exception | str) -> str:
+def first_line(error: Exception | str) -> str:
     if isinstance(error, str):
         return error
     text = str(error).strip().partition("\n")[0]

@@ -57,12 +57,13 @@ def condition(
     feature_names: Sequence[str],
     precision: int = 3,
     level_names: Mapping[int, Sequence[str]] | None = None,
+    most_terms: int | None = None,
 ) -> str:
     """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", or "mcv >= 90" for a single feature.
 
     A qualitative feature stands for the score of its level, listed behind: "0.6 age - 0.8 job <= 1.5 with job = 0.71
     clerk, -0.71 smith". A level that is not listed has no score, which counts as 0. Alone it needs none: "job in
-    {clerk}".
+    {clerk}". Of more than `most_terms` terms those of the largest coefficients are written, and "..." for the others.
     """
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
     used = [int(j) for j in np.flatnonzero(coef)]
@@ -76,7 +77,11 @@ def condition(
         (j,) = used
         sign = ">=" if coef[j] < 0 else "<="
         return f"{feature_names[j]} {sign} {threshold / coef[j] + 0.0:.{precision}g}"
-    terms = ""
+    terms, rest = "", ""
+    if most_terms is not None and len(used) > most_terms:
+        largest = np.argsort(-np.abs(coef), kind="stable")[:most_terms]
+        used, rest = sorted(largest.tolist()), " + ..."
+        scored = {j: scored[j] for j in used if j in scored}
     for j in used:
         sign = "-" if coef[j] < 0 else "+"
         terms += f" {sign} {abs(coef[j]):.{precision}g} {feature_names[j]}"
@@ -86,7 +91,7 @@ def condition(
         f" with {feature_names[j]} = " + ", ".join(f"{score:.{precision}g} {name}" for name, score in scored[j])
         for j in scored
     ]
-    return f"{terms} <= {threshold:.{precision}g}{''.join(scores)}"
+    return f"{terms}{rest} <= {threshold:.{precision}g}{''.join(scores)}"
 
 
 def _scores(tree: Tree, node: int, feature: int, level_names: Mapping[int, Sequence[str]]) -> list[tuple[str, float]]:
