@@ -107,6 +107,11 @@ def test_verify_of_all_that_is_bundled_passes(no_user_folders):
     assert code == 0 and result.stdout.count("ok ") == whole
 
 
+def test_a_generated_set_needs_no_fetching(no_user_folders):
+    code, result, message = run("fetch", "bupa", "two_bands")
+    assert (code, result.stdout, message) == (0, "bupa is bundled\ntwo_bands is generated\n", "")
+
+
 def test_fetch_goes_to_the_option_else_the_environment_else_the_cache(
     toys, no_user_folders, site, tmp_path, monkeypatch
 ):

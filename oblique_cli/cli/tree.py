@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from oblique_cli.cli._common import data_dir_option, offline_option, output_option, own_data, set_option, write
-from oblique_cli.errors import DataError
+from oblique_cli.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec
@@ -75,6 +75,8 @@ def tree(
     experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where="oblique tree")
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
+    if ALGORITHMS[spec.name].growth == "no tree":
+        raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
     dataset = catalogue.load(policy, data_dir, offline)
     if dataset.task != "classification":
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts classes.")

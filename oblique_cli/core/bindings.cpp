@@ -69,8 +69,8 @@ Levels levels_of(const std::optional<Codes>& levels, std::size_t p) {
   return Levels(std::move(counts));
 }
 
-// Reads restarts, jumps, order, stagnation, exact, sweep_tol, backward_elimination and direct; what is missing keeps its
-// default.
+// Reads restarts, jumps, order, stagnation, exact, sweep_tol, standardisation, rows_per_feature, backward_elimination and
+// direct; what is missing keeps its default.
 HillClimbOptions hill_climb_options(const std::string& family, const nb::dict& given, std::uint64_t seed) {
   HillClimbOptions options;
   options.seed = seed;
@@ -93,6 +93,14 @@ HillClimbOptions hill_climb_options(const std::string& family, const nb::dict& g
       options.exact = nb::cast<bool>(value);
     } else if (name == "sweep_tol") {
       options.sweep_tol = nb::cast<double>(value);
+    } else if (name == "standardisation") {
+      const std::string unit = nb::cast<std::string>(value);
+      require(unit == "deviation" || unit == "range" || unit == "none", "standardisation must be deviation, range or none");
+      options.standardisation = unit == "deviation" ? Standardisation::deviation
+                                : unit == "range"   ? Standardisation::range
+                                                    : Standardisation::none;
+    } else if (name == "rows_per_feature") {
+      options.rows_per_feature = nb::cast<double>(value);
     } else if (name == "backward_elimination") {
       options.backward_elimination = nb::cast<bool>(value);
     } else if (name == "direct") {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
 STYLE: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib; a reader of the SVG without it falls back to another
     "font.size": 8.0,
     "axes.titlesize": 9.0,
     "axes.spines.top": False,
@@ -63,6 +65,8 @@ def blank(
         ) from None
     from matplotlib.figure import Figure
 
+    # It tells standard error that it builds a cache of fonts.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     with matplotlib.rc_context(STYLE):
         widths = widths or (width,) * columns
         figure = Figure(figsize=(sum(widths), rows * height), layout="constrained")

@@ -207,7 +207,8 @@ def partitions(setting: Setting) -> Picture:
     "Clustering hyperplanes of points on a line",
     "thesis figures 5.1 and 5.2 (section 5.1.1, Table 5.1)",
     "both moment matrices have the null space (0.7071, -0.7071), so both clustering hyperplanes are found in the range "
-    "space.",
+    "space. (The matrices in print have the proportions of rows 1 to 4 and 5 to 8, not of the table's classes, rows 1 "
+    "to 5 and 6 to 9, which are drawn here.)",
     SEED,
 )
 def range_space(setting: Setting) -> Picture:
