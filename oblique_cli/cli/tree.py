@@ -14,7 +14,8 @@ from oblique_cli.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "svg", "png")
+DRAWN = ("svg", "png")
 
 
 @click.command()
@@ -46,22 +47,27 @@ def tree(
 
     A row goes the way of "if" when the inequality holds. A leaf shows its class and how many training rows of each
     class it has, or its linear model if the algorithm predicts numbers. The JSON holds every coefficient to the bit.
+    The formats svg and png draw the tree, and beside it the partition if there are two numeric features; they need
+    --output and matplotlib. Of a condition they show the eight largest coefficients.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
              oblique tree --csv my.csv --target class --set max_depth=3 --format json
+             oblique tree five_regions --format svg --output tree.svg
+             oblique tree hepatitis --set missing=keep --set algorithm.missing=learn
     """
     if (name is None) == (csv is None):
         raise click.UsageError("give either the name of a data set (oblique data list) or --csv")
     if (csv is None) != (target is None):
         raise click.UsageError("--csv and --target, the name of its class column, go together")
+    if format_ in DRAWN and output is None:
+        raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
     dataset_key = own_data(csv, target) if csv and target else {"name": name}
 
     from oblique_cli import seeds
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names, fold_encoder, prepared
-    from oblique_cli.estimators.model_tree import ModelTreeRegressor
     from oblique_cli.experiments import config
     from oblique_cli.tree.describe import export_text
 
@@ -70,7 +76,11 @@ def tree(
     experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where="oblique tree")
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
+    if not ALGORITHMS[spec.name].makes_tree:
+        raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
     task = ALGORITHMS[spec.name].task
+    if format_ in DRAWN and task == "regression":
+        raise ConfigError(f"--format {format_} draws trees of classes, and {spec.name} predicts numbers: use text.")
     dataset = catalogue.load(policy, data_dir, offline, task)
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"
@@ -81,8 +91,6 @@ def tree(
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     estimator = prepared(estimator, dataset, policy).fit(X, dataset.y)
     features = encoded_names(dataset, encoder)
-    if task == "regression" and not isinstance(estimator, ModelTreeRegressor):
-        raise ConfigError(f"{spec.name} has no models to show: choose tprti_a, tprti_b, retis or m5_style.")
     levels = encoded_levels(dataset, estimator)
     if format_ == "json":
         document = {
@@ -95,6 +103,22 @@ def tree(
             **estimator.tree_.to_dict(),
         }
         write(json.dumps(document) + "\n", output)
+        return
+    if format_ in DRAWN:
+        from oblique_cli.data import files
+        from oblique_cli.drawing.canvas import rendered
+        from oblique_cli.drawing.diagram import drawing
+
+        figure = drawing(
+            estimator.tree_,
+            features,
+            dataset.classes,
+            title=f"{ALGORITHMS[spec.name].title} on {dataset.name}",
+            precision=precision,
+            level_names=levels,
+            rows=(X, dataset.y),
+        )
+        files.write(Path(str(output)), rendered(figure, format_))
         return
     predicted = estimator.predict(X)
     if task == "regression":
