@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 STOPPING: Mapping[str, Constraint] = {
     "min_node_percent": Real(0.0, 100.0),
     "min_improvement_percent": Real(0.0, 100.0),
-    "min_child_rows": Integer(1),
+    "min_child_percent": Optional(Real(0.0, 100.0)),
     "max_depth": Optional(Integer(0)),
 }
 LOOK_AHEAD: Mapping[str, Constraint] = {
@@ -85,10 +85,11 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
 
     def _settings(self, n: int) -> Settings:
         shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
+        child = self.min_node_percent if self.min_child_percent is None else self.min_child_percent
         return Settings(
             min_node=self.min_node_percent / 100 * n,
             min_improvement=self.min_improvement_percent / 100,
-            min_child=self.min_child_rows,
+            min_child=child / 100 * n,
             max_depth=self.max_depth,
             **shared,
         )
@@ -124,8 +125,9 @@ class TPRTIRegressor(ModelTreeRegressor):
         A node with fewer rows, in percent of the training rows, is a leaf.
     min_improvement_percent : float, default 10
         Least part of a node's residual sum of squares that a cut must take away.
-    min_child_rows : int, default 1
-        Least rows of a child. The paper has no such limit.
+    min_child_percent : float or None, default None
+        Least rows of a child, in percent of the training rows; None for `min_node_percent`, since Table 2.5 calls that
+        the required size of a node. With 0, leaves of a few rows come about, whose models go astray between rows.
     max_depth : int or None, default None
     weighting : {"size", "sum"}, default "size"
         "size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even cut
@@ -162,7 +164,7 @@ class TPRTIRegressor(ModelTreeRegressor):
         max_discrete_values: int = 10,
         min_node_percent: float = 10,
         min_improvement_percent: float = 10,
-        min_child_rows: int = 1,
+        min_child_percent: float | None = None,
         max_depth: int | None = None,
         weighting: str = "size",
         selection: str = "rss",
@@ -176,7 +178,7 @@ class TPRTIRegressor(ModelTreeRegressor):
         self.max_discrete_values = max_discrete_values
         self.min_node_percent = min_node_percent
         self.min_improvement_percent = min_improvement_percent
-        self.min_child_rows = min_child_rows
+        self.min_child_percent = min_child_percent
         self.max_depth = max_depth
         self.weighting = weighting
         self.selection = selection
@@ -224,7 +226,7 @@ class RETISRegressor(ModelTreeRegressor):
         *,
         min_node_percent: float = 10,
         min_improvement_percent: float = 10,
-        min_child_rows: int = 1,
+        min_child_percent: float | None = None,
         max_depth: int | None = None,
         weighting: str = "size",
         selection: str = "rss",
@@ -232,7 +234,7 @@ class RETISRegressor(ModelTreeRegressor):
     ) -> None:
         self.min_node_percent = min_node_percent
         self.min_improvement_percent = min_improvement_percent
-        self.min_child_rows = min_child_rows
+        self.min_child_percent = min_child_percent
         self.max_depth = max_depth
         self.weighting = weighting
         self.selection = selection
@@ -254,7 +256,7 @@ class M5StyleRegressor(ModelTreeRegressor):
     min_node_percent : float, default 1
     min_improvement_percent : float, default 0
         Least part of the sum of squares around the mean that a cut must take away.
-    min_child_rows, max_depth : as in `TPRTIRegressor`
+    min_child_percent, max_depth : as in `TPRTIRegressor`
     pruning : bool, default True
     """
 
@@ -265,13 +267,13 @@ class M5StyleRegressor(ModelTreeRegressor):
         *,
         min_node_percent: float = 1,
         min_improvement_percent: float = 0,
-        min_child_rows: int = 1,
+        min_child_percent: float | None = None,
         max_depth: int | None = None,
         pruning: bool = True,
     ) -> None:
         self.min_node_percent = min_node_percent
         self.min_improvement_percent = min_improvement_percent
-        self.min_child_rows = min_child_rows
+        self.min_child_percent = min_child_percent
         self.max_depth = max_depth
         self.pruning = pruning
 

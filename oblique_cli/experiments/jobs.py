@@ -81,7 +81,8 @@ def _check(experiment: Experiment, dataset: Dataset) -> None:
     for algorithm in experiment.algorithms:
         if task_of(algorithm.name) != dataset.task:
             predicts = "numbers" if task_of(algorithm.name) == "regression" else "classes"
-            raise DataError(f"{who} is for {dataset.task}, and algorithm {algorithm.id!r} predicts {predicts}: leave it out.")
+            one = f"algorithm {algorithm.id!r} predicts {predicts}"
+            raise DataError(f"{who} is for {dataset.task}, and {one}: leave it out.")
     if dataset.task == "classification":
         present = {dataset.classes[code] for code in set(dataset.y.tolist())}
         if len(present) < 2:

@@ -171,7 +171,8 @@ class Row:
     per_class             class label -> [correct, rows] on the test rows
     inner                 one mapping for each grid value of this fold's own tuning CV: {"params", "n_correct",
                           "n_rows", "n_leaves", "n_trees"}, sums over the tuning folds; [] if there was none, or if
-                          it was shared (two-stage: see `Store.tunings`). For regression "squared_error", not "n_correct"
+                          it was shared (two-stage: see `Store.tunings`). For regression "squared_error" takes the place
+                          of "n_correct"
     clusters              class label -> number of its clusters, {} for an algorithm that finds none
     measures              name -> number on the test rows: mse, rmse and r2 for regression; and what else the fitted
                           estimator says of itself by its method `extra_measures(X, y)`

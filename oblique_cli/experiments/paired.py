@@ -95,8 +95,8 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None) -> 
     for run in runs:
         if any(task_of(algorithm.name) == "regression" for algorithm in run.experiment.algorithms):
             raise ConfigError(
-                f"significance: {run.experiment.name} predicts numbers, and the tests compare classifiers; its errors are "
-                "in oblique table."
+                f"significance: {run.experiment.name} predicts numbers, and the tests compare classifiers; its errors "
+                "are in oblique table."
             )
     labels, found = _methods(runs, titles or {})
     if len(labels) < 2:

@@ -103,8 +103,9 @@ class Table:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Names of the measures that any line has, in the order of the lines."""
-        return tuple(dict.fromkeys(name for line in self.lines for name in line.measures))
+        """Names of the measures that any line has: those of TITLES first, then by name."""
+        found = {name for line in self.lines for name in line.measures}
+        return (*(name for name in TITLES if name in found), *sorted(found - set(TITLES)))
 
     def sheet(self) -> Sheet:
         """What `render` prints."""

@@ -45,7 +45,7 @@ class Settings:
 
     min_node: float
     min_improvement: float
-    min_child: int = 1
+    min_child: float = 1
     max_depth: int | None = None
     weighting: str = "size"
     selection: str = "rss"
@@ -189,7 +189,8 @@ def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> lis
     for j, thresholds in values.items():
         order = np.argsort(X[:, j], kind="stable")
         counts = np.searchsorted(X[order, j], thresholds, side="right")
-        possible = np.flatnonzero((counts >= settings.min_child) & (n - counts >= settings.min_child))
+        least = max(1, settings.min_child)
+        possible = np.flatnonzero((counts >= least) & (n - counts >= least))
         # Of thresholds that divide the rows alike, the first.
         possible = possible[np.unique(counts[possible], return_index=True)[1]]
         if len(possible) == 0:
