@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
     from oblique_cli.estimators.model_tree import M5StyleRegressor, RETISRegressor, TPRTIRegressor
+    from oblique_cli.estimators.pathfinder import PathfinderClassifier
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
 
@@ -21,6 +22,7 @@ __all__ = [
     "BottomUpTreeClassifier",
     "M5StyleRegressor",
     "ObliqueTreeClassifier",
+    "PathfinderClassifier",
     "RETISRegressor",
     "TPRTIRegressor",
     "Tree",
@@ -33,6 +35,7 @@ _PLACES = {
     "M5StyleRegressor": "oblique_cli.estimators.model_tree",
     "make": "oblique_cli.estimators.algorithms",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
+    "PathfinderClassifier": "oblique_cli.estimators.pathfinder",
     "RETISRegressor": "oblique_cli.estimators.model_tree",
     "TPRTIRegressor": "oblique_cli.estimators.model_tree",
     "Tree": "oblique_cli.tree.structure",

@@ -27,6 +27,7 @@ FLOORS = {
     "_core": 1,
     "tree": 2,
     "model_tree": 2,
+    "regions": 2,
     "proposers": 3,
     "estimators": 4,
     "data": 4,

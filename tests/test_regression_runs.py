@@ -78,8 +78,8 @@ def test_a_grid_is_chosen_by_squared_error(tmp_path):
 @pytest.mark.parametrize(
     ("dataset", "algorithm", "message"),
     [
-        ("auto_mpg", "gdt", "data set 'auto_mpg' is for regression, and algorithm 'gdt' predicts classes: leave it out."),
-        ("iris", "retis", "data set 'iris' is for classification, and algorithm 'retis' predicts numbers: leave it out."),
+        ("auto_mpg", "gdt", "data set 'auto_mpg' is for regression, and algorithm 'gdt' predicts classes: leave it"),
+        ("iris", "retis", "data set 'iris' is for classification, and algorithm 'retis' predicts numbers: leave it"),
     ],
 )
 def test_the_wrong_kind_of_data_is_refused_in_one_sentence(call, tmp_path, dataset, algorithm, message):
@@ -91,7 +91,8 @@ def test_the_wrong_kind_of_data_is_refused_in_one_sentence(call, tmp_path, datas
 
 def test_stratified_folds_and_tests_of_accuracy_are_refused(call, tmp_path):
     path = tmp_path / "numbers.yaml"
-    path.write_text("version: 1\ndataset: auto_mpg\nalgorithms: [retis, m5_style]\ncv: {scheme: ordinary, folds: 3, repeats: 1}\n")
+    cv = "cv: {scheme: ordinary, folds: 3, repeats: 1}"
+    path.write_text(f"version: 1\ndataset: auto_mpg\nalgorithms: [retis, m5_style]\n{cv}\n")
     assert call("run", str(path), "--results", str(tmp_path)).code == 0
     assert "predicts numbers" in call("significance", "numbers", "--results", str(tmp_path)).err
     ended = call("run", str(path), "--results", str(tmp_path), "--set", "cv.scheme=stratified", "--fresh")
@@ -104,7 +105,8 @@ def test_a_csv_of_numbers_is_read_for_regression(call, tmp_path):
     rows = ["a,b,target"] + [f"{i},{i % 7},{2 * i + 0.5}" for i in range(40)]
     (tmp_path / "own.csv").write_text("\n".join(rows) + "\n")
     path = tmp_path / "own.yaml"
-    path.write_text("version: 1\ndataset: {csv: own.csv, target: target}\nalgorithm: retis\ncv: {folds: 4, repeats: 1}\n")
+    data = "dataset: {csv: own.csv, target: target}"
+    path.write_text(f"version: 1\n{data}\nalgorithm: retis\ncv: {{folds: 4, repeats: 1}}\n")
     ended = call("run", str(path), "--results", str(tmp_path))
     assert ended.code == 0 and " 1 " in ended.out and "MSE" in ended.out
 

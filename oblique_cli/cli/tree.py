@@ -79,8 +79,8 @@ def tree(
     if not ALGORITHMS[spec.name].makes_tree:
         raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
     task = ALGORITHMS[spec.name].task
-    if format_ in DRAWN and task == "regression":
-        raise ConfigError(f"--format {format_} draws trees of classes, and {spec.name} predicts numbers: use text.")
+    if format_ in DRAWN and not ALGORITHMS[spec.name].hyperplanes:
+        raise ConfigError(f"--format {format_} draws trees of hyperplanes, and {spec.name} makes others: use text.")
     dataset = catalogue.load(policy, data_dir, offline, task)
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"
@@ -126,6 +126,10 @@ def tree(
         rules = estimator.export_text(features, target or "target", precision)
     else:
         found = f"{int((predicted == dataset.y).sum())} of its {dataset.n} rows right"
+    if hasattr(estimator, "reject_"):
+        found += f", {int(estimator.reject_.sum())} rejected"
+        rules = estimator.export_text(features, dataset.classes)
+    elif task == "classification":
         rules = export_text(estimator.tree_, features, dataset.classes, precision, levels)
     heading = (
         f"# {ALGORITHMS[spec.name].title} on {dataset.name}: {estimator.n_leaves_} "

@@ -147,10 +147,15 @@ inline Regions grow_rectangles(const PairCounts& counts, const GridFrame& frame,
 
 // Section 3.3.2: gives both sides the points between them. Direct neighbours face each other in a row or a column with
 // no other rectangle between; the point is halfway, in the middle of that row or column. A cluster without any direct
-// neighbour looks for the nearest rectangle in each of the four oblique directions.
+// neighbour looks for the nearest rectangle in each of the four oblique directions. The third of the three points lies
+// at the height of the other two: the paper prints it at (x2_i_high + x2_j_high) / 2, which is not between the two
+// rectangles and would not survive exchanging them.
 inline void separate(Regions& a, Regions& b, const GridFrame& frame) {
   std::vector<char> direct_a(a.rectangles.size(), 0), direct_b(b.rectangles.size(), 0);
   const auto give = [](Regions& side, int owner, Point point) {
+    // Two clusters that are each other's only oblique neighbours name the same points.
+    for (std::size_t k = 0; k < side.points.size(); ++k)
+      if (side.owner[k] == owner && side.points[k].x == point.x && side.points[k].y == point.y) return;
     side.points.push_back(point);
     side.owner.push_back(owner);
   };

@@ -1,9 +1,10 @@
 """Data sets that are drawn, not read: those of the geometric tree paper and of Amalaman's dissertation, and the thesis'
 two-dimensional examples.
 
-A generator takes a seed and returns features and labels, or features and numbers for regression. The catalogue has an entry for each of them, of availability
-"generated", so a configuration names one like any other set; it is then drawn with `SEED`. The paper and the thesis
-print no coordinates: what they say about a set is in its generator's docstring, the rest is ours.
+A generator takes a seed and returns features and labels, or features and numbers for regression. The catalogue has an
+entry for each of them, of availability "generated", so a configuration names one like any other set; it is then drawn
+with `SEED`. The papers print no coordinates: what they say about a set is in its generator's docstring, the rest is
+ours.
 """
 
 from __future__ import annotations
@@ -130,10 +131,10 @@ def one_bend(seed: int) -> DrawnNumbers:
 
 @SYNTHETIC.register("breiman_levels")
 def breiman_levels(seed: int) -> DrawnNumbers:
-    """750 points, x1 in {-1, 1}, nine more in {-1, 0, 1}; a linear function for each x1. The CART data set of Table 2.3.
+    """750 points, x1 in {-1, 1}, nine more in {-1, 0, 1}; a linear function for each x1.
 
-    Noise is uniform in [-2, 2], as the text says, which alone is a squared error of 1.33; the printed errors, below 0.1,
-    must come from less noise.
+    The CART data set of Table 2.3. Noise is uniform in [-2, 2], as the text says, which alone is a squared error of
+    1.33; the printed errors, below 0.1, must come from less noise.
     """
     rng = _generator(seed, "breiman_levels")
     X = np.c_[rng.choice([-1.0, 1.0], 750), rng.integers(-1, 2, (750, 9))]
@@ -160,7 +161,7 @@ def friedman(seed: int) -> DrawnNumbers:
 
 @SYNTHETIC.register("sine_2d")
 def sine_2d(seed: int) -> Drawn:
-    """834 points of (0, 1) x [-3, 3]: C+ more than 0.3 above sin(2 pi x1), C- more than 0.3 below. 2DSin of Table 3.2."""
+    """834 points of (0, 1) x [-3, 3]: C+ over 0.3 above sin(2 pi x1), C- over 0.3 below. 2DSin of Table 3.2."""
 
     def label(x: Array, y: Array) -> NDArray[np.str_]:
         above = y - np.sin(2 * np.pi * x)
@@ -198,7 +199,7 @@ def patches_6(seed: int) -> Drawn:
 
 @SYNTHETIC.register("circles_2d")
 def circles_2d(seed: int) -> Drawn:
-    """1670 points of (-5, 5)^2: C+ within 1.2 of the centre and beyond 3.5, C- from 1.5 to 3. 2DCircles of Table 3.2."""
+    """1670 points of (-5, 5)^2: C+ within 1.2 of the centre or beyond 3.5, C- from 1.5 to 3. Table 3.2, 2DCircles."""
 
     def label(x: Array, y: Array) -> NDArray[np.str_]:
         r = np.hypot(x, y)

@@ -11,6 +11,7 @@ import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Choice, Constraint, violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import bottom_up, machines, model_tree
+from oblique_cli.estimators.pathfinder import PathfinderClassifier
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -27,12 +28,14 @@ class Algorithm(ABC):
     growth          what kind of model it is and how that comes about: those of one kind share most parameters
     task            "classification" or "regression": what it predicts, as a data set says what it is for
     makes_tree      whether a fitted estimator has one `tree_` to show
+    hyperplanes     whether that tree is a `Tree` of hyperplanes with classes in its leaves
     without         parameters of other algorithms that this kind cannot have -> why
     """
 
     growth: ClassVar[str] = ""
     task: ClassVar[str] = "classification"
     makes_tree: ClassVar[bool] = True
+    hyperplanes: ClassVar[bool] = True
     without: ClassVar[Mapping[str, str]] = {}
 
     name: str
@@ -208,6 +211,7 @@ class Regression(Algorithm):
 
     growth: ClassVar[str] = "model trees"
     task: ClassVar[str] = "regression"
+    hyperplanes: ClassVar[bool] = False
 
     estimator: type[Any]
     fixed: Mapping[str, Any]
@@ -254,11 +258,36 @@ REGRESSION = (
 )
 
 
+@dataclass(frozen=True)
+class Pathfinder(Algorithm):
+    """PATHFINDER, which is one of its kind."""
+
+    growth: ClassVar[str] = "trees of regions"
+    hyperplanes: ClassVar[bool] = False
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """The estimator's."""
+        return dict(PathfinderClassifier.constraints)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = PathfinderClassifier().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> PathfinderClassifier:
+        return PathfinderClassifier(**params)  # draws nothing
+
+
+PATHFINDER = Pathfinder("pathfinder", "PATHFINDER", "Amalaman (2015), chapter 3", path_parameter=None, compiled=True)
+
+
 def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    for algorithm in (*BOTTOM_UP, *MACHINES, *REGRESSION):
+    for algorithm in (*BOTTOM_UP, *MACHINES, *REGRESSION, PATHFINDER):
         table.register(algorithm.name)(algorithm)
     return table
 
