@@ -26,6 +26,7 @@ FLOORS = {
     "geometry": 1,
     "_core": 1,
     "tree": 2,
+    "hierarchy": 2,
     "proposers": 3,
     "estimators": 4,
     "data": 4,
@@ -112,7 +113,7 @@ def test_every_floor_is_lived_on():
         ("sqlite3", "experiments/store.py"),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
-        ("scipy", "proposers/cline.py"),  # the nearest pair; the core takes LAPACK by address
+        ("scipy", ("proposers/cline.py", "hierarchy/")),  # distances and UPGMA; the core takes LAPACK by address
     ],
 )
 def test_a_library_is_used_in_one_place(library, allowed):

@@ -97,7 +97,7 @@ def _described(algorithms: list[dict[str, Any]]) -> list[str]:
             heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}"
             blocks.append("\n".join([heading, _parameters(own)]))
         common = _parameters({key: first[key] for key in shared})
-        blocks.append("\n".join([f"parameters of all {growth} trees", common]))
+        blocks.append("\n".join([f"parameters of all {growth} algorithms", common]))
     return blocks
 
 
