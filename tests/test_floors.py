@@ -113,7 +113,8 @@ def test_every_floor_is_lived_on():
         ("sqlite3", "experiments/store.py"),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
-        ("scipy", ("proposers/cline.py", "hierarchy/")),  # distances and UPGMA; the core takes LAPACK by address
+        # The nearest pair; distances and UPGMA; distributions. (The core takes LAPACK by address.)
+        ("scipy", ("proposers/cline.py", "hierarchy/", "experiments/significance.py")),
     ],
 )
 def test_a_library_is_used_in_one_place(library, allowed):

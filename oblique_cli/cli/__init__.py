@@ -27,8 +27,11 @@ from oblique_cli.registry import close_matches
 COMMANDS = {
     "run": "run.run",
     "compare": "compare.compare",
+    "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
     "table": "table.table",
+    "significance": "significance.significance",
+    "bias-variance": "bias_variance.bias_variance",
     "status": "status.status",
     "list": "listing.list_",
     "data": "data.data",
