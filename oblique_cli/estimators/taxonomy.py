@@ -490,10 +490,13 @@ class HCEditClassifier(NearestNeighborsClassifier):
             inner = square[np.ix_(train, train)]
             taxonomy = self._grown(from_square(inner), self._codes[train])
             apart, codes = square[np.ix_(valid, train)], self._codes[train]
+            known: dict[bytes, int] = {}  # many thresholds keep the same rows
             for k, beta in enumerate(candidates):
                 kept = editing.hc_edit(taxonomy, float(beta))
-                found = classify(apart[:, kept], codes[kept], self.n_neighbors, len(self.classes_), self.weights)
-                right[k] += int((found == self._codes[valid]).sum())
+                if kept.tobytes() not in known:
+                    found = classify(apart[:, kept], codes[kept], self.n_neighbors, len(self.classes_), self.weights)
+                    known[kept.tobytes()] = int((found == self._codes[valid]).sum())
+                right[k] += known[kept.tobytes()]
         return float(candidates[np.flatnonzero(right == right.max())[-1]])
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
