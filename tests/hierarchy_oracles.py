@@ -78,7 +78,7 @@ def nearest_pairs(D: np.ndarray, clusters: set[frozenset[int]]) -> set[frozenset
 
 
 def staxac_merges(
-    D: np.ndarray, codes: np.ndarray, first: set[frozenset[frozenset[int]]] | None = None
+    D: np.ndarray, codes: np.ndarray, first: set[frozenset[frozenset[int]]] | None = None, renew: bool = False
 ) -> tuple[list[frozenset[frozenset[int]]], int]:
     """Algorithm 1 of chapter 5: the pairs merged, in order, and how often a graph was made."""
     clusters = {frozenset([i]) for i in range(len(D))}
@@ -97,7 +97,7 @@ def staxac_merges(
             merges.append(best)
             clusters = clusters - {a, b} | {a | b}
             renamed = {frozenset(a | b if c in (a, b) else c for c in pair) for pair in candidates}
-            candidates = {pair for pair in renamed if len(pair) == 2}
+            candidates = {pair for pair in renamed if len(pair) == 2} if not renew else set()
     return merges, rounds
 
 

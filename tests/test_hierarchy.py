@@ -55,6 +55,7 @@ def example(seed: int, n: int, kind: str = "points", n_classes: int = 3) -> tupl
 METHODS = {
     "avalanche": lambda d, y: avalanche(d),
     "staxac": lambda d, y: staxac(d, y)[0],
+    "staxac, renewed": lambda d, y: staxac(d, y, "renewed")[0],
     "staxac, gabriel": lambda d, y: staxac(d, y, "gabriel")[0],
     "neighbour joining": lambda d, y: neighbor_joining(d),
     "upgma": lambda d, y: upgma(d),
@@ -135,10 +136,11 @@ def test_the_order_of_objects_does_not_matter_where_nothing_ties(n, seed, method
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(8))
-def test_every_merge_of_staxac_is_the_one_that_leaves_the_purest_clustering(kind, seed):
+@pytest.mark.parametrize("graph", ["nearest", "renewed"])
+def test_every_merge_of_staxac_is_the_one_that_leaves_the_purest_clustering(graph, kind, seed):
     D, codes = example(seed, 2 + 2 * seed, kind)
-    merges, rounds = staxac_merges(D, codes)
-    tree, made = staxac(from_square(D), codes)
+    merges, rounds = staxac_merges(D, codes, renew=graph == "renewed")
+    tree, made = staxac(from_square(D), codes, graph)
     assert [frozenset(members(tree, c) for c in pair) for pair in tree.children.tolist()] == merges
     assert made == rounds
 
@@ -264,6 +266,8 @@ def test_the_core_refuses_what_does_not_fit():
             _core.staxac(d, y, 1, np.array(edges, dtype=np.int32))
     with pytest.raises(ValueError, match="as many columns as rows"):
         _core.neighbor_joining(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="not made anew"):
+        _core.staxac(d, y, 1, np.array([0, 1], dtype=np.int32), True)
     for start, message in (([], "at least one"), ([3], "rising row numbers"), ([1, 0], "rising row numbers")):
         with pytest.raises(ValueError, match=message):
             _core.climb_representatives(np.zeros((3, 3)), y, 1, 0.1, np.array(start, dtype=np.int32))

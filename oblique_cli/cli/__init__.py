@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": "compare.compare",
     "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
+    "taxonomy": "taxonomy.taxonomy",
     "table": "table.table",
     "significance": "significance.significance",
     "bias-variance": "bias_variance.bias_variance",

@@ -503,15 +503,17 @@ nb::object avalanche(const Condensed<T>& distances, std::size_t n, bool trace) {
 
 template <class T>
 nb::object staxac(const Condensed<T>& distances, const Codes& y, std::size_t n_classes,
-                  const std::optional<Codes>& edges) {
+                  const std::optional<Codes>& edges, bool renew) {
   const std::size_t n = y.shape(0);
   check_pairs(distances, n);
   check_codes(y, n_classes);
   require(!edges || edges->shape(0) % 2 == 0, "edges are pairs of objects");
+  require(!edges || !renew, "a graph that is given is not made anew");
   for (std::size_t e = 0; edges && e < edges->shape(0); ++e)
     require((*edges)(e) >= 0 && static_cast<std::size_t>((*edges)(e)) < n, "an edge must join two of the objects");
   std::vector<T> sums(distances.data(), distances.data() + distances.shape(0));
   Staxac<T> merging(sums.data(), y.data(), n, n_classes);
+  if (renew) merging.renew();
   for (std::size_t e = 0; edges && e < edges->shape(0); e += 2) {
     require((*edges)(e) != (*edges)(e + 1), "an edge must join two different objects");
     merging.add_edge(static_cast<std::size_t>((*edges)(e)), static_cast<std::size_t>((*edges)(e + 1)));
@@ -707,9 +709,10 @@ NB_MODULE(_core, m) {
           "(m, 3) int64 of node, object and whether it was kept, total distance between the sides after each (m,)); moves "
           "are empty without `trace`.");
     m.def("staxac", &staxac<T>, "distances"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a,
-          "edges"_a.noconvert().none() = nb::none(),
+          "edges"_a.noconvert().none() = nb::none(), "renew"_a = false,
           "STAXAC over a condensed matrix, float32 or float64; edges (2 m,) int32 of the proximity graph, or None for "
-          "nearest neighbours. Returns ((children, heights), how often a graph was made).");
+          "nearest neighbours, which `renew` makes anew after every merge. Returns ((children, heights), how often a "
+          "graph was made).");
     m.def("gabriel_edges", &gabriel<T>, "distances"_a.noconvert(), "n"_a,
           "Edges of the Gabriel graph of a condensed matrix, one after another, (2 m,) int32.");
   };

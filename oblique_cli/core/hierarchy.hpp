@@ -221,6 +221,12 @@ class Staxac {
     std::iota(active_.begin(), active_.end(), std::size_t{0});
   }
 
+  // Has the graph of nearest neighbours made anew after every merge, instead of handing edges on to the union.
+  void renew() {
+    renewing_ = true;
+    nearest_.assign(at_.n(), 0);
+  }
+
   // Adds an edge of the proximity graph. Without any, the graph of nearest neighbours is taken.
   void add_edge(std::size_t i, std::size_t j) {
     neighbours_[i].push_back(j);
@@ -230,6 +236,26 @@ class Staxac {
 
   void run() {
     std::size_t join = 0;
+    if (renewing_ && active_.size() > 1) {
+      for (const std::size_t i : active_) seek(i);
+      while (active_.size() > 1) {
+        ++rounds;
+        const Candidate* chosen = &best_[active_[0]];
+        for (const std::size_t i : active_)
+          if (best_[i] < *chosen) chosen = &best_[i];
+        const std::size_t a = chosen->low, b = chosen->high;
+        unite(a, b, join++);
+        if (active_.size() == 1) break;
+        seek(a);
+        for (const std::size_t c : active_) {
+          if (c == a) continue;
+          if (nearest_[c] == a || nearest_[c] == b)
+            seek(c);
+          else if (std::pair(average(c, a), a) < std::pair(average(c, nearest_[c]), nearest_[c]))
+            nearest_[c] = a, best_[c] = candidate(c, a);
+        }
+      }
+    }
     while (active_.size() > 1) {
       if (!given_ || rounds > 0) link_nearest();
       ++rounds;
@@ -275,6 +301,17 @@ class Staxac {
     for (const std::size_t j : neighbours_[i]) best_[i] = std::min(best_[i], candidate(i, j));
   }
 
+  // Finds the cluster nearest to `i` on average, of equals the first, and makes the pair its candidate.
+  void seek(std::size_t i) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::size_t j : active_) {
+      if (j == i) continue;
+      const double v = average(i, j);
+      if (v < least) least = v, nearest_[i] = j;
+    }
+    best_[i] = candidate(i, nearest_[i]);
+  }
+
   // The graph in which every cluster is linked with the one nearest to it on average, of equals the first.
   void link_nearest() {
     const std::size_t m = active_.size();
@@ -293,7 +330,7 @@ class Staxac {
   }
 
   // Cluster `b` joins cluster `a` and leaves its slot; a < b.
-  void merge(std::size_t a, std::size_t b, std::size_t join) {
+  void unite(std::size_t a, std::size_t b, std::size_t join) {
     joins.left[join] = node_[a];
     joins.right[join] = node_[b];
     joins.heights[join] = average(a, b);
@@ -307,7 +344,11 @@ class Staxac {
       counts_[a * n_classes_ + c] += counts_[b * n_classes_ + c];
       majority_[a] = std::max(majority_[a], counts_[a * n_classes_ + c]);
     }
+  }
 
+  // The same, and the union takes over the edges of both.
+  void merge(std::size_t a, std::size_t b, std::size_t join) {
+    unite(a, b, join);
     // The neighbours of the union are those of both, but for themselves.
     std::vector<std::size_t> both;
     std::set_union(neighbours_[a].begin(), neighbours_[a].end(), neighbours_[b].begin(), neighbours_[b].end(),
@@ -343,7 +384,8 @@ class Staxac {
   std::vector<std::vector<std::size_t>> neighbours_;
   std::vector<Candidate> best_;
   const Candidate none_{};
-  bool given_ = false;
+  std::vector<std::size_t> nearest_;
+  bool given_ = false, renewing_ = false;
 
  public:
   Joins joins;

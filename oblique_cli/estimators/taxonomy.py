@@ -117,8 +117,9 @@ class SupervisedTaxonomy(_OnDistances):
 
     Parameters
     ----------
-    graph : {"nearest", "gabriel"}, default "nearest"
-        Which clusters are neighbours to begin with: each other's nearest, or those of the Gabriel graph.
+    graph : {"nearest", "renewed", "gabriel"}, default "nearest"
+        Which clusters are neighbours: those nearest to each other at the beginning, whose union inherits the neighbours
+        of both; those nearest to each other now; or those of the Gabriel graph, inherited too.
     threshold : float in (0, 1], default 1
         Purity of the clusters in `labels_`.
     metric, scaling, dtype
@@ -131,13 +132,13 @@ class SupervisedTaxonomy(_OnDistances):
         Class counts, purity and majority class of every node; `hierarchy.measures` reads the rest off it.
     labels_ : (n,) number of each row's cluster, the largest first
     rounds_ : int
-        How often the proximity graph was made: once more each time that merge candidates ran out.
+        How often the proximity graph was made: once more each time that merge candidates ran out; n - 1 if renewed.
     classes_ : (C,) class labels
     n_features_in_ : int
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "graph": Choice(tuple(GRAPHS)),
+        "graph": Choice(GRAPHS),
         "threshold": Real(0.0, 1.0, open_low=True),
         **DISTANCE,
         "dtype": Choice(DTYPES),
@@ -417,7 +418,7 @@ class HCEditClassifier(NearestNeighborsClassifier):
         n_neighbors, of equals the highest.
     inner_folds : int, default 10
         Of that cross-validation; one a row if there are fewer rows.
-    graph : {"nearest", "gabriel"}, default "nearest"
+    graph : {"nearest", "renewed", "gabriel"}, default "nearest"
         Of STAXAC.
     n_neighbors, weights, metric, scaling
         As in `NearestNeighborsClassifier`; n_neighbors serves classification only.
@@ -441,7 +442,7 @@ class HCEditClassifier(NearestNeighborsClassifier):
         "tree": Choice(TREES),
         "beta": Optional(Real(0.0, 1.0, open_low=True)),
         "inner_folds": Integer(2),
-        "graph": Choice(tuple(GRAPHS)),
+        "graph": Choice(GRAPHS),
         **NEIGHBOURS,
     }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,13 +10,7 @@ from oblique_cli.errors import DataError
 from oblique_cli.hierarchy.dissimilarities import Condensed, number_of_objects
 from oblique_cli.hierarchy.structure import Hierarchy
 
-Graph = Callable[[Condensed, int], "np.ndarray | None"]
-
-# Name -> edges of the proximity graph; None stands for the nearest neighbours, which the core finds on its way.
-GRAPHS: Mapping[str, Graph] = {
-    "nearest": lambda condensed, n: None,
-    "gabriel": lambda condensed, n: _core.gabriel_edges(condensed, n) if n > 1 else None,
-}
+GRAPHS = ("nearest", "renewed", "gabriel")
 
 
 def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tuple[Hierarchy, int]:
@@ -29,8 +21,11 @@ def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tu
     Among neighbouring clusters the two are merged whose merge leaves the purest clustering; the union has the
     neighbours of both. Of equally pure merges the one of the smaller mean distance is made, then the one of the lowest
     objects. The paper stops when no candidates are left, which with nearest neighbours is usually before one cluster
-    is: then the remaining clusters are linked with their nearest ones by mean distance, and it goes on. A Gabriel graph
-    is connected.
+    is: then the remaining clusters are linked with their nearest ones by mean distance, and it goes on.
+
+    Graph "renewed" takes step 2 at its word, in which the nearest neighbour is that in the clustering X: it is found
+    anew after every merge and edges are not inherited. "gabriel" is the wider graph that the paper proposes; it is
+    connected, and in more than a few dimensions nearly complete.
 
     Memory: one copy of the matrix. In float32 the copy is too, and sums of distances, which only settle ties in purity,
     are rounded to 24 bits.
@@ -39,5 +34,6 @@ def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tu
     labels = np.ascontiguousarray(codes, dtype=np.int32)
     if labels.shape != (n,):
         raise DataError(f"{n} objects need {n} labels. Got {len(labels)}.")
-    tree, rounds = _core.staxac(condensed, labels, int(labels.max()) + 1, GRAPHS[graph](condensed, n))
+    edges = _core.gabriel_edges(condensed, n) if graph == "gabriel" and n > 1 else None
+    tree, rounds = _core.staxac(condensed, labels, int(labels.max()) + 1, edges, graph == "renewed")
     return Hierarchy(*tree), rounds
