@@ -11,14 +11,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
+    from oblique_cli.estimators.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
-__all__ = ["ALGORITHMS", "BottomUpTreeClassifier", "ObliqueTreeClassifier", "Tree", "make"]
+__all__ = [
+    "ALGORITHMS",
+    "AvalancheClustering",
+    "BottomUpTreeClassifier",
+    "HCEditClassifier",
+    "ObliqueTreeClassifier",
+    "SupervisedTaxonomy",
+    "Tree",
+    "make",
+]
 
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
+    "AvalancheClustering": "oblique_cli.estimators.taxonomy",
+    "HCEditClassifier": "oblique_cli.estimators.taxonomy",
+    "SupervisedTaxonomy": "oblique_cli.estimators.taxonomy",
     "BottomUpTreeClassifier": "oblique_cli.estimators.bottom_up",
     "make": "oblique_cli.estimators.algorithms",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",

@@ -101,7 +101,7 @@ def test_a_matrix_with_labels_by_name_becomes_newick(call):
     text = call("taxonomy", "d.csv", "--matrix", "--labels", "labels.csv", "--min-size", "1")
     assert "3 objects, x 2, y 1" in text.out
     for content, labels, message in (
-        (MATRIX.replace("5,0", "6,0"), "r,y\nq,x\np,x\n", "d.csv: a dissimilarity matrix must be symmetric: 'q' to 'r'"),
+        (MATRIX.replace("5,0", "6,0"), "r,y\nq,x\np,x\n", "d.csv: a dissimilarity matrix must be symmetric: 'q'"),
         (MATRIX.replace("5", "-5"), "r,y\nq,x\np,x\n", "the dissimilarity of 'q' and 'r' must be 0 or more. Got -5."),
         (MATRIX.replace("5", "nan"), "r,y\nq,x\np,x\n", "must be a finite number. Got nan."),
         (MATRIX.replace("r,4,5,0", "r,4,5,1"), "r,y\nq,x\np,x\n", "of 'r' to itself must be 0. Got 1"),
@@ -120,6 +120,12 @@ def test_one_object_and_one_class_have_a_report_too(call):
     for form in ("text", "svg", "newick", "json"):
         ended = call("taxonomy", "d.csv", "--matrix", "--labels", "labels.csv", "--format", form)
         assert ended.code == 0, ended.err
+
+
+def test_oblique_tree_says_that_neighbours_have_no_hyperplanes(call):
+    ended = call("tree", "iris", "--algorithm", "hc_edit_staxac")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "hc_edit_staxac keeps rows and has no tree of hyperplanes to print; see oblique taxonomy." in ended.err
 
 
 def test_names_are_escaped_in_svg():

@@ -387,8 +387,7 @@ def test_mean_distances_are_those_of_all_clusters_one_by_one(method):
         if len(rows) > 1:
             within += len(rows) / N * D[np.ix_(rows, rows)].sum() / (len(rows) * (len(rows) - 1))
             a, b = (tree.members(int(c)) for c in tree.children[node - tree.n])
-            apart += len(rows) * D[np.ix_(a, b)].mean()
-    apart /= tree.sizes[tree.n :].sum()
+            apart += len(rows) / N * D[np.ix_(a, b)].mean()
     np.testing.assert_allclose(measures.mean_distances(tree, from_square(D)), (within, apart), rtol=1e-9)
     assert measures.mean_distances(upgma(np.zeros(0)), np.zeros(0)) == (0.0, 0.0)
 

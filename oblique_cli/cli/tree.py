@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from oblique_cli.cli._common import data_dir_option, offline_option, output_option, own_data, set_option, write
-from oblique_cli.errors import DataError
+from oblique_cli.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec
@@ -72,6 +72,8 @@ def tree(
     dataset = catalogue.load(policy, data_dir, offline)
     if dataset.task != "classification":
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts classes.")
+    if ALGORITHMS[spec.name].growth == "nearest-neighbour":
+        raise ConfigError(f"{spec.name} keeps rows and has no tree of hyperplanes to print; see oblique taxonomy.")
     encoder = fold_encoder(dataset, policy)
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
     random_state = seeds.integer(seed, dataset.name, "tree")

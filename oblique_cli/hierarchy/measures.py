@@ -25,7 +25,7 @@ def mean_distances(tree: Hierarchy, condensed: Condensed) -> tuple[float, float]
 
     Within is sum |C| / N d(C) over all 2n - 1 nodes C, with N the sum of their sizes and d(C) the mean distance of two
     objects of C, 0 for single objects. The paper does not define between; here it is the mean distance of two objects
-    on different sides of a join, averaged over joins in the same way.
+    on different sides of C, averaged in the same way, single objects with their 0 included.
     """
     if tree.n == 1:
         return 0.0, 0.0
@@ -44,7 +44,7 @@ def mean_distances(tree: Hierarchy, condensed: Condensed) -> tuple[float, float]
     left, right = tree.children[:, 0], tree.children[:, 1]
     within = block(joins, joins) / (size * (size - 1))
     apart = block(left, right) / (tree.sizes[left] * tree.sizes[right])
-    return float((size * within).sum() / tree.sizes.sum()), float((size * apart).sum() / size.sum())
+    return float((size * within).sum() / tree.sizes.sum()), float((size * apart).sum() / tree.sizes.sum())
 
 
 # ---- tree topology (5.4.1) -------------------------------------------------------------------------------------------
