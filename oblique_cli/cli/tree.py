@@ -54,6 +54,7 @@ def tree(
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
              oblique tree --csv my.csv --target class --set max_depth=3 --format json
              oblique tree five_regions --format svg --output tree.svg
+             oblique tree hepatitis --set missing=keep --set algorithm.missing=learn
     """
     if (name is None) == (csv is None):
         raise click.UsageError("give either the name of a data set (oblique data list) or --csv")
@@ -75,7 +76,7 @@ def tree(
     experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where="oblique tree")
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
-    if ALGORITHMS[spec.name].growth == "no tree":
+    if not ALGORITHMS[spec.name].makes_tree:
         raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
     dataset = catalogue.load(policy, data_dir, offline)
     if dataset.task != "classification":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 POLICIES = {
-    "missing": Choice(("error", "drop", "impute")),
+    "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
 

@@ -24,10 +24,14 @@ class Algorithm(ABC):
     source          paper and section
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
-    growth          how its trees come about: those of one kind share most parameters
+    growth          what kind of model it is and how that comes about: those of one kind share most parameters
+    makes_tree      whether a fitted estimator has one `tree_` of hyperplanes to show
+    without         parameters of other algorithms that this kind cannot have -> why
     """
 
     growth: ClassVar[str] = ""
+    makes_tree: ClassVar[bool] = True
+    without: ClassVar[Mapping[str, str]] = {}
 
     name: str
     title: str
@@ -50,7 +54,8 @@ class Algorithm(ABC):
         table = self.parameters
         for name, value in params.items():
             if name not in table:
-                raise ConfigError(f"{self.name} has no parameter {name!r}.{close_matches(name, table)}")
+                hint = self.without.get(name) or close_matches(name, table)
+                raise ConfigError(f"{self.name} has no parameter {name!r}.{hint}")
             message = violation(name, value, table[name], self.name)
             if message:
                 raise ConfigError(message)
@@ -65,7 +70,7 @@ class Algorithm(ABC):
 class TopDown(Algorithm):
     """A tree grown top-down by a proposer, whose misclassification limit goes by the paper's name."""
 
-    growth: ClassVar[str] = "top-down"
+    growth: ClassVar[str] = "top-down trees"
 
     proposer: type[Proposer]
 
@@ -105,7 +110,11 @@ class TopDown(Algorithm):
 class BottomUp(Algorithm):
     """A tree merged from clusters; `options` are the parameters that its splitter has to itself."""
 
-    growth: ClassVar[str] = "bottom-up"
+    growth: ClassVar[str] = "bottom-up trees"
+    without: ClassVar[Mapping[str, str]] = {
+        "class_weight": " Bottom-up trees take no weights, because scikit-learn's mixtures take none.",
+        "missing": " Bottom-up trees take no missing values; set missing of the data set to impute or drop.",
+    }
 
     splitter: str
     options: Mapping[str, Constraint]
@@ -129,7 +138,8 @@ class BottomUp(Algorithm):
 class Machine(Algorithm):
     """A classifier that is no tree: a row of published tables, beside the trees."""
 
-    growth: ClassVar[str] = "no-tree"
+    growth: ClassVar[str] = "classifiers that are no tree"
+    makes_tree: ClassVar[bool] = False
 
     estimator: type[machines.ProximalSVMClassifier] | type[machines.SupportVectorClassifier]
 

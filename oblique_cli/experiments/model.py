@@ -26,7 +26,7 @@ class DatasetSpec:
     name: str
     csv: str | None = None
     target: str | None = None
-    missing: str = "error"  # error | drop | impute
+    missing: str = "error"  # error | drop | impute | keep: for algorithms that take missing values themselves
     encoding: str = "error"  # error | onehot | ordinal | crimcoord: what to do with qualitative columns
     qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
 

@@ -32,7 +32,7 @@ from oblique_cli.errors import (
     ConfigError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm
-from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.estimators.encoding import coded_weights, fold_encoder, prepared
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
@@ -294,6 +294,10 @@ def run(
         for policy, dataset in zip(experiment.datasets, datasets, strict=True)
         for spec in experiment.algorithms
     }
+    for case in cases.values():
+        for weights in (case.spec.params.get("class_weight"), *case.spec.grid.get("class_weight", ())):
+            if isinstance(weights, Mapping):
+                coded_weights(weights, case.dataset)  # refuses labels that the data set does not have
     done = len(jobs) - len(pending)
     failures: list[Row] = []
     with Signals(progress) as signals:

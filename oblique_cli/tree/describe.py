@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from oblique_cli.tree.missing import EVERYTHING
 from oblique_cli.tree.structure import Tree
 
 INDENT = "    "
@@ -64,7 +65,23 @@ def condition(
     A qualitative feature stands for the score of its level, listed behind: "0.6 age - 0.8 job <= 1.5 with job = 0.71
     clerk, -0.71 smith". A level that is not listed has no score, which counts as 0. Alone it needs none: "job in
     {clerk}". Of more than `most_terms` terms those of the largest coefficients are written, and "..." for the others.
+    "or missing" stands behind a node that sends rows left which lack a value it uses; others send them right.
     """
+    text = _of_values(tree, node, feature_names, precision, level_names, most_terms)
+    quantitative = [j for j in np.flatnonzero(tree.coef_[node]) if j not in tree.level_columns]
+    if tree.missing_left is None or not tree.missing_left[node] or not quantitative:
+        return text
+    return text + (", or missing" if len(quantitative) == 1 else ", or any of these missing")
+
+
+def _of_values(
+    tree: Tree,
+    node: int,
+    feature_names: Sequence[str],
+    precision: int,
+    level_names: Mapping[int, Sequence[str]] | None,
+    most_terms: int | None,
+) -> str:
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
     used = [int(j) for j in np.flatnonzero(coef)]
     scored = {j: _scores(tree, node, j, level_names or {}) for j in used if j in tree.level_columns}
@@ -75,6 +92,8 @@ def condition(
         return f"{feature_names[j]} in {{{', '.join(inside)}}}{others}"
     if len(used) == 1:
         (j,) = used
+        if threshold == EVERYTHING and tree.missing_left is not None:
+            return f"{feature_names[j]} is not missing"
         sign = ">=" if coef[j] < 0 else "<="
         return f"{feature_names[j]} {sign} {threshold / coef[j] + 0.0:.{precision}g}"
     terms, rest = "", ""
