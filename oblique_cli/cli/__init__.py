@@ -30,6 +30,7 @@ COMMANDS = {
     "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
     "taxonomy": "taxonomy.taxonomy",
+    "figures": "figures.figures",
     "table": "table.table",
     "significance": "significance.significance",
     "bias-variance": "bias_variance.bias_variance",

@@ -14,7 +14,8 @@ from oblique_cli.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "svg", "png")
+DRAWN = ("svg", "png")
 
 
 @click.command()
@@ -45,16 +46,22 @@ def tree(
     """Fit a tree to all rows of the data set NAME, or of a CSV file, and print its rules.
 
     A row goes the way of "if" when the inequality holds. A leaf shows its class and how many training rows of each
-    class it has. The JSON holds every coefficient to the bit.
+    class it has. The JSON holds every coefficient to the bit. The formats svg and png draw the tree, and beside it the
+    partition if there are two numeric features; they need --output and matplotlib. Of a condition they show the eight
+    largest coefficients.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
              oblique tree --csv my.csv --target class --set max_depth=3 --format json
+             oblique tree five_regions --format svg --output tree.svg
+             oblique tree hepatitis --set missing=keep --set algorithm.missing=learn
     """
     if (name is None) == (csv is None):
         raise click.UsageError("give either the name of a data set (oblique data list) or --csv")
     if (csv is None) != (target is None):
         raise click.UsageError("--csv and --target, the name of its class column, go together")
+    if format_ in DRAWN and output is None:
+        raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
     dataset_key = own_data(csv, target) if csv and target else {"name": name}
 
     from oblique_cli import seeds
@@ -69,11 +76,11 @@ def tree(
     experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where="oblique tree")
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
+    if not ALGORITHMS[spec.name].makes_tree:
+        raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
     dataset = catalogue.load(policy, data_dir, offline)
     if dataset.task != "classification":
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts classes.")
-    if ALGORITHMS[spec.name].growth == "nearest-neighbour":
-        raise ConfigError(f"{spec.name} keeps rows and has no tree of hyperplanes to print; see oblique taxonomy.")
     encoder = fold_encoder(dataset, policy)
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
     random_state = seeds.integer(seed, dataset.name, "tree")
@@ -92,6 +99,22 @@ def tree(
             **estimator.tree_.to_dict(),
         }
         write(json.dumps(document) + "\n", output)
+        return
+    if format_ in DRAWN:
+        from oblique_cli.data import files
+        from oblique_cli.drawing.canvas import rendered
+        from oblique_cli.drawing.diagram import drawing
+
+        figure = drawing(
+            estimator.tree_,
+            features,
+            dataset.classes,
+            title=f"{ALGORITHMS[spec.name].title} on {dataset.name}",
+            precision=precision,
+            level_names=levels,
+            rows=(X, dataset.y),
+        )
+        files.write(Path(str(output)), rendered(figure, format_))
         return
     right = int((estimator.predict(X) == dataset.y).sum())
     heading = (
