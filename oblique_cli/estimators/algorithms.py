@@ -158,6 +158,34 @@ class Machine(Algorithm):
         return self.estimator(**params)  # neither draws at random
 
 
+@dataclass(frozen=True)
+class Neighbours(Algorithm):
+    """The k-nearest-neighbour rule after an editor; `fixed` are the parameters that make it this algorithm."""
+
+    growth: ClassVar[str] = "nearest neighbours"
+    makes_tree: ClassVar[bool] = False
+
+    estimator: type[taxonomy.NearestNeighborsClassifier]
+    fixed: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of the estimator but for the fixed ones."""
+        return {k: v for k, v in taxonomy.neighbour_options(self.estimator).items() if k not in self.fixed}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> taxonomy.NearestNeighborsClassifier:
+        given = {**self.fixed, **params}
+        if "random_state" in self.estimator().get_params(deep=False):
+            given["random_state"] = random_state
+        return self.estimator(**given)
+
+
 BOTTOM_UP = (
     BottomUp(
         "hhbut",
@@ -180,31 +208,24 @@ BOTTOM_UP = (
 )
 
 
-@dataclass(frozen=True)
-class Neighbours(Algorithm):
-    """The k-nearest-neighbour rule after an editor; `fixed` are the parameters that make it this algorithm."""
-
-    growth: ClassVar[str] = "nearest neighbours"
-
-    estimator: type[taxonomy.NearestNeighborsClassifier]
-    fixed: Mapping[str, Any]
-
-    @property
-    def parameters(self) -> dict[str, Constraint]:
-        """Those of the estimator but for the fixed ones."""
-        return {k: v for k, v in taxonomy.neighbour_options(self.estimator).items() if k not in self.fixed}
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """The estimator's own."""
-        own = self.estimator().get_params(deep=False)
-        return {name: own[name] for name in self.parameters}
-
-    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> taxonomy.NearestNeighborsClassifier:
-        given = {**self.fixed, **params}
-        if "random_state" in self.estimator().get_params(deep=False):
-            given["random_state"] = random_state
-        return self.estimator(**given)
+MACHINES = (
+    Machine(
+        "gepsvm",
+        "GEPSVM",
+        "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV",
+        path_parameter=None,
+        compiled=False,
+        estimator=machines.ProximalSVMClassifier,
+    ),
+    Machine(
+        "svm",
+        "SVM",
+        "Chang & Lin (2001), LIBSVM, in scikit-learn; Manwani & Sastry (2012), section IV",
+        path_parameter=None,
+        compiled=False,
+        estimator=machines.SupportVectorClassifier,
+    ),
+)
 
 
 def _neighbours(
@@ -234,26 +255,6 @@ NEIGHBOURS = (
     ),
     _neighbours(
         "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", taxonomy.HCEditClassifier, "beta", tree="upgma"
-    ),
-)
-
-
-MACHINES = (
-    Machine(
-        "gepsvm",
-        "GEPSVM",
-        "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV",
-        path_parameter=None,
-        compiled=False,
-        estimator=machines.ProximalSVMClassifier,
-    ),
-    Machine(
-        "svm",
-        "SVM",
-        "Chang & Lin (2001), LIBSVM, in scikit-learn; Manwani & Sastry (2012), section IV",
-        path_parameter=None,
-        compiled=False,
-        estimator=machines.SupportVectorClassifier,
     ),
 )
 

@@ -290,7 +290,7 @@ def _eureka(
         header = ("data set", "complexity", "rows a pure cluster", "mean accuracy", "% in subclasses")
         yield ExtraTable(
             "complexity",
-            f"EUREKA on UCI sets, subclasses of at least {SIGMA} rows; accuracy is the mean of {', '.join(CLASSIFIERS)}",
+            f"EUREKA on UCI sets, subclasses of {SIGMA} rows or more; accuracy is the mean of {', '.join(CLASSIFIERS)}",
             (*header, "modes at purity 1", "modes at 0.9"),
             tuple(rows),
         )
