@@ -28,6 +28,7 @@ COMMANDS = {
     "run": "run.run",
     "compare": "compare.compare",
     "tree": "tree.tree",
+    "spectrum": "spectrum.spectrum",
     "table": "table.table",
     "status": "status.status",
     "list": "listing.list_",

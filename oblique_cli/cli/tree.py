@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import data_dir_option, offline_option, output_option, own_data, set_option, write
-from oblique_cli.errors import DataError
-
-if TYPE_CHECKING:
-    from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec
+from oblique_cli.cli._common import data_dir_option, offline_option, output_option, set_option, write
+from oblique_cli.cli._fitting import fit_to_all
+from oblique_cli.errors import ConfigError
 
 FORMATS = ("text", "json")
 
@@ -51,34 +47,21 @@ def tree(
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
              oblique tree --csv my.csv --target class --set max_depth=3 --format json
     """
-    if (name is None) == (csv is None):
-        raise click.UsageError("give either the name of a data set (oblique data list) or --csv")
-    if (csv is None) != (target is None):
-        raise click.UsageError("--csv and --target, the name of its class column, go together")
-    dataset_key = own_data(csv, target) if csv and target else {"name": name}
-
-    from oblique_cli import seeds
-    from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.estimators.encoding import encoded_levels, encoded_names, fold_encoder, prepared
-    from oblique_cli.experiments import config
+    from oblique_cli.estimators.encoding import encoded_levels, encoded_names
+    from oblique_cli.fourier.structure import DiscreteTree, describe
     from oblique_cli.tree.describe import export_text
 
-    plain = {"version": 1, "dataset": dataset_key, "algorithm": {"name": algorithm}}
-    stem = Path(csv).stem if csv else "tree"
-    experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where="oblique tree")
-    policy: DatasetSpec = experiment.datasets[0]
-    spec: AlgorithmSpec = experiment.algorithms[0]
-    dataset = catalogue.load(policy, data_dir, offline)
-    if dataset.task != "classification":
-        raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts classes.")
-    encoder = fold_encoder(dataset, policy)
-    X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
-    random_state = seeds.integer(seed, dataset.name, "tree")
-    estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
-    estimator = prepared(estimator, dataset, policy).fit(X, dataset.y)
+    fitted = fit_to_all(name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique tree")
+    dataset, spec, encoder, estimator = fitted.dataset, fitted.spec, fitted.encoder, fitted.estimator
+    if not hasattr(estimator, "tree_"):
+        raise ConfigError(
+            f"{spec.name} fits {len(estimator.trees_)} trees, and oblique tree prints one; use oblique spectrum, or an "
+            "algorithm that fits one tree (oblique list algorithms)."
+        )
     features = encoded_names(dataset, encoder)
     levels = encoded_levels(dataset, estimator)
+    values = estimator.value_names() if isinstance(estimator.tree_, DiscreteTree) else []
     if format_ == "json":
         document = {
             "algorithm": spec.name,
@@ -87,23 +70,20 @@ def tree(
             "features": features,
             "classes": dataset.classes,
             **({"level_names": levels} if levels else {}),
+            **({"value_names": values} if values else {}),
             **estimator.tree_.to_dict(),
         }
         write(json.dumps(document) + "\n", output)
         return
-    right = int((estimator.predict(X) == dataset.y).sum())
+    right = int((estimator.predict(fitted.X) == dataset.y).sum())
     heading = (
         f"# {ALGORITHMS[spec.name].title} on {dataset.name}: {estimator.n_leaves_} "
         f"{'leaf' if estimator.n_leaves_ == 1 else 'leaves'}, depth {estimator.depth_}, "
         f"{right} of its {dataset.n} rows right\n"
     )
     note = f"# {dataset.note}\n" if dataset.note else ""
-    write(heading + note + export_text(estimator.tree_, features, dataset.classes, precision, levels), output)
-
-
-def _full(override: str) -> str:
-    """Return "epsilon=0.1" as the key of a configuration: there is one algorithm and one data set it can belong to."""
-    key = override.partition("=")[0]
-    if "." in key:
-        return override
-    return f"{'dataset' if key in ('missing', 'encoding', 'qualitative') else 'algorithm'}.{override}"
+    if values:
+        rules = describe(estimator.tree_, features, values, dataset.classes, precision)
+    else:
+        rules = export_text(estimator.tree_, features, dataset.classes, precision, levels)
+    write(heading + note + rules, output)
