@@ -13,7 +13,7 @@ export OBLIQUE_DATA := $(if $(DATA),$(DATA),$(OBLIQUE_DATA))
 INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml $(wildcard oblique_cli/core/*)
 
-.PHONY: run test lint bench reproduce-chapter3 clean
+.PHONY: run test lint bench reproduce clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -31,14 +31,12 @@ lint: $(INSTALLED)  ## style, types, and the C++ with warnings as errors
 bench: $(INSTALLED)  ## every speed claim, side by side
 	$(BIN)/python -m benchmarks
 
-ifeq ($(PROFILE),quick)
-CHAPTER3 = configs/reproduce/chapter3_quick.yaml
-else
-CHAPTER3 = configs/reproduce/chapter3.yaml configs/reproduce/chapter3_shuttle.yaml
-endif
+reproduce: $(INSTALLED)  ## every published table beside ours; PROFILE=quick for the small bundled sets
+	$(BIN)/oblique reproduce all --profile $(PROFILE)
 
-reproduce-chapter3: $(INSTALLED)  ## Table 3.1 beside ours; PROFILE=quick for the bundled small sets
-	$(BIN)/oblique run $(CHAPTER3)
+# reproduce-chapter3, reproduce-chapter5, reproduce-chapter6, reproduce-gdt: one study of `oblique reproduce`
+reproduce-%: $(INSTALLED)
+	$(BIN)/oblique reproduce $* --profile $(PROFILE)
 
 $(INSTALLED): $(SOURCES)
 	$(PYTHON) -m venv $(VENV)

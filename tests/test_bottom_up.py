@@ -120,8 +120,10 @@ def test_the_leaves_are_the_clusters_whatever_splits(name, components, merging):
 def test_clouds_are_found_and_told_apart(splitter, components):
     X, y = blobs(*XOR)
     model = BottomUpTreeClassifier(splitter, components=components, random_state=0).fit(X, y)
-    assert model.n_clusters_ == {0: 2, 1: 2}
-    assert model.score(X, y) == 1.0 and (model.n_leaves_, model.n_nodes_) == (4, 7)
+    counts = list(model.n_clusters_.values())
+    # A held-out likelihood may rise once more by chance; BIC does not.
+    assert counts == [2, 2] if components == "bic" else min(counts) == 2 and max(counts) <= 3
+    assert model.score(X, y) == 1.0 and model.n_nodes_ == 2 * sum(counts) - 1
 
 
 def test_bic_stops_at_the_first_k_that_does_not_improve_it():
@@ -135,23 +137,30 @@ def test_bic_stops_at_the_first_k_that_does_not_improve_it():
         mixtures = [fit(Z, k) for k in range(1, len(groups) + 2)]
     bics = [mixture.bic(Z) for mixture in mixtures]
     assert len(groups) > 1 and (np.diff(bics[:-1]) < 0).all()
-    smallest = np.bincount(mixtures[-1].predict(Z)).min()
-    assert bics[-1] >= bics[-2] or smallest < X.shape[1] + 1
+    assert bics[-1] >= bics[-2]
 
 
-def test_no_component_holds_fewer_rows_than_a_covariance_needs():
-    data = real_set("glass")
-    for seed in range(5):
-        for code in range(len(data.classes)):
-            X = data.X[data.y == code]
-            groups = clustering().of_class(X, code, seed)
-            assert len(groups) == 1 or min(map(len, groups)) >= X.shape[1] + 1
+def test_a_class_has_no_more_components_than_distinct_rows():
+    X = np.repeat([[0.0, 0.0], [9.0, 9.0]], [4, 3], axis=0)
+    groups = sorted(g.tolist() for g in clustering(min_components=5).of_class(X, 0, 0))
+    assert groups == [[0, 1, 2, 3], [4, 5, 6]]
+    assert len(clustering(min_components=5).of_class(X[:4], 0, 0)) == 1
 
 
-def test_a_class_keeps_the_k_that_its_rows_can_carry():
-    X, _ = blobs((0, 0, 0), (0, 9, 0), rows=3)  # 6 rows in 2 features carry two components, 5 rows one
-    assert len(clustering(min_components=2).of_class(X, 0, 0)) == 2
-    assert len(clustering(min_components=2).of_class(X[1:], 0, 0)) == 1
+@pytest.mark.parametrize("components", CRITERIA)
+def test_a_class_of_a_few_rows_is_divided_or_left_whole(components):
+    rng = np.random.default_rng(0)
+    for n in range(1, 8):
+        groups = clustering(components=components).of_class(rng.normal(size=(n, 3)), 0, 0)
+        assert sorted(np.concatenate(groups).tolist()) == list(range(n))
+
+
+def test_without_standardising_the_regularization_is_in_units_of_the_features():
+    X, _ = blobs((0, 0, 0), (0, 6, 0))
+    options = {"standardize": False, "covariance_regularization": 0.1}
+    assert len(clustering(**options).of_class(X, 0, 0)) == 2
+    assert len(clustering(**options).of_class(X * 1e-3, 0, 0)) == 1  # the two clouds drown in what is added
+    assert len(clustering().of_class(X * 1e-3, 0, 0)) == 2
 
 
 def test_equal_limits_fix_k():
@@ -380,7 +389,7 @@ def test_the_table_has_complete_defaults_that_are_allowed(name):
 def test_defaults_are_those_of_the_thesis():
     d = ALGORITHMS["hhbut"].defaults
     assert (d["components"], d["component_folds"], d["criterion"], d["tau"]) == ("bic", 10, "twoing", 0.05)
-    assert (d["merging"], d["hybrid"], d["covariance_regularization"]) == ("centroid", False, 1e-6)
+    assert (d["merging"], d["hybrid"], d["covariance_regularization"]) == ("centroid", False, 0.01)
     assert "cost" not in d and "tau" not in ALGORITHMS["butif_svm"].parameters
     assert (ALGORITHMS["hhbut"].path_parameter, ALGORITHMS["butif_svm"].path_parameter) == (None, "cost")
 

@@ -56,6 +56,35 @@ def test_the_2_sd_rule_asks_for_twice_the_gap():
     assert verdict(73.5, 1.0, 69.5, 1.0, rule="2-SD") == FIRST
 
 
+# Mean and SD of the squared error of TPRTI-A and of M5 on the twelve data sets of Table 2.7 (Amalaman 2015).
+TPRTI_A_AND_M5 = [
+    (0.089, 0.0000, 446.899, 36.45),
+    (0.000, 0.0000, 4.75, 0.239),
+    (0.07614, 0.0100, 0.0932, 0.0009),
+    (0.0074, 0.01, 0.001, 0.0002),
+    (3.1114, 0.80, 4.888, 0.1536),
+    (4.3806, 2.71, 4.691, 0.586),
+    (7.6021, 6.33, 8.507, 0.3105),
+    (16.0922, 10.29, 28.839, 30.889),
+    (0.1169, 0.07, 0.139, 0.0051),
+    (0.2067, 0.10, 1.038, 0.100),
+    (2.8315, 1.412, 9.451, 2.9519),
+    (0.0303, 0.001, 0.030, 0.0009),
+]
+
+
+def test_the_tprti_rule_counts_table_2_7_as_stated_but_not_as_printed():
+    # By hand: 7 wins, 4 ties, 1 loss. Table 2.6 prints 6/5/1, which its own rule does not give.
+    found = [verdict(*numbers, rule="TPRTI", smaller_is_better=True) for numbers in TPRTI_A_AND_M5]
+    assert [found.count(outcome) for outcome in (FIRST, TIE, SECOND)] == [7, 4, 1]
+
+
+def test_the_tprti_rule_looks_at_the_sd_of_the_better_one_only():
+    assert verdict(5.0, 1.0, 7.0, 9.0, rule="TPRTI", smaller_is_better=True) == FIRST
+    assert verdict(5.0, 9.0, 7.0, 1.0, rule="TPRTI", smaller_is_better=True) == TIE
+    assert verdict(7.0, 1.0, 5.0, 9.0, rule="TPRTI") == FIRST
+
+
 @pytest.mark.parametrize("gap", range(4))
 def test_a_missing_number_gives_no_verdict(gap):
     numbers = [97.2, 0.3, 96.3, 0.4]
@@ -313,7 +342,7 @@ def test_one_algorithm_is_nothing_to_compare():
 
 
 def test_an_unknown_rule_is_refused():
-    with pytest.raises(UnknownName, match=r"^unknown comparison rule '3-SD'\. Known: 1-SD, 2-SD\.$"):
+    with pytest.raises(UnknownName, match=r"^unknown comparison rule '3-SD'\. Known: 1-SD, 2-SD, TPRTI\.$"):
         compare(table_of(RESULTS), "3-SD")
 
 

@@ -113,7 +113,7 @@ def test_every_floor_is_lived_on():
         ("sqlite3", "experiments/store.py"),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
-        ("scipy", "proposers/cline.py"),  # the nearest pair; the core takes LAPACK by address
+        ("scipy", ("proposers/cline.py", "experiments/significance.py")),  # the nearest pair; distributions
     ],
 )
 def test_a_library_is_used_in_one_place(library, allowed):

@@ -126,7 +126,7 @@ def test_an_exception_is_a_failed_row_with_its_first_line():
 
 
 def test_an_exception_without_text_is_named():
-    assert running._first_line(KeyError()) == "KeyError"
+    assert running.first_line(KeyError()) == "KeyError"
 
 
 def test_a_keyboard_interrupt_is_not_a_failed_fold(monkeypatch):
@@ -643,3 +643,17 @@ def test_a_run_killed_again_and_again_ends_with_the_rows_of_an_unbroken_one(tmp_
     assert timeless(stored(broken)) == timeless(stored(whole))
     with Store(broken / "oblique.sqlite") as store:
         assert len(store.tunings("test")) == 1
+
+
+class Telling(Stump):
+    """Says more of itself than the runner asks."""
+
+    def extra_measures(self, X, y):
+        return {"rows": len(X), "share of class 1": np.mean(y == 1)}
+
+
+def test_what_an_estimator_says_of_itself_on_the_test_rows_is_kept():
+    dataset = toy(30)
+    row, fold, _ = one_job(case("stump", dataset, algorithm=FakeAlgorithm("stump", Telling)), CVSpec(folds=3))
+    assert row.measures == {"rows": 10.0, "share of class 1": float(np.mean(dataset.y[fold.test] == 1))}
+    assert one_job(case("stump", dataset), CVSpec(folds=3))[0].measures == {}

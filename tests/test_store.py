@@ -40,6 +40,7 @@ ROW = Row(
     per_class={"1": [10, 15], "größer; DROP TABLE rows": [10, 20]},
     inner=[{"params": {"epsilon": 0.1}, "n_correct": 200, "n_rows": 310, "n_leaves": 71, "n_trees": 10}],
     clusters={"größer; DROP TABLE rows": 3, "1": 4},
+    measures={"rejected": 0.25, "accepted accuracy": 1.0},
 )
 
 
@@ -274,6 +275,29 @@ def test_a_newer_layout_is_not_touched(path):
         f"{path} was written by a newer version of oblique (layout {SCHEMA_VERSION + 1}, this one reads "
         f"{SCHEMA_VERSION}): update oblique, or give another path for the results."
     )
+
+
+def test_an_older_layout_is_not_touched(path):
+    Store(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
+    db.close()
+    assert message_of(Store, path) == (
+        f"{path} was written by an older version of oblique (layout {SCHEMA_VERSION - 1}, this one writes "
+        f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
+    )
+
+
+def test_a_run_adopts_good_rows_of_others_by_their_keys_and_keeps_its_own(store):
+    store.append("first", ROW)
+    store.append("first", replace(ROW, key="k1", status="failed", message="no"))
+    store.append("first", replace(ROW, key="k2", n_leaves=5))
+    store.append("second", replace(ROW, key="k2", n_leaves=9))
+    store.add_tuning("first", Tuning("t0", "bupa", "gdt", "ok", chosen={"epsilon": 0.3}))
+    store.adopt("second", ["k0", "k1", "k2", "k3"], ["t0", "t1"])
+    assert [(row.key, row.n_leaves) for row in store.rows("second")] == [("k0", 7), ("k2", 9)]
+    assert [tuning.key for tuning in store.tunings("second")] == ["t0"]
+    assert len(store.rows("first")) == 3
 
 
 def test_another_programs_database_is_not_touched(path):

@@ -27,9 +27,12 @@ from oblique_cli.registry import close_matches
 COMMANDS = {
     "run": "run.run",
     "compare": "compare.compare",
+    "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
     "spectrum": "spectrum.spectrum",
     "table": "table.table",
+    "significance": "significance.significance",
+    "bias-variance": "bias_variance.bias_variance",
     "status": "status.status",
     "list": "listing.list_",
     "data": "data.data",

@@ -48,7 +48,7 @@ def set_option(example: str) -> Command:
     )
 
 
-def _writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+def writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
     """Refuse what cannot be written before hours of work, not after."""
     if path is None:
         return None
@@ -63,7 +63,7 @@ def _writable(ctx: click.Context, param: click.Parameter, path: str | None) -> s
 output_option = click.option(
     "--output",
     metavar="FILE",
-    callback=_writable,
+    callback=writable,
     help="Write the table to FILE, whole or not at all, instead of standard output.",
 )
 

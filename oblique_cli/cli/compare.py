@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # The names in schemes.SCHEMES and comparing.RULES, which the help must know without importing them. The scheme `split`
 # is left out: one training and one test set give no SD to compare by.
 SCHEMES = ("ordinary", "stratified", "nested", "two_stage", "monte_carlo")
-RULES = ("1-SD", "2-SD")
+RULES = ("1-SD", "2-SD", "TPRTI")
 
 SOURCE = "wickramarachchi2015"
 PUBLISHED = {"nested": "5.3", "two_stage": "5.2"}

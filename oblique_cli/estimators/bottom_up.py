@@ -38,6 +38,7 @@ SHARED: Mapping[str, Constraint] = {
     "min_components": Integer(1),
     "max_components": Optional(Integer(1)),
     "component_folds": Integer(2),
+    "standardize": Boolean(),
     "covariance_regularization": Real(0.0, open_low=True),
     "n_init": Integer(1),
     "max_steps": Integer(1),
@@ -73,11 +74,14 @@ class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
     min_components : int, default 1
         K to start from. Equal to `max_components` it fixes K.
     max_components : int or None, default None
-        Without it, K is limited by the rows alone: each component must hold p + 1 rows, a class that is too small for
-        that keeps a smaller K, and a class of one row is one cluster. This goes before `min_components`.
+        Without it, K is limited by the number of distinct rows alone, which goes before `min_components` too.
     component_folds : int, default 10
-    covariance_regularization : float, default 1e-6
-        Added to the diagonal of every covariance, in units of each feature's variance in the class.
+    standardize : bool, default True
+        Whether each feature is scaled to variance 1 in the class before mixtures are fitted, so that units decide
+        nothing.
+    covariance_regularization : float, default 0.01
+        Added to the diagonal of every covariance: with `standardize` a share of each feature's variance, else in the
+        features' own units squared. The tables of the thesis come out with 0.1 and `standardize` off.
     n_init : int, default 1
         Starts of each mixture, of which the most likely is kept.
     max_steps : int, default 1000
@@ -128,7 +132,8 @@ class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
         min_components: int = 1,
         max_components: int | None = None,
         component_folds: int = 10,
-        covariance_regularization: float = 1e-6,
+        standardize: bool = True,
+        covariance_regularization: float = 0.01,
         n_init: int = 1,
         max_steps: int = 1000,
         merging: str = "centroid",
@@ -145,6 +150,7 @@ class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
         self.min_components = min_components
         self.max_components = max_components
         self.component_folds = component_folds
+        self.standardize = standardize
         self.covariance_regularization = covariance_regularization
         self.n_init = n_init
         self.max_steps = max_steps

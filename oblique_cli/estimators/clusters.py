@@ -29,6 +29,7 @@ class Clustering:
     min_components: int
     max_components: int | None
     component_folds: int
+    standardize: bool
     covariance_regularization: float
     n_init: int
     max_steps: int
@@ -39,47 +40,38 @@ class Clustering:
         X : (n, p) rows of the class, n >= 1; label : what an error calls the class; seed : of every draw
         raises NotConverged if a mixture that is needed for the choice does not settle
 
-        Features are scaled to variance 1 in the class, so neither units nor a large offset decide the start of the
-        iteration or what `covariance_regularization` adds to the variances. A row goes to its most probable component.
+        With `standardize` features are scaled to variance 1 in the class, so units decide nothing. A row goes to its
+        most probable component.
         """
-        spread = X.std(axis=0)
-        varies = X.max(axis=0) > X.min(axis=0)
-        limit = self._limit(X) if varies.any() else 1
+        limit = len(np.unique(X, axis=0))
+        if self.max_components is not None:
+            limit = min(limit, self.max_components)
         if limit == 1:
             return [np.arange(len(X))]
-        Z = np.where(varies, (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), 0.0)
+        Z = X - X.mean(axis=0)
+        if self.standardize:
+            spread = X.std(axis=0)
+            varies = X.max(axis=0) > X.min(axis=0)
+            Z = np.where(varies, Z / np.where(spread > 0, spread, 1.0), 0.0)
         fit = _Mixtures(self, label, seed)
-        # k-means and the mixtures are small: threads wait for each other longer than they work.
+        # The mixtures are small: threads wait for each other longer than they work.
         with threadpool_limits(1):
             return _groups(self._chosen(Z, limit, fit, seed).predict(Z))
 
     def _chosen(self, Z: Array, limit: int, fit: _Mixtures, seed: int) -> GaussianMixture:
         """The mixture of the first K, from `min_components` on, after which the score no longer improves."""
-        start = min(self.min_components, limit)
+        start, last = min(self.min_components, limit), min(limit, self._rows_to_fit(len(Z)))
         best = fit(Z, start)
-        if start == limit:
+        if start >= last:
             return best
         score = self._score(Z, best, fit, seed)
-        for k in range(start + 1, limit + 1):
-            if k * (Z.shape[1] + 1) > self._rows_to_fit(len(Z)):
-                break
+        for k in range(start + 1, last + 1):
             candidate = fit(Z, k)
-            # A component on fewer rows than a covariance has dimensions follows the rows, not the class: the class is
-            # too small for k of them.
-            if np.bincount(candidate.predict(Z), minlength=k).min() <= Z.shape[1]:
-                break
             new = self._score(Z, candidate, fit, seed)
             if not new > score:
                 break
             best, score = candidate, new
         return best
-
-    def _limit(self, X: Array) -> int:
-        """The largest K worth a fit: every component can hold p + 1 rows and has a distinct row to itself."""
-        limit = min(len(X) // (X.shape[1] + 1), len(np.unique(X, axis=0)))
-        if self.max_components is not None:
-            limit = min(limit, self.max_components)
-        return max(limit, 1)
 
     def _rows_to_fit(self, n: int) -> int:
         """Rows of the smallest set that scoring fits a mixture to."""
@@ -122,6 +114,7 @@ class _Mixtures:
         mixture = GaussianMixture(
             k,
             covariance_type="full",
+            init_params="random_from_data",
             reg_covar=settings.covariance_regularization,
             n_init=settings.n_init,
             max_iter=settings.max_steps,
@@ -130,7 +123,7 @@ class _Mixtures:
         who = f"class {self.label}, K={k}: the mixture"
         try:
             with warnings.catch_warnings():
-                # What k-means or a mixture says when it has not converged; `converged_` says the same.
+                # What a mixture says when it has not converged; `converged_` says the same.
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 mixture.fit(Z)
         except ValueError as error:

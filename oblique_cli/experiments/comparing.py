@@ -2,8 +2,9 @@
 
 1-SD rule (Manwani and Sastry 2012; Wickramarachchi 2015, chapters 5 and 6): A beats B if
 mean_A - sd_A >= mean_B + sd_B. The 2-SD rule (Wickramarachchi 2015, chapter 3) takes twice the SD. Intervals that just
-touch count as apart, because two printed verdicts need it (GDT on Wine, HHCART(A) on BC). For leaves the smaller
-mean is the better one.
+touch count as apart, because two printed verdicts need it (GDT on Wine, HHCART(A) on BC). The TPRTI rule (Amalaman
+2015, Table 2.6) asks that the other's mean lies outside the better one's SD: mean_A - sd_A >= mean_B. For leaves the
+smaller mean is the better one.
 """
 
 from __future__ import annotations
@@ -23,10 +24,23 @@ FIRST, SECOND, TIE = "first", "second", "tie"
 # Touching intervals of printed decimals must touch in floating point too: 95.8 + 0.6 against 97.1 - 0.7.
 TOLERANCE = 1e-9
 
-# Name of a rule -> how many SDs each interval reaches.
-RULES: Registry[float] = Registry("comparison rule")
-RULES.register("1-SD")(1.0)
-RULES.register("2-SD")(2.0)
+
+@dataclass(frozen=True)
+class Rule:
+    """How many SDs the intervals of the better and of the other mean reach."""
+
+    better: float
+    other: float
+
+    def __str__(self) -> str:
+        a, b = ("" if times == 1 else f"{times:g} " for times in (self.better, self.other))
+        return f"A beats B if mean A - {a}SD A >= mean B" + (f" + {b}SD B" if self.other else "")
+
+
+RULES: Registry[Rule] = Registry("comparison rule")
+RULES.register("1-SD")(Rule(1, 1))
+RULES.register("2-SD")(Rule(2, 2))
+RULES.register("TPRTI")(Rule(1, 0))
 
 
 def verdict(
@@ -46,7 +60,8 @@ def verdict(
     if mean_a is None or sd_a is None or mean_b is None or sd_b is None:
         return None
     gap = mean_b - mean_a if smaller_is_better else mean_a - mean_b
-    reach = RULES[rule] * (sd_a + sd_b) - TOLERANCE
+    of_better, of_other = (sd_a, sd_b) if gap > 0 else (sd_b, sd_a)
+    reach = RULES[rule].better * of_better + RULES[rule].other * of_other - TOLERANCE
     if abs(gap) < reach or abs(gap) <= TOLERANCE:
         return TIE
     return FIRST if gap > 0 else SECOND
@@ -256,11 +271,9 @@ def _winner(duel: Duel, outcome: str | None) -> str:
 
 
 def _notes(rule: str, pairs: tuple[Pair, ...]) -> list[str]:
-    times = "" if rule == "1-SD" else f"{RULES[rule]:g} "
     duels = [duel for pair in pairs for duel in pair.duels]
     notes = [
-        f"{rule} rule: A beats B if mean A - {times}SD A >= mean B + {times}SD B (leaves: the smaller wins); touching "
-        "intervals count as apart."
+        f"{rule} rule: {RULES[rule]} (leaves: the smaller wins); touching intervals count as apart."
     ]
     if any(duel.accuracy is None or duel.leaves is None for duel in duels):
         notes.append(f"{MISSING} no verdict: an SD needs two complete repetitions of both algorithms.")

@@ -171,6 +171,8 @@ class Row:
                           "n_rows", "n_leaves", "n_trees"}, sums over the tuning folds; [] if there was none, or if
                           it was shared (two-stage: see `Store.tunings`)
     clusters              class label -> number of its clusters, {} for an algorithm that finds none
+    measures              name -> number: what else the fitted estimator says of itself on the test rows, by its method
+                          `extra_measures(X, y)`; {} for one without
     """
 
     key: str
@@ -192,6 +194,7 @@ class Row:
     per_class: Mapping[str, list[int]] = field(default_factory=dict)
     inner: list[dict[str, Any]] = field(default_factory=list)
     clusters: Mapping[str, int] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -72,12 +72,13 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         tuned = time.perf_counter()
         estimator, encoder = _fit(case, fold.train, fold.pruning, job.seed, chosen)
         fitted = time.perf_counter()
-        predicted = estimator.predict(_columns(case, encoder, fold.test))
+        X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
+        predicted = estimator.predict(X)
         done = time.perf_counter()
-        y = case.dataset.y[fold.test]
         right = predicted == y
         names = case.dataset.classes
         found = getattr(estimator, "n_clusters_", None)
+        extra = getattr(estimator, "extra_measures", None)
         correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
         return Row(
             job.key,
@@ -98,6 +99,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             per_class={n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)},
             inner=inner,
             clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
+            measures={} if extra is None else {name: float(value) for name, value in extra(X, y).items()},
         )
     except Exception as error:  # whatever it is, it belongs to this fold alone and is shown with it
         return failed(job, error)
@@ -105,7 +107,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
 
 def failed(job: Job, error: Exception | str) -> Row:
     """Return the row of a job that gave no result."""
-    return Row(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="failed", message=_first_line(error))
+    return Row(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="failed", message=first_line(error))
 
 
 def tune_job(job: Job, case: Case, pairs: Iterable[TuningPair]) -> Tuning:
@@ -121,7 +123,7 @@ def tune_job(job: Job, case: Case, pairs: Iterable[TuningPair]) -> Tuning:
 
 def failed_tuning(job: Job, error: Exception | str) -> Tuning:
     """Return the outcome of a tuning job that chose nothing."""
-    return Tuning(job.key, job.dataset, job.algorithm, "failed", message=_first_line(error))
+    return Tuning(job.key, job.dataset, job.algorithm, "failed", message=first_line(error))
 
 
 def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -175,6 +177,14 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
     return candidates[best], table
 
 
+def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | None = None) -> np.ndarray:
+    """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as there."""
+    if chosen is None:
+        chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
+    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
+    return np.asarray(estimator.predict(_columns(case, encoder, fold.test)))
+
+
 def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
     encoder = fold_encoder(case.dataset, case.policy)
@@ -196,7 +206,7 @@ def _columns(case: Case, encoder: Any, rows: np.ndarray) -> np.ndarray:
     return X if encoder is None else np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
 
 
-def _first_line(error: Exception | str) -> str:
+def first_line(error: Exception | str) -> str:
     if isinstance(error, str):
         return error
     text = str(error).strip().partition("\n")[0]
@@ -239,6 +249,7 @@ def run(
     *,
     n_jobs: int | str = "auto",
     fresh: bool = False,
+    adopt: bool = False,
     progress: Progress | None = None,
     data_dir: str | None = None,
     offline: bool = False,
@@ -248,6 +259,7 @@ def run(
 
     n_jobs     processors to use, "auto" for all
     fresh      delete the run's results first
+    adopt      take over folds that another run in `store` has done: a job's key says all that decides its result
     data_dir, offline   where data sets come from, see `catalogue.load`
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
@@ -268,6 +280,8 @@ def run(
         presentation={"title": experiment.title, "published": experiment.published},
         fresh=fresh,
     )
+    if adopt:
+        store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
     pending = store.pending(experiment.name, jobs)
 
     cases = {
@@ -316,6 +330,14 @@ def run(
         stopped=signals.received,
         seconds=time.perf_counter() - started,
     )
+
+
+def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[str]:
+    return [
+        jobs_of.shared_tuning(experiment, policy, dataset, spec).key
+        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
+        for spec in experiment.algorithms
+    ]
 
 
 def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:

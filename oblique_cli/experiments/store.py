@@ -25,7 +25,7 @@ from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.model import Job, Row, Tuning
 
 APPLICATION_ID = 0x0B11_0E01  # marks the file as ours, whatever its name
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE runs (
@@ -62,8 +62,10 @@ CREATE TABLE rows (
     per_class TEXT NOT NULL,
     inner TEXT NOT NULL,
     clusters TEXT NOT NULL,
+    measures TEXT NOT NULL,
     PRIMARY KEY (run, key)
 );
+CREATE INDEX rows_by_key ON rows (key);
 CREATE TABLE tunings (
     run TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -78,7 +80,7 @@ CREATE TABLE tunings (
 );
 """
 
-_JSON = {"chosen", "per_class", "inner", "clusters"}
+_JSON = {"chosen", "per_class", "inner", "clusters", "measures"}
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,11 @@ class Store:
                 raise StoreError(
                     f"{self.path} was written by a newer version of oblique (layout {version}, this one reads "
                     f"{SCHEMA_VERSION}): update oblique, or give another path for the results."
+                )
+            if tables and version < SCHEMA_VERSION:
+                raise StoreError(
+                    f"{self.path} was written by an older version of oblique (layout {version}, this one writes "
+                    f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
                 )
             if not tables:
                 self._db.execute("PRAGMA journal_mode = WAL")
@@ -239,6 +246,17 @@ class Store:
     def rows(self, run: str) -> list[Row]:
         """Return the rows of `run` by data set, algorithm, repetition and fold, whatever order they finished in."""
         return self._get("rows", Row, run, "dataset, algorithm, repeat, fold")
+
+    def adopt(self, run: str, jobs: Iterable[str], tunings: Iterable[str]) -> None:
+        """Give `run` the good rows and tunings of these keys that any other run has: equal keys, equal results."""
+        with self._errors(), self._transaction():
+            for table, kind, keys in (("rows", Row, jobs), ("tunings", Tuning, tunings)):
+                columns = ", ".join(f'"{field.name}"' for field in fields(kind))
+                self._db.executemany(
+                    f"INSERT OR IGNORE INTO {table} (run, {columns}) SELECT ?, {columns} FROM {table} "
+                    "WHERE key = ? AND status = 'ok' LIMIT 1",
+                    ((run, key) for key in keys),
+                )
 
     def add_tuning(self, run: str, tuning: Tuning) -> None:
         """Store a choice of parameters that all folds of a data set share."""

@@ -1,0 +1,55 @@
+"""`oblique bias-variance`: how much of the error is bias, and how much variance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from oblique_cli.cli._common import (
+    Jobs,
+    data_dir_option,
+    format_option,
+    offline_option,
+    output_option,
+    set_option,
+    write,
+)
+from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
+
+
+@click.command()
+@click.argument("config", metavar="CFG")
+@set_option("cv.repeats=20")
+@click.option(
+    "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
+)
+@data_dir_option
+@offline_option
+@format_option
+@output_option
+def bias_variance(
+    config: str,
+    overrides: tuple[str, ...],
+    jobs: Any,
+    data_dir: str | None,
+    offline: bool,
+    format_: str,
+    output: str | None,
+) -> None:
+    """Split the error of the algorithms of configuration CFG into squared bias and variance.
+
+    Runs all folds of all repetitions again, since stored results do not hold predictions, and stores nothing. The
+    error is that of oblique run on the same configuration. Ends with exit code 3 if folds failed.
+
+    Example: oblique bias-variance smoke --set cv.repeats=10
+    """
+    from oblique_cli.experiments import config as configs
+    from oblique_cli.experiments.bias_variance import decompose
+    from oblique_cli.experiments.running import count_workers, load_datasets
+    from oblique_cli.experiments.tables import render
+
+    experiment = configs.load(config, overrides)
+    found = decompose(experiment, load_datasets(experiment, data_dir, offline), count_workers(jobs))
+    write(render(found, format_), output)
+    raise SystemExit(EXIT_OK if all(one.found for one in found.lines) else EXIT_FAILED_FOLDS)

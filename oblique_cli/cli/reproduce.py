@@ -1,0 +1,101 @@
+"""`oblique reproduce`: the published tables, cell by cell, with a verdict on each."""
+
+from __future__ import annotations
+
+import click
+
+from oblique_cli.cli._common import Runner, columns, running_options, write
+from oblique_cli.errors import EXIT_OK, EXIT_OUTSIDE_TOLERANCE
+
+# The names in studies.PROFILES, which the help must know without importing them.
+PROFILES = ("quick", "full")
+SEED = 20260101
+
+
+def _only(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Turn "dataset=bupa,wine" into names by kind."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        kind, _, names = text.partition("=")
+        named = tuple(name.strip() for name in names.split(",") if name.strip())
+        if kind not in ("dataset", "algorithm") or not named:
+            raise click.BadParameter(f"must be dataset=NAME or algorithm=NAME. Got {text!r}.")
+        found[kind] = (*found.get(kind, ()), *named)
+    return found
+
+
+@click.command()
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--profile", type=click.Choice(PROFILES), default="full", show_default=True, help="How much to run.")
+@click.option(
+    "--only", metavar="KIND=NAME", multiple=True, callback=_only, help="Only this dataset=NAME or algorithm=NAME."
+)
+@click.option("--strict", is_flag=True, help="End with exit code 6 while a cell deviates without a reason.")
+@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True, help="Of every random draw.")
+@running_options
+def reproduce(
+    name: str | None,
+    profile: str,
+    only: dict[str, tuple[str, ...]],
+    strict: bool,
+    seed: int,
+    runner: Runner,
+    format_: str,
+    output: str | None,
+) -> None:
+    """Reproduce the published tables of the study NAME, or of all; without NAME, list the studies.
+
+    Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
+    so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two
+    repetitions, and ends with exit code 6 if a cell that agreed in its committed baseline no longer does.
+
+    Example: oblique reproduce chapter3 --profile quick
+    """
+    from oblique_cli.experiments.reproduction import reporting
+    from oblique_cli.experiments.reproduction.studies import STUDIES, Request
+
+    if name is None:
+        rows = [(key, study.title, ", ".join(study.tables)) for key, study in STUDIES.items()]
+        click.echo(columns([("study", "what", "tables"), *rows]))
+        return
+    names = [key for key, study in STUDIES.items() if study.in_all] if name == "all" else [name]
+    studies = [STUDIES[key]() for key in names]
+
+    def say(line: str) -> None:
+        if not runner.quiet:
+            click.echo(line, err=True)
+
+    request = Request(
+        profile=profile,
+        seed=seed,
+        n_jobs=runner.jobs,
+        results=runner.results,
+        data_dir=runner.data_dir,
+        only=_resolved(only),
+        say=say,
+        fresh=runner.fresh,
+        offline=runner.offline,
+    )
+    code = EXIT_OK
+    texts: list[str] = []
+    for study in studies:
+        report = reporting.of(study, study.run(request), request)
+        texts.append(report.render(format_))
+        write("\n".join(texts) if output else "\n" * (len(texts) > 1) + texts[-1], output)
+        report.save()
+        for sentence in report.regressions:
+            click.echo(sentence, err=True)
+        if report.regressions or (strict and report.unexplained):
+            code = max(code, EXIT_OUTSIDE_TOLERANCE)
+        code = max(code, report.exit_code)
+    raise SystemExit(code)
+
+
+def _resolved(only: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return `only` with our own names of data sets; UnknownName says what is close."""
+    from oblique_cli.data import catalogue
+
+    return {
+        kind: tuple(catalogue.resolve(name) for name in names) if kind == "dataset" else names
+        for kind, names in only.items()
+    }

@@ -1,0 +1,90 @@
+"""`oblique significance`: which differences between the algorithms of stored runs are more than chance."""
+
+from __future__ import annotations
+
+import click
+
+from oblique_cli.cli._common import database, find_run, format_option, output_option, results_option, writable, write
+
+# The names in paired.METRICS, which the help must know without importing it.
+METRICS = ("accuracy", "leaves")
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--metric", type=click.Choice((*METRICS, "both")), default="both", show_default=True, help="What to test."
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 0.5, min_open=True),
+    default=0.05,
+    show_default=True,
+    help="Level of the tests.",
+)
+@click.option(
+    "--rope",
+    metavar="POINTS",
+    type=click.FloatRange(0, 100),
+    default=1.0,
+    show_default=True,
+    help="Accuracies that differ by less are practically the same.",
+)
+@click.option(
+    "--rope-leaves",
+    metavar="SHARE",
+    type=click.FloatRange(0, 10),
+    default=0.1,
+    show_default=True,
+    help="Leaves that differ by a smaller share are practically the same.",
+)
+@results_option
+@format_option
+@output_option
+@click.option(
+    "--diagram",
+    metavar="FILE",
+    callback=writable,
+    help="Write the critical-difference diagrams to FILE as well, as SVG.",
+)
+def significance(
+    runs: tuple[str, ...],
+    metric: str,
+    alpha: float,
+    rope: float,
+    rope_leaves: float,
+    results: str,
+    format_: str,
+    output: str | None,
+    diagram: str | None,
+) -> None:
+    """Test the differences between the algorithms of stored runs (oblique status lists them).
+
+    On each data set: the 1-SD and 2-SD rules, the corrected resampled t test and its Bayesian counterpart. Over five
+    or more data sets: sign test, Wilcoxon with Holm's correction, Bayesian signed-rank test, Friedman and Nemenyi with
+    a critical-difference diagram. Several runs are tested together, on the data sets that have all their algorithms.
+    docs/statistics.md says which test is for what.
+
+    Example: oblique significance smoke --metric leaves
+    """
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.experiments import diagram as drawing
+    from oblique_cli.experiments.model import Experiment
+    from oblique_cli.experiments.paired import StoredRun, pair
+    from oblique_cli.experiments.store import Store
+    from oblique_cli.experiments.tables import render
+    from oblique_cli.experiments.verdicts import Limits, judge
+
+    stored = []
+    with Store(database(results), must_exist=True) as store:
+        for name in runs:
+            found = find_run(store, name)
+            experiment = Experiment.from_content(name, found.content, **found.presentation)
+            stored.append(StoredRun(experiment, store.rows(name), found.content["data"]))
+    titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
+    title = " and ".join(run.experiment.title or run.experiment.name for run in stored)
+    metrics = METRICS if metric == "both" else (metric,)
+    verdicts = judge(pair(stored, titles), title, Limits(alpha, rope, rope_leaves), metrics)
+    if diagram is not None:
+        write(drawing.svg(verdicts), diagram)
+    write(render(verdicts, format_), output)

@@ -1,0 +1,153 @@
+"""Bias and variance of the algorithms of an experiment, from what repeated cross-validation predicts for every row.
+
+Stored folds count correct rows and do not name them, so the folds are run again, with the same partitions and seeds.
+Every row is tested once a repetition, by a classifier trained on another part of the other rows: R votes a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import joblib
+import numpy as np
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.experiments import jobs as jobs_of
+from oblique_cli.experiments import significance
+from oblique_cli.experiments.model import Experiment
+from oblique_cli.experiments.running import Case, first_line, predictions, tune
+from oblique_cli.experiments.schemes import SCHEMES
+from oblique_cli.experiments.significance import BiasVariance
+from oblique_cli.experiments.tables import MISSING, Grid, Sheet
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """One algorithm on one data set; `found` is None if a fold failed, and `message` says how."""
+
+    dataset: str
+    algorithm: str
+    label: str
+    found: BiasVariance | None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Decompositions:
+    """What `tables.render` prints."""
+
+    title: str
+    repeats: int
+    lines: tuple[Decomposition, ...]
+
+    def sheet(self) -> Sheet:
+        """Error, squared bias and variance in percent, and average ranks over the data sets without a failure."""
+        rows = tuple((one.dataset, one.label, *_cells(one.found)) for one in self.lines)
+        failed = [f"{one.dataset}, {one.label}: {one.message}" for one in self.lines if one.found is None]
+        return Sheet(
+            title=f"{self.title}: bias and variance",
+            grids=(Grid(("data set", "algorithm", "error", "bias^2", "variance"), rows, left=2), *self._ranks()),
+            notes=(
+                f"In percent of the rows, over {self.repeats} repetitions (Kohavi and Wolpert 1996): error = bias^2 + "
+                "variance, with the noise in bias^2. With R repetitions, (R - 1)/R of the variance is seen on average; "
+                "the rest counts as bias^2.",
+                *failed,
+            ),
+            records=tuple(
+                {
+                    "dataset": one.dataset,
+                    "algorithm": one.algorithm,
+                    "repeats": self.repeats,
+                    "bias": one.found.bias if one.found else None,
+                    "variance": one.found.variance if one.found else None,
+                    "message": one.message,
+                }
+                for one in self.lines
+            ),
+            facts={},
+        )
+
+    def _ranks(self) -> list[Grid]:
+        by_dataset: dict[str, list[Decomposition]] = {}
+        for one in self.lines:
+            by_dataset.setdefault(one.dataset, []).append(one)
+        whole = [found for lines in by_dataset.values() if all(found := [one.found for one in lines])]
+        labels = [one.label for one in next(iter(by_dataset.values()))]
+        if len(whole) < 2 or len(labels) < 2:
+            return []
+        # Rounded, so that sums of the same shares in another order are ties.
+        values = np.round([[(v.bias, v.variance) for v in found if v] for found in whole], 12)
+        ranks = [significance.average_ranks(-values[:, :, metric]) for metric in (0, 1)]
+        tests = [significance.friedman(list(r), len(whole)) for r in ranks]
+        critical = significance.critical_difference(len(labels), len(whole))
+        said = ", ".join(f"{n} F {t.f:.2f}, p {t.p:.3f}" for n, t in zip(("bias^2", "variance"), tests, strict=True))
+        return [
+            Grid(
+                ("algorithm", "rank of bias^2", "rank of variance"),
+                tuple(
+                    (label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)
+                ),
+                left=1,
+                caption=(
+                    f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {said}; critical "
+                    f"difference {critical:.2f} (Nemenyi, 0.05)"
+                ),
+            )
+        ]
+
+
+def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int = 1) -> Decompositions:
+    """Run every fold of `experiment` and return the decomposition of each algorithm on each data set.
+
+    ConfigError for a scheme that does not test every row once a repetition, or for fewer than two repetitions.
+    """
+    cv = experiment.cv
+    if SCHEMES[cv.scheme].single:
+        raise ConfigError(
+            f"bias-variance: scheme {cv.scheme} does not test every row once a repetition: use ordinary, stratified, "
+            "nested or two_stage."
+        )
+    if cv.repeats < 2:
+        raise ConfigError(f"bias-variance: cv.repeats is {cv.repeats}, and variance needs at least 2: use more.")
+    # Checks what a run would check, and knows its seeds.
+    seeds = {(job.dataset, job.repeat, job.fold): job.seed for job in jobs_of.expand(experiment, datasets)}
+    cases = [
+        Case(dataset, policy, spec, ALGORITHMS[spec.name])
+        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
+        for spec in experiment.algorithms
+    ]
+    work = (joblib.delayed(_decompose)(experiment, case, seeds) for case in cases)
+    lines = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
+    return Decompositions(experiment.title or experiment.name, cv.repeats, tuple(lines))
+
+
+def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, int], int]) -> Decomposition:
+    cv, dataset, spec = experiment.cv, case.dataset, case.spec
+    label = case.algorithm.title if spec.id == spec.name else spec.id
+    votes = np.zeros((dataset.n, len(dataset.classes)), dtype=np.int64)
+    shared = None
+    place = "choosing parameters"
+    try:
+        for repeat in range(cv.repeats):
+            for fold in SCHEMES[cv.scheme].draw(dataset, cv, experiment.seed, repeat):
+                if fold.tuning_id and spec.grid and shared is None:
+                    job = jobs_of.shared_tuning(experiment, case.policy, dataset, spec)
+                    shared, _ = tune(case, fold.tuning, job.seed)
+                place = f"repetition {repeat}, fold {fold.index}"
+                seed = seeds[dataset.name, repeat, fold.index]
+                votes[fold.test, predictions(case, fold, seed, shared)] += 1
+    except Exception as error:  # as in a run: whatever it is, it belongs to this algorithm and data set
+        return Decomposition(dataset.name, spec.id, label, None, f"{place}: {first_line(error)}")
+    return Decomposition(dataset.name, spec.id, label, significance.kohavi_wolpert(votes, dataset.y))
+
+
+def _cells(found: BiasVariance | None) -> tuple[str, ...]:
+    if found is None:
+        return (MISSING,) * 3
+    return tuple(f"{100 * value:.2f}" for value in (found.bias + found.variance, found.bias, found.variance))

@@ -1,0 +1,8 @@
+"""Reproductions: the published tables cell by cell, each study in a module here, and the verdict on every cell.
+
+Importing this package registers the studies in `studies.STUDIES`.
+"""
+
+from oblique_cli.experiments.reproduction import chapter3 as chapter3
+from oblique_cli.experiments.reproduction import chapter5 as chapter5
+from oblique_cli.experiments.reproduction import chapter6 as chapter6

@@ -1,0 +1,94 @@
+"""One cell of a published table beside ours, and the rule that says whether the two agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import hypot
+
+AGREES = "agrees"
+DEVIATES = "deviates"
+NOT_RUN = "not run"
+NOT_PRINTED = "not printed"
+
+RULE = "a cell agrees if |ours - published| <= 2 sqrt(SD_ours^2 + SD_published^2); an SD that is not there counts as 0"
+
+# Two decimals of a printed number and 1e-9 of rounding are no difference.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a published table, and ours.
+
+    table       reference, such as "wickramarachchi2015:3.1"
+    dataset     name in our catalogue
+    method      as printed, such as "HHCART(A)"
+    metric      "accuracy_percent", "n_leaves", "epsilon", ...
+    ours, published             means, None for one that is not there; the SDs likewise
+    qualifier   what tells cells of one data set, method and metric apart: "sampling=STRS; class_index=1"
+    note        why there is no number of ours, or what a reader must know of it
+    """
+
+    table: str
+    dataset: str
+    method: str
+    metric: str
+    ours: float | None
+    ours_sd: float | None
+    published: float | None
+    published_sd: float | None
+    qualifier: str = ""
+    note: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus published, None unless both are there."""
+        return None if self.ours is None or self.published is None else self.ours - self.published
+
+    @property
+    def noise(self) -> float:
+        """Up to how large a difference the cell agrees: RULE."""
+        return 2 * hypot(self.ours_sd or 0.0, self.published_sd or 0.0)
+
+    @property
+    def verdict(self) -> str:
+        """AGREES or DEVIATES by RULE; NOT_RUN without a number of ours, NOT_PRINTED without a published one."""
+        if self.published is None:
+            return NOT_PRINTED
+        if self.difference is None:
+            return NOT_RUN
+        return AGREES if abs(self.difference) <= self.noise + TOLERANCE else DEVIATES
+
+    @property
+    def key(self) -> tuple[str, str, str, str, str]:
+        """What names the cell."""
+        return self.table, self.dataset, self.method, self.metric, self.qualifier
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many cells of a kind agree, of how many that have both numbers; the rest was not run or not printed."""
+
+    agree: int
+    compared: int
+    not_run: int
+
+    def __str__(self) -> str:
+        return f"{self.agree} of {self.compared}" + (f" ({self.not_run} not run)" if self.not_run else "")
+
+
+def agreement(cells: Iterable[Cell]) -> dict[tuple[str, str], Agreement]:
+    """Return the agreement by (table, metric), in the order of the cells."""
+    verdicts: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        verdicts.setdefault((cell.table, cell.metric), []).append(cell.verdict)
+    return {
+        key: Agreement(found.count(AGREES), found.count(AGREES) + found.count(DEVIATES), found.count(NOT_RUN))
+        for key, found in verdicts.items()
+    }
+
+
+def unexplained(cells: Iterable[Cell], reasons: Mapping[tuple[str, ...], str]) -> list[Cell]:
+    """Return the cells that deviate without a measured reason; reasons : cell key -> reason."""
+    return [cell for cell in cells if cell.verdict == DEVIATES and cell.key not in reasons]

@@ -1,0 +1,289 @@
+"""Tests of significance: one data set with repeated cross-validation, and many data sets with one score each.
+
+Every function takes plain numbers, in which larger is better and a positive difference speaks for the first method.
+Which test is for what, with its formula, is in docs/statistics.md. Sources:
+
+  Nadeau & Bengio (2003)   Inference for the generalization error. Machine Learning 52: the corrected resampled t test
+  Demsar (2006)            Statistical comparisons of classifiers over multiple data sets. JMLR 7: Wilcoxon, sign test,
+                           Friedman, Nemenyi, Holm, the critical-difference diagram
+  Benavoli et al. (2017)   Time for a change. JMLR 18: the Bayesian correlated t test and signed-rank test
+  Zhang & Suganthan (2014) Oblique decision tree ensemble via multisurface proximal SVM, equations 13-15
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, inf, isinf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+from scipy.stats import rankdata, studentized_range
+
+from oblique_cli import seeds
+
+# Draws from a posterior: the Monte Carlo error of a probability is at most 0.5 / sqrt(50000) = 0.0022.
+DRAWS = 50_000
+
+# Differences that agree to this share of the largest one are tied: 0.768 - 0.763 and 0.661 - 0.656 are both 0.005.
+DECIMALS = 9
+
+
+class Probabilities(NamedTuple):
+    """Of the first method being practically better, of no practical difference, of the second being better."""
+
+    first: float
+    same: float
+    second: float
+
+
+# ---- one data set ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ResampledT:
+    """The mean difference over the folds of repeated cross-validation, and how far it can be trusted.
+
+    scale   standard error, corrected for training sets that overlap; df, the number of folds less one
+    """
+
+    mean: float
+    scale: float
+    df: int
+
+    @property
+    def t(self) -> float:
+        """The statistic; infinite for folds that all differ by the same, 0 for folds that do not differ at all."""
+        if self.scale == 0:
+            return float(np.sign(self.mean)) * inf if self.mean else 0.0
+        return self.mean / self.scale
+
+    @property
+    def p(self) -> float:
+        """Two-sided."""
+        return 0.0 if isinf(self.t) else float(2 * special.stdtr(self.df, -abs(self.t)))
+
+    def probabilities(self, rope: float) -> Probabilities:
+        """Bayesian correlated t test: the posterior of the mean difference below, within and above -rope ... rope."""
+        if self.scale == 0:
+            return Probabilities(float(self.mean > rope), float(abs(self.mean) <= rope), float(self.mean < -rope))
+        first = float(special.stdtr(self.df, (self.mean - rope) / self.scale))
+        second = float(special.stdtr(self.df, (-rope - self.mean) / self.scale))
+        return Probabilities(first, max(0.0, 1.0 - first - second), second)
+
+
+def corrected_resampled_t(differences: Sequence[float], test_over_train: float) -> ResampledT:
+    """Return the corrected resampled t test (Nadeau & Bengio 2003) on the J differences of all folds and repetitions.
+
+    The variance of the mean is (1/J + n_test/n_train) s^2, with divisor J - 1 in s^2. The same scale is that of the
+    Bayesian correlated t test with correlation n_test / (n_test + n_train). ValueError for fewer than two.
+    """
+    d = np.asarray(differences, dtype=float)
+    if len(d) < 2:
+        raise ValueError("a resampled t test needs at least two folds")
+    # Equal differences have no spread, whatever the rounding of their mean says.
+    variance = 0.0 if np.ptp(d) == 0 else float(d.var(ddof=1))
+    return ResampledT(float(d.mean()), sqrt((1 / len(d) + test_over_train) * variance), len(d) - 1)
+
+
+# ---- two methods over many data sets ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Wilcoxon:
+    """Sums of ranks for and against the first method, over n data sets; p is two-sided and exact."""
+
+    n: int
+    plus: float
+    minus: float
+    p: float
+
+
+def wilcoxon(differences: Sequence[float]) -> Wilcoxon:
+    """Return the signed-rank test of Demsar (2006, section 3.1.3).
+
+    Ranks of zero differences are split between both sums, and one of them is left out if they are odd in number. p is
+    exact for any n, ties included: it counts the sums over all signs of the ranks at hand, rather than taking them as
+    normal. All differences zero: p = 1.
+    """
+    d = _tied(differences)
+    zeros = np.flatnonzero(d == 0)
+    if len(zeros) % 2:
+        d = np.delete(d, zeros[0])
+    ranks = rankdata(np.abs(d))
+    split = ranks[d == 0].sum() / 2
+    plus, minus = ranks[d > 0].sum(), ranks[d < 0].sum()
+    # Twice a rank is a whole number, so the distribution of the sum is a row of counters, one rank folded in at a time.
+    shares = np.ones(1)
+    for twice in np.rint(2 * ranks[d != 0]).astype(int):
+        shares = (np.pad(shares, (0, twice)) + np.pad(shares, (twice, 0))) / 2
+    tail = shares[: round(2 * min(plus, minus)) + 1].sum()
+    return Wilcoxon(len(d), float(plus + split), float(minus + split), float(min(1.0, 2 * tail)))
+
+
+@dataclass(frozen=True)
+class SignTest:
+    """Wins of both methods over n data sets with ties split evenly, and how many wins make a method better."""
+
+    n: int
+    wins: int
+    losses: int
+    needed: int
+
+
+def sign_test(differences: Sequence[float]) -> SignTest:
+    """Return the sign test at 0.05: better with at least N/2 + 1.96 sqrt(N)/2 wins (Demsar 2006, section 3.1.4).
+
+    Ties are split evenly; an odd one is left out, and N with it. No number of wins on fewer than four data sets is
+    enough.
+    """
+    d = _tied(differences)
+    half = int((d == 0).sum()) // 2
+    wins, losses = int((d > 0).sum()) + half, int((d < 0).sum()) + half
+    n = wins + losses
+    return SignTest(n, wins, losses, ceil(n / 2 + 1.96 * sqrt(n) / 2))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p values adjusted by Holm's step-down procedure, in their order."""
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1.0, stepped)
+    return [float(value) for value in adjusted]
+
+
+def bayesian_signed_rank(differences: Sequence[float], rope: float, draws: int = DRAWS) -> Probabilities:
+    """Return the Bayesian signed-rank test with a region of practical equivalence (Benavoli et al. 2017, section 4.2).
+
+    The prior is a Dirichlet process of strength 1 with its one pseudo-observation in the middle of the region. Each
+    draw weights the observations; the probabilities are the shares of draws in which the first method, neither, or the
+    second carries most weight of the pairwise means. Without a region (rope 0) means of zero count half for each.
+
+    Stochasticity: the stream named ("bayesian signed rank"), the same for all differences; their order has no effect.
+    """
+    d = np.asarray(differences, dtype=float)
+    d = np.concatenate([[0.0], d[np.lexsort((d, np.abs(d)))]])
+    sums = d[:, None] + d
+    weights = seeds.generator(0, "bayesian signed rank").standard_exponential((draws, len(d)))
+    weights /= weights.sum(axis=1, keepdims=True)
+    first = ((weights @ (sums > 2 * rope)) * weights).sum(axis=1)
+    second = ((weights @ (sums < -2 * rope)) * weights).sum(axis=1)
+    same = 1 - first - second
+    if rope == 0:
+        first, second, same = first + same / 2, second + same / 2, np.full(draws, -1.0)
+    shares = np.stack([first, same, second], axis=1)
+    most = shares >= shares.max(axis=1, keepdims=True) - 1e-12
+    return Probabilities(*(float(share) for share in (most / most.sum(axis=1, keepdims=True)).mean(axis=0)))
+
+
+def _tied(differences: Sequence[float]) -> np.ndarray:
+    """Return differences as shares of the largest, rounded so that those equal but for rounding errors are equal."""
+    d = np.asarray(differences, dtype=float)
+    largest = np.abs(d).max(initial=0.0)
+    return np.zeros_like(d) if largest == 0 else np.round(d / largest, DECIMALS)
+
+
+# ---- many methods over many data sets --------------------------------------------------------------------------------
+
+
+def average_ranks(scores: np.ndarray) -> np.ndarray:
+    """Return the average rank of each column of `scores` (data sets x methods): 1 is the largest, ties share a rank."""
+    return np.asarray(rankdata(-np.asarray(scores, dtype=float), axis=1).mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Friedman's statistic, and Iman and Davenport's with its p value, for k methods on n data sets."""
+
+    n: int
+    k: int
+    chi2: float
+    f: float
+    p: float
+
+
+def friedman(ranks: Sequence[float], n: int) -> Friedman:
+    """Return the test of k average ranks over n data sets (Zhang & Suganthan, equations 13 and 14).
+
+    F has k - 1 and (k - 1)(n - 1) degrees of freedom; it is infinite if every data set ranks the methods alike. Ties
+    are not corrected for, as in the papers: with them the test is conservative.
+    """
+    r = np.asarray(ranks, dtype=float)
+    k = len(r)
+    if k < 2 or n < 2:
+        raise ValueError("the Friedman test needs at least two methods and two data sets")
+    chi2 = max(0.0, 12 * n / (k * (k + 1)) * (float((r**2).sum()) - k * (k + 1) ** 2 / 4))
+    left = n * (k - 1) - chi2
+    if left <= 1e-9 * n * k:
+        return Friedman(n, k, chi2, inf, 0.0)
+    f = (n - 1) * chi2 / left
+    return Friedman(n, k, chi2, f, float(special.fdtrc(k - 1, (k - 1) * (n - 1), f)))
+
+
+def nemenyi_q(k: int, alpha: float = 0.05) -> float:
+    """Return the critical value of the Nemenyi test: the studentized range of k infinite samples, over sqrt(2)."""
+    return float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2)
+
+
+def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
+    """Return the difference from which on two of k average ranks over n data sets are significant (equation 15)."""
+    return nemenyi_q(k, alpha) * sqrt(k * (k + 1) / (6 * n))
+
+
+def nemenyi_p(difference: float, k: int, n: int) -> float:
+    """Return the p value of a difference of two of k average ranks over n data sets."""
+    z = abs(difference) / sqrt(k * (k + 1) / (6 * n))
+    return float(min(1.0, max(0.0, studentized_range.sf(z * sqrt(2), k, inf))))
+
+
+def cliques(ranks: Sequence[float], difference: float) -> list[tuple[int, ...]]:
+    """Return the largest groups of methods, best first, whose average ranks lie within less than `difference`.
+
+    Groups of one are left out: they are told apart from all others.
+    """
+    order = sorted(range(len(ranks)), key=lambda method: ranks[method])
+    groups: list[tuple[int, ...]] = []
+    reached = 0
+    for start in range(len(order)):
+        end = start + 1
+        while end < len(order) and ranks[order[end]] - ranks[order[start]] < difference:
+            end += 1
+        if end > reached and end - start > 1:
+            groups.append(tuple(order[start:end]))
+        reached = max(reached, end)
+    return groups
+
+
+# ---- bias and variance -----------------------------------------------------------------------------------------------
+
+
+class BiasVariance(NamedTuple):
+    """Squared bias, with the noise in it, and variance; they add up to the expected error."""
+
+    bias: float
+    variance: float
+
+
+def kohavi_wolpert(votes: np.ndarray, labels: np.ndarray) -> BiasVariance:
+    """Return the decomposition of 0/1 loss of Kohavi & Wolpert (1996; Zhang & Suganthan, equations 19 and 20).
+
+    votes    rows x classes: how many of the classifiers, each trained on another training set, predict the class
+    labels   the class code of each row
+
+    bias^2 = 1/2 sum_y (P(Y_F = y) - P(Y_H = y))^2 and variance = 1/2 (1 - sum_y P(Y_H = y)^2), averaged over the rows.
+    P(Y_F) is 1 for the row's label: noise, which one label a row cannot show, is counted as bias. (The paper prints Y_H
+    in the noise term, where Kohavi and Wolpert have Y_F.) ValueError if a row has no vote.
+    """
+    counts = np.asarray(votes, dtype=float)
+    totals = counts.sum(axis=1, keepdims=True)
+    if not (totals > 0).all():
+        raise ValueError("every row needs at least one vote")
+    predicted = counts / totals
+    target = np.zeros_like(predicted)
+    target[np.arange(len(labels)), labels] = 1
+    bias = ((target - predicted) ** 2).sum(axis=1) / 2
+    variance = (1 - (predicted**2).sum(axis=1)) / 2
+    return BiasVariance(float(bias.mean()), float(variance.mean()))

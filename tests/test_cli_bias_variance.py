@@ -1,0 +1,57 @@
+"""`oblique bias-variance`: its error is that of a run of the same configuration, and a failure is a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from cli_support import SMALL, call
+
+from oblique_cli.experiments import bias_variance
+
+__all__ = ["call"]
+
+
+@pytest.mark.parametrize("scheme", ["nested", "two_stage"])
+def test_bias_and_variance_add_up_to_the_error_of_the_run(call, scheme):
+    (call.folder / "small.yaml").write_text(SMALL.replace("nested", scheme))
+    run = json.loads(call("run", "small.yaml", "--format", "json").out)["rows"]
+    found = json.loads(call("bias-variance", "small.yaml", "--format", "json").out)["rows"]
+    assert [(r["dataset"], r["algorithm"]) for r in found] == [(r["dataset"], r["algorithm"]) for r in run]
+    for ours, theirs in zip(found, run, strict=True):
+        assert 100 * (ours["bias"] + ours["variance"]) == pytest.approx(100 - theirs["accuracy_mean"])
+    # Trees on two thirds of the rows differ between repetitions.
+    assert all(0 < r["variance"] <= 0.25 for r in found)
+
+
+def test_the_number_of_workers_changes_nothing(call):
+    (call.folder / "small.yaml").write_text(SMALL)
+    one, two = (call("bias-variance", "small.yaml", "--jobs", jobs) for jobs in ("1", "2"))
+    assert one == two and one.code == 0
+    assert "rank of bias^2" in one.out and "average ranks over 2 data sets" in one.out
+
+
+def test_one_repetition_and_single_splits_are_refused(call):
+    (call.folder / "small.yaml").write_text(SMALL)
+    ended = call("bias-variance", "small.yaml", "--set", "cv.repeats=1")
+    assert ended.code == 2 and "variance needs at least 2" in ended.err
+    (call.folder / "monte.yaml").write_text("version: 1\ndataset: iris\nalgorithm: hhgdt\ncv: {scheme: monte_carlo}\n")
+    ended = call("bias-variance", "monte.yaml")
+    assert ended.code == 2 and "does not test every row once a repetition" in ended.err
+
+
+def test_a_fold_that_fails_is_told_and_its_data_set_ranked_nowhere(call, monkeypatch):
+    (call.folder / "small.yaml").write_text(SMALL)
+    plain = bias_variance.predictions
+
+    def fail(case, fold, seed, chosen=None):
+        if (case.dataset.name, case.spec.id, fold.repeat, fold.index) == ("bupa", "hhgdt", 1, 2):
+            raise np.linalg.LinAlgError("singular matrix")
+        return plain(case, fold, seed, chosen)
+
+    monkeypatch.setattr(bias_variance, "predictions", fail)
+    ended = call("bias-variance", "small.yaml")
+    assert ended.code == 3
+    assert "bupa, HHGDT: repetition 1, fold 2: LinAlgError: singular matrix" in ended.out
+    assert "average ranks" not in ended.out
