@@ -185,7 +185,13 @@ DISCRETE = (
     _discrete("rft", "RFT", f"{KARGUPTA}, sections 4 and 5", orthogonal.ReconstructedFourierTreeClassifier),
     _discrete("aft", "AFT", f"{KARGUPTA}, sections 4.3 and 5", orthogonal.AggregatedFourierTreeClassifier),
     _discrete("odt", "ODT", f"{KARGUPTA}, section 6", orthogonal.OrthogonalTreesClassifier, weights="uniform"),
-    _discrete("odt_lr", "ODT-LR", f"{KARGUPTA}, sections 6 and 7", orthogonal.OrthogonalTreesClassifier, weights="least_squares"),
+    _discrete(
+        "odt_lr",
+        "ODT-LR",
+        f"{KARGUPTA}, sections 6 and 7",
+        orthogonal.OrthogonalTreesClassifier,
+        weights="least_squares",
+    ),
 )
 
 

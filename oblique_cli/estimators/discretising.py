@@ -6,6 +6,7 @@ for the cuts that the minimum description length principle accepts.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -55,7 +56,7 @@ class Column:
         if len(self.cuts) == 0:
             return ["is anything"]
         ends = [f"{cut:.6g}" for cut in self.cuts]
-        between = [f"in ({low}, {high}]" for low, high in zip(ends[:-1], ends[1:], strict=True)]
+        between = [f"in ({low}, {high}]" for low, high in itertools.pairwise(ends)]
         return [f"<= {ends[0]}", *between, f"> {ends[-1]}"]
 
 
@@ -90,10 +91,7 @@ class Discretiser:
                 f"column {j} has {len(distinct)} different values, which discretization 'none' leaves as they are; set "
                 "discretization to mdl or quantile, or raise max_levels if they are levels."
             )
-        if self.method == "quantile":
-            cuts = quantile_cuts(known, self.n_bins)
-        else:
-            cuts = mdl_cuts(known, classes, n_classes)
+        cuts = quantile_cuts(known, self.n_bins) if self.method == "quantile" else mdl_cuts(known, classes, n_classes)
         return _with_usual(Column(np.zeros(0), cuts, 0), known)
 
 

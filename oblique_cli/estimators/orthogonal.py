@@ -328,7 +328,8 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
             self._reconstruct(spectrum, shares, deepest, decide=self.leaves == "label")
             for spectrum, shares in zip(self.component_spectra_, self._shares, strict=True)
         ]
-        self.weights_ = self._fitted_weights(codes, classes) if self.weights == "least_squares" else self._equal(factors)
+        fitted = self.weights == "least_squares"
+        self.weights_ = self._fitted_weights(codes, classes) if fitted else self._equal(factors)
         self._sizes(self.trees_)
 
     def _gram(self, matrix: CoefficientMatrix, spectra: list[Spectrum]) -> Array:

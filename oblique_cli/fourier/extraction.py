@@ -4,7 +4,7 @@ Kargupta et al. (2006), section 4.2 and figure 3. Let F be the mean of the funct
 splits on feature k adds to the function is, on its part of the domain, F(child of x_k) - F(n). So it adds to exactly
 those partitions that hold k and any features on the path to n, and to no others (lemma 4):
 
-    w_j += |n| / |domain| * (1 / lambda_k) sum_i F(child i) psi_{j_k}(i) * prod over path features a in j of psi_{j_a}(b_a)
+    w_j += |n| / |domain| * (1 / lambda_k) sum_i F(child i) psi_{j_k}(i) * prod psi_{j_a}(b_a) over path features a in j
 
 This is the paper's ExtractFS with all nodes of the tree worked on at once. The number of terms is the sum over internal
 nodes of (lambda_k - 1) prod of the lambdas on the path, about 2^depth a node for two values, whatever the number of

@@ -87,7 +87,7 @@ class Spectrum:
     @property
     def energy_by_order(self) -> Array:
         """(highest order + 1,) energy of the coefficients of each order."""
-        return np.bincount(self.orders, weights=self.energies, minlength=1)
+        return np.bincount(self.orders, weights=self.energies, minlength=1).astype(np.float64)
 
     @cached_property
     def mean(self) -> Array:
@@ -125,18 +125,22 @@ class Spectrum:
         return float(CoefficientMatrix([self, other]).gram()[0, 1])
 
     def truncated(self, energy: float = 1.0, max_order: int | None = None) -> Spectrum:
-        """Return the spectrum without high orders, then without its smallest coefficients.
+        """Return the spectrum without high orders, then without the smallest coefficients of each output.
 
-        energy : share of the energy to keep. The fewest largest coefficients that reach it are kept, and with the last
-            one all of equal size: conjugate pairs stay together, and no order of rows decides.
+        energy : share of each output's energy to keep. The fewest largest coefficients that reach it are kept, and with
+            the last one all of equal size: conjugate pairs stay together, and no order of rows decides.
         """
         kept = np.ones(len(self), dtype=bool) if max_order is None else self.orders <= max_order
         part = self if kept.all() else self._where(kept)
         if energy >= 1.0 or len(part) == 0:
             return part
-        falling = np.sort(part.energies)[::-1]
-        enough = int(np.searchsorted(np.cumsum(falling), energy * falling.sum() * (1.0 - 1e-12)))
-        return part._where(part.energies >= falling[min(enough, len(falling) - 1)] * (1.0 - 1e-9))
+        weights = part.weights.copy()
+        for column in weights.T:
+            energies = column.real**2 + column.imag**2
+            falling = np.sort(energies)[::-1]
+            enough = int(np.searchsorted(np.cumsum(falling), energy * falling.sum() * (1.0 - 1e-12)))
+            column[energies < falling[min(enough, len(falling) - 1)] * (1.0 - 1e-9)] = 0.0
+        return Spectrum(part.domain, part.keys, weights).cleaned()
 
     def __add__(self, other: Spectrum) -> Spectrum:
         return combination([self, other], [1.0, 1.0])
@@ -152,10 +156,7 @@ class Spectrum:
 
 def group_keys(keys: Keys) -> tuple[Keys, Ints, Ints]:
     """Return the distinct keys in order, the order that sorts rows, and where each distinct key starts in it."""
-    if keys.shape[1] == 1:
-        order = np.argsort(keys[:, 0], kind="stable")
-    else:
-        order = np.lexsort(keys.T[::-1])
+    order = np.argsort(keys[:, 0], kind="stable") if keys.shape[1] == 1 else np.lexsort(keys.T[::-1])
     ordered = keys[order]
     fresh = np.ones(len(keys), dtype=bool)
     fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)

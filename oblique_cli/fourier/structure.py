@@ -64,7 +64,7 @@ class DiscreteTree:
         """Longest path from the root, 0 for a single leaf."""
         return int(self.depths.max())
 
-    def children(self, node: int) -> slice:
+    def children(self, node: int | np.integer[Any]) -> slice:
         """Return the node numbers of an internal node's children, in the order of the values they are for."""
         first = int(self.first_child[node])
         return slice(first, first + self.domain.cardinalities[self.feature[node]])

@@ -89,7 +89,7 @@ def tree_from_spectrum(
     while stack:
         state, node, depth = stack.pop()
         own = shares(state.average)
-        if max_depth is not None and depth >= max_depth or own.max() >= min_confidence:
+        if (max_depth is not None and depth >= max_depth) or own.max() >= min_confidence:
             continue
         if state.is_constant or (decide and state.is_decided(shares)):
             continue
