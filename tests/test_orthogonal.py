@@ -345,7 +345,7 @@ def test_wide_data_of_three_classes_and_many_levels_has_complex_spectra_and_real
 @pytest.mark.parametrize("name", NAMES)
 def test_defaults_are_complete_and_allowed_and_there_is_a_configuration(name):
     algorithm = ALGORITHMS[name]
-    assert list(algorithm.defaults) == list(algorithm.parameters) and algorithm.growth == "discrete"
+    assert list(algorithm.defaults) == list(algorithm.parameters) and algorithm.growth == "trees over discrete features"
     for parameter, constraint in algorithm.parameters.items():
         assert constraint.holds(algorithm.defaults[parameter])
         assert jsonschema.Draft202012Validator(constraint.schema()).is_valid(algorithm.defaults[parameter])
@@ -378,7 +378,7 @@ def test_oblique_tree_prints_rules_of_one_tree_and_refuses_many(call):
     assert ended.code == 0 and ended.out.startswith("# AFT on spect: ")
     assert "petal_width <= 0.8" in call("tree", "iris", "--algorithm", "c45").out
     many = call("tree", "spect", "--algorithm", "c45_bagging")
-    assert many.code == 2 and "c45_bagging fits 40 trees, and oblique tree prints one" in many.err
+    assert many.code == 2 and "algorithm 'c45_bagging' makes no tree to show" in many.err
     document = json.loads(call("tree", "iris", "--algorithm", "c45", "--format", "json").out)
     assert document["schema"] == "oblique-discrete-tree/1"
     assert [len(names) for names in document["value_names"]] == document["cardinalities"]
@@ -400,7 +400,7 @@ def test_oblique_spectrum_adds_up(call):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("spect", "--algorithm", "gdt"), 2, "gdt splits on several features at once and has no spectrum"),
+        (("spect", "--algorithm", "gdt"), 2, "gdt does not split on levels of single features; use one of c45, "),
         (("spect", "--component", "1"), 2, "c45 has 0 components here, so --component 1 is none of them"),
         (("spcet",), 2, "Did you mean 'spect'"),
         (("auto_mpg",), 4, "is for regression"),

@@ -3,6 +3,9 @@
 import csv
 import math
 
+import pytest
+
+from oblique_cli.experiments.reproduction import document
 from oblique_cli.resources import PACKAGE
 
 ROOT = PACKAGE.parent
@@ -36,3 +39,10 @@ def test_every_algorithm_and_every_command_is_in_the_readme():
     readme = (ROOT / "README.md").read_text()
     assert [name for name in ALGORITHMS if f"`{name}`" not in readme] == []
     assert [name for name in COMMANDS if f"`oblique {name}" not in readme] == []
+
+
+@pytest.mark.parametrize("name", document.DOCUMENTS)
+def test_tables_of_reproductions_are_those_of_the_results(name):
+    text = (ROOT / name).read_text()
+    assert document.filled(text, document.blocks(ROOT / "results")) == text, "run: oblique reproduce report"
+    assert "<!-- begin summary -->" in text

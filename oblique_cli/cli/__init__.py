@@ -30,6 +30,7 @@ COMMANDS = {
     "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
     "spectrum": "spectrum.spectrum",
+    "figures": "figures.figures",
     "table": "table.table",
     "significance": "significance.significance",
     "bias-variance": "bias_variance.bias_variance",

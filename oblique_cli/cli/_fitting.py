@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,8 +41,12 @@ def fit_to_all(
     data_dir: str | None,
     offline: bool,
     where: str,
+    suits: Callable[[str], None],
 ) -> Fitted:
-    """Fit an algorithm to all rows of the data set `name`, or of a CSV file; `where` is the command that asks."""
+    """Fit an algorithm to all rows of the data set `name`, or of a CSV file.
+
+    where : the command that asks; suits : raises ConfigError for an algorithm that the command has no use for
+    """
     if (name is None) == (csv is None):
         raise click.UsageError("give either the name of a data set (oblique data list) or --csv")
     if (csv is None) != (target is None):
@@ -59,6 +64,7 @@ def fit_to_all(
     experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where=where)
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
+    suits(spec.name)
     dataset = catalogue.load(policy, data_dir, offline)
     if dataset.task != "classification":
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts classes.")

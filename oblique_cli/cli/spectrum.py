@@ -59,16 +59,19 @@ def spectrum(
     Example: oblique spectrum spect --algorithm aft --set n_trees=40
              oblique spectrum spect --algorithm odt --component 1 --format json
     """
+    from oblique_cli.estimators.algorithms import ALGORITHMS, Discrete
     from oblique_cli.estimators.encoding import encoded_names
     from oblique_cli.fourier.summary import interactions, largest
 
-    fitted = fit_to_all(name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique spectrum")
+    def has_spectrum(algorithm: str) -> None:
+        if not isinstance(ALGORITHMS[algorithm], Discrete):
+            known = ", ".join(name for name, found in ALGORITHMS.items() if isinstance(found, Discrete))
+            raise ConfigError(f"{algorithm} does not split on levels of single features; use one of {known}.")
+
+    fitted = fit_to_all(
+        name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique spectrum", suits=has_spectrum
+    )
     estimator, dataset = fitted.estimator, fitted.dataset
-    if not hasattr(estimator, "spectrum"):
-        raise ConfigError(
-            f"{fitted.spec.name} splits on several features at once and has no spectrum over single ones; use c45, "
-            "c45_bagging, rft, aft, odt or odt_lr."
-        )
     components = getattr(estimator, "component_spectra_", [])
     if component is not None and component > len(components):
         raise ConfigError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -10,7 +11,8 @@ from oblique_cli.cli._common import data_dir_option, offline_option, output_opti
 from oblique_cli.cli._fitting import fit_to_all
 from oblique_cli.errors import ConfigError
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "svg", "png")
+DRAWN = ("svg", "png")
 
 
 @click.command()
@@ -41,24 +43,32 @@ def tree(
     """Fit a tree to all rows of the data set NAME, or of a CSV file, and print its rules.
 
     A row goes the way of "if" when the inequality holds. A leaf shows its class and how many training rows of each
-    class it has. The JSON holds every coefficient to the bit.
+    class it has. The JSON holds every coefficient to the bit. The formats svg and png draw the tree, and beside it the
+    partition if there are two numeric features; they need --output and matplotlib. Of a condition they show the eight
+    largest coefficients.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
              oblique tree --csv my.csv --target class --set max_depth=3 --format json
+             oblique tree five_regions --format svg --output tree.svg
+             oblique tree hepatitis --set missing=keep --set algorithm.missing=learn
     """
+    if format_ in DRAWN and output is None:
+        raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
+
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
     from oblique_cli.fourier.structure import DiscreteTree, describe
     from oblique_cli.tree.describe import export_text
 
-    fitted = fit_to_all(name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique tree")
+    def makes_tree(algorithm: str) -> None:
+        if not ALGORITHMS[algorithm].makes_tree:
+            raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
+
+    fitted = fit_to_all(
+        name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique tree", suits=makes_tree
+    )
     dataset, spec, encoder, estimator = fitted.dataset, fitted.spec, fitted.encoder, fitted.estimator
-    if not hasattr(estimator, "tree_"):
-        raise ConfigError(
-            f"{spec.name} fits {len(estimator.trees_)} trees, and oblique tree prints one; use oblique spectrum, or an "
-            "algorithm that fits one tree (oblique list algorithms)."
-        )
     features = encoded_names(dataset, encoder)
     levels = encoded_levels(dataset, estimator)
     values = estimator.value_names() if isinstance(estimator.tree_, DiscreteTree) else []
@@ -74,6 +84,24 @@ def tree(
             **estimator.tree_.to_dict(),
         }
         write(json.dumps(document) + "\n", output)
+        return
+    if format_ in DRAWN:
+        if values:
+            raise ConfigError(f"{spec.name} makes a tree of many branches, which is not drawn: use --format text.")
+        from oblique_cli.data import files
+        from oblique_cli.drawing.canvas import rendered
+        from oblique_cli.drawing.diagram import drawing
+
+        figure = drawing(
+            estimator.tree_,
+            features,
+            dataset.classes,
+            title=f"{ALGORITHMS[spec.name].title} on {dataset.name}",
+            precision=precision,
+            level_names=levels,
+            rows=(fitted.X, dataset.y),
+        )
+        files.write(Path(str(output)), rendered(figure, format_))
         return
     right = int((estimator.predict(fitted.X) == dataset.y).sum())
     heading = (

@@ -31,6 +31,7 @@
 namespace oblique {
 
 enum class PerturbationOrder { sequential, best, random50 };
+enum class Standardisation { deviation, range, none };
 
 struct HillClimbOptions {
   std::uint64_t seed = 0;
@@ -41,6 +42,8 @@ struct HillClimbOptions {
   double stagnation = 1.0;
   bool exact = false;                // score every hyperplane of a line, see line_search.hpp
   double sweep_tol = 1e-3;           // CART-LC: least gain of a sweep that is followed by another
+  Standardisation standardisation = Standardisation::deviation;   // CART-LC: the unit of a feature at the node
+  double rows_per_feature = 2.0;     // a node of no more keeps the axis-parallel split
   bool backward_elimination = false;
   bool direct = false;               // sort with std::sort and recompute all values: the benchmarks' baseline
 };
@@ -66,7 +69,7 @@ class HillClimb {
     min_leaf_ = min_leaf;
     p_ = rows.columns.size();
     // Murthy et al.: with fewer than 2 p rows a hyperplane has too many ways to fit them.
-    if (!(totals.n > 2.0 * static_cast<double>(p_))) return false;
+    if (!(totals.n > options.rows_per_feature * static_cast<double>(p_))) return false;
     line_.configure(strict, min_leaf, exhaustive || options.direct);
     line_.begin(rows, totals);
     scale_columns();
@@ -294,18 +297,24 @@ class HillClimb {
     keep_if_better();
   }
 
-  // Mean 0 and standard deviation 1 at the node.
+  // Mean 0 at the node, and as unit the standard deviation or the range there; or all as it was given.
   void standardise() {
     const std::size_t n = rows_->n;
     mean_.assign(p_, 0.0);
     deviation_.assign(p_, 1.0);
     for (const std::size_t j : active_) {
       double* z = columns_.data() + j * n;
+      if (options_->standardisation == Standardisation::none) {
+        deviation_[j] = 1.0 / scale_[j];
+        for (std::size_t i = 0; i < n; ++i) z[i] /= deviation_[j];
+        continue;
+      }
       double sum = 0.0, square = 0.0;
       for (std::size_t i = 0; i < n; ++i) sum += weight(i) * z[i];
       mean_[j] = sum / totals_.n;
       for (std::size_t i = 0; i < n; ++i) square += weight(i) * (z[i] - mean_[j]) * (z[i] - mean_[j]);
-      deviation_[j] = std::sqrt(square / totals_.n);
+      deviation_[j] = options_->standardisation == Standardisation::range ? high_[j] - low_[j]
+                                                                          : std::sqrt(square / totals_.n);
       for (std::size_t i = 0; i < n; ++i) z[i] = (z[i] - mean_[j]) / deviation_[j];
     }
   }
