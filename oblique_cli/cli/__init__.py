@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": "compare.compare",
     "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
+    "spectrum": "spectrum.spectrum",
     "figures": "figures.figures",
     "table": "table.table",
     "significance": "significance.significance",
