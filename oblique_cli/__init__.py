@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
+    from oblique_cli.estimators.discrete import C45BaggingClassifier, C45Classifier, C45ForestClassifier
+    from oblique_cli.estimators.orthogonal import (
+        AggregatedFourierTreeClassifier,
+        OrthogonalTreesClassifier,
+        ReconstructedFourierTreeClassifier,
+    )
     from oblique_cli.estimators.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
@@ -18,10 +24,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "ALGORITHMS",
+    "AggregatedFourierTreeClassifier",
     "AvalancheClustering",
     "BottomUpTreeClassifier",
+    "C45BaggingClassifier",
+    "C45Classifier",
+    "C45ForestClassifier",
     "HCEditClassifier",
     "ObliqueTreeClassifier",
+    "OrthogonalTreesClassifier",
+    "ReconstructedFourierTreeClassifier",
     "SupervisedTaxonomy",
     "Tree",
     "make",
@@ -29,12 +41,18 @@ __all__ = [
 
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
+    "AggregatedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
     "AvalancheClustering": "oblique_cli.estimators.taxonomy",
     "HCEditClassifier": "oblique_cli.estimators.taxonomy",
     "SupervisedTaxonomy": "oblique_cli.estimators.taxonomy",
     "BottomUpTreeClassifier": "oblique_cli.estimators.bottom_up",
+    "C45BaggingClassifier": "oblique_cli.estimators.discrete",
+    "C45Classifier": "oblique_cli.estimators.discrete",
+    "C45ForestClassifier": "oblique_cli.estimators.discrete",
     "make": "oblique_cli.estimators.algorithms",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
+    "OrthogonalTreesClassifier": "oblique_cli.estimators.orthogonal",
+    "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
     "Tree": "oblique_cli.tree.structure",
 }
 

@@ -31,9 +31,8 @@ def test_every_algorithm_is_listed_with_title_source_and_all_its_parameters(call
         own = {line.split()[0]: line for line in block.splitlines()[2:]}
         assert not own.keys() & shared_words and own.keys() | shared_words == algorithm.parameters.keys()
         for name, line in own.items():
-            default = algorithm.defaults[name]
-            assert algorithm.parameters[name].describe() in line
-            assert ("none" if default is None else str(default)) in line
+            default = "none" if algorithm.defaults[name] is None else str(algorithm.defaults[name])
+            assert algorithm.parameters[name].describe() in line and default in line
     assert re.search(r"\n  max_depth +none +a whole number, at least 0, or none\n", shared["top-down trees"])
 
 

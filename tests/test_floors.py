@@ -26,6 +26,7 @@ FLOORS = {
     "geometry": 1,
     "_core": 1,
     "tree": 2,
+    "fourier": 2,
     "hierarchy": 2,
     "proposers": 3,
     "estimators": 4,

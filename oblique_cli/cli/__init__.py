@@ -30,6 +30,7 @@ COMMANDS = {
     "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
     "taxonomy": "taxonomy.taxonomy",
+    "spectrum": "spectrum.spectrum",
     "figures": "figures.figures",
     "table": "table.table",
     "significance": "significance.significance",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up, machines, taxonomy
+from oblique_cli.estimators import bottom_up, discrete, machines, orthogonal, taxonomy
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -25,7 +25,7 @@ class Algorithm(ABC):
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
     growth          what kind of model it is and how that comes about: those of one kind share most parameters
-    makes_tree      whether a fitted estimator has one `tree_` of hyperplanes to show
+    makes_tree      whether a fitted estimator has one `tree_` to show
     without         parameters of other algorithms that this kind cannot have -> why
     """
 
@@ -208,6 +208,65 @@ BOTTOM_UP = (
 )
 
 
+@dataclass(frozen=True)
+class Discrete(Algorithm):
+    """Trees over discrete features; `preset` are parameters that make the algorithm what it is, and are not offered."""
+
+    growth: ClassVar[str] = "trees over discrete features"
+
+    estimator: type[discrete.DiscreteClassifier]
+    preset: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """The estimator's."""
+        return {name: c for name, c in self.estimator.constraints.items() if name not in self.preset}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> discrete.DiscreteClassifier:
+        return self.estimator(random_state=random_state, **self.preset, **params)
+
+
+@dataclass(frozen=True)
+class DiscreteEnsemble(Discrete):
+    """Several of them that predict together."""
+
+    makes_tree: ClassVar[bool] = False
+
+
+def _discrete(
+    name: str,
+    title: str,
+    source: str,
+    estimator: type[discrete.DiscreteClassifier],
+    kind: type[Discrete] = DiscreteEnsemble,
+    **preset: Any,
+) -> Discrete:
+    return kind(name, title, source, path_parameter=None, compiled=False, estimator=estimator, preset=preset)
+
+
+KARGUPTA = "Kargupta, Park & Dutta (2006)"
+DISCRETE = (
+    _discrete("c45", "C4.5", "Quinlan (1993), discrete features", discrete.C45Classifier, Discrete),
+    _discrete("c45_bagging", "C4.5 bagging", "Breiman (1996); Quinlan (1993)", discrete.C45BaggingClassifier),
+    _discrete("c45_forest", "C4.5 forest", "Breiman (2001), multiway trees", discrete.C45ForestClassifier),
+    _discrete("rft", "RFT", f"{KARGUPTA}, sections 4 and 5", orthogonal.ReconstructedFourierTreeClassifier),
+    _discrete("aft", "AFT", f"{KARGUPTA}, sections 4.3 and 5", orthogonal.AggregatedFourierTreeClassifier, Discrete),
+    _discrete("odt", "ODT", f"{KARGUPTA}, section 6", orthogonal.OrthogonalTreesClassifier, weights="uniform"),
+    _discrete(
+        "odt_lr",
+        "ODT-LR",
+        f"{KARGUPTA}, sections 6 and 7",
+        orthogonal.OrthogonalTreesClassifier,
+        weights="least_squares",
+    ),
+)
+
 MACHINES = (
     Machine(
         "gepsvm",
@@ -263,7 +322,7 @@ def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    for algorithm in (*BOTTOM_UP, *MACHINES, *NEIGHBOURS):
+    for algorithm in (*BOTTOM_UP, *DISCRETE, *MACHINES, *NEIGHBOURS):
         table.register(algorithm.name)(algorithm)
     return table
 
