@@ -79,6 +79,7 @@ class _OneByOne(FourierTreesClassifier):
         discretization: str = "mdl",
         n_bins: int = 4,
         max_levels: int = 10,
+        missing: str = "error",
         random_state: Any = None,
     ) -> None:
         self.energy = energy
@@ -96,6 +97,7 @@ class _OneByOne(FourierTreesClassifier):
         self.discretization = discretization
         self.n_bins = n_bins
         self.max_levels = max_levels
+        self.missing = missing
         self.random_state = random_state
 
 
@@ -116,7 +118,7 @@ class ReconstructedFourierTreeClassifier(_OneByOne):
     min_confidence : float in (0.5, 1], default 1
         A schema with at least this share of one class is a leaf.
     n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, random_state
+    n_bins, max_levels, missing, random_state
         As in `C45BaggingClassifier`.
 
     Attributes
@@ -169,7 +171,7 @@ class AggregatedFourierTreeClassifier(_OneByOne):
     tcfs_depth : int or None, default None
         Longest path of the tree; None for the depth of the deepest bagged tree.
     n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, random_state
+    n_bins, max_levels, missing, random_state
         As in `C45BaggingClassifier`.
 
     Attributes
@@ -234,7 +236,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
     tcfs_depth : int or None, default None
         Longest path of a tree; None for the depth of the deepest bagged tree.
     n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, random_state
+    n_bins, max_levels, missing, random_state
         As in `C45BaggingClassifier`.
 
     Attributes
@@ -283,6 +285,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         discretization: str = "mdl",
         n_bins: int = 4,
         max_levels: int = 10,
+        missing: str = "error",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -306,6 +309,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         self.discretization = discretization
         self.n_bins = n_bins
         self.max_levels = max_levels
+        self.missing = missing
         self.random_state = random_state
 
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
