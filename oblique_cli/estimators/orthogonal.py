@@ -57,7 +57,7 @@ class FourierTreesClassifier(C45BaggingClassifier):
         )
 
 
-class _OneByOne(FourierTreesClassifier):
+class _Rebuilt(FourierTreesClassifier):
     """Parameters of reconstructed and aggregated trees."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = {**SPECTRA, **BAG, **TREE, **COLUMNS}
@@ -101,7 +101,7 @@ class _OneByOne(FourierTreesClassifier):
         self.random_state = random_state
 
 
-class ReconstructedFourierTreeClassifier(_OneByOne):
+class ReconstructedFourierTreeClassifier(_Rebuilt):
     """RFT: each bagged tree goes to the Fourier domain, loses its smallest coefficients, and comes back as a tree.
 
     Kargupta et al. (2006), sections 5 and 7. The trees that come back vote.
@@ -159,7 +159,7 @@ class ReconstructedFourierTreeClassifier(_OneByOne):
         }
 
 
-class AggregatedFourierTreeClassifier(_OneByOne):
+class AggregatedFourierTreeClassifier(_Rebuilt):
     """AFT: the truncated spectra of bagged trees are averaged, and one tree is made of the mean.
 
     Kargupta et al. (2006), sections 4.3, 5 and 7.
