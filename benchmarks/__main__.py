@@ -1,16 +1,34 @@
-"""All benchmarks, one after another: growth, bottom_up, OC1, predict, pruning, memory and startup."""
+"""All benchmarks: growth, bottom_up, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
+pruning, memory and startup, in turn.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import bottom_up, growth, memory, oc1, predict, pruning, startup
+from benchmarks import (
+    bottom_up,
+    fourier,
+    growth,
+    hierarchy,
+    memory,
+    model_trees,
+    oc1,
+    pathfinder,
+    predict,
+    pruning,
+    startup,
+)
 from benchmarks.measuring import main
 
 BENCHMARKS = {
     "growth": growth.run,
     "bottom_up": bottom_up.run,
     "oc1": oc1.run,
+    "fourier": fourier.run,
+    "hierarchy": hierarchy.run,
+    "model_trees": model_trees.run,
+    "pathfinder": pathfinder.run,
     "predict": predict.run,
     "pruning": pruning.run,
     "memory": memory.run,

@@ -11,19 +11,35 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
+    from oblique_cli.estimators.discrete import C45BaggingClassifier, C45Classifier, C45ForestClassifier
     from oblique_cli.estimators.model_tree import M5StyleRegressor, RETISRegressor, TPRTIRegressor
+    from oblique_cli.estimators.orthogonal import (
+        AggregatedFourierTreeClassifier,
+        OrthogonalTreesClassifier,
+        ReconstructedFourierTreeClassifier,
+    )
     from oblique_cli.estimators.pathfinder import PathfinderClassifier
+    from oblique_cli.estimators.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
 __all__ = [
     "ALGORITHMS",
+    "AggregatedFourierTreeClassifier",
+    "AvalancheClustering",
     "BottomUpTreeClassifier",
+    "C45BaggingClassifier",
+    "C45Classifier",
+    "C45ForestClassifier",
+    "HCEditClassifier",
     "M5StyleRegressor",
     "ObliqueTreeClassifier",
+    "OrthogonalTreesClassifier",
     "PathfinderClassifier",
     "RETISRegressor",
+    "ReconstructedFourierTreeClassifier",
+    "SupervisedTaxonomy",
     "TPRTIRegressor",
     "Tree",
     "make",
@@ -31,13 +47,22 @@ __all__ = [
 
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
+    "AggregatedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
+    "AvalancheClustering": "oblique_cli.estimators.taxonomy",
+    "HCEditClassifier": "oblique_cli.estimators.taxonomy",
+    "SupervisedTaxonomy": "oblique_cli.estimators.taxonomy",
     "BottomUpTreeClassifier": "oblique_cli.estimators.bottom_up",
+    "C45BaggingClassifier": "oblique_cli.estimators.discrete",
+    "C45Classifier": "oblique_cli.estimators.discrete",
+    "C45ForestClassifier": "oblique_cli.estimators.discrete",
     "M5StyleRegressor": "oblique_cli.estimators.model_tree",
-    "make": "oblique_cli.estimators.algorithms",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
+    "OrthogonalTreesClassifier": "oblique_cli.estimators.orthogonal",
     "PathfinderClassifier": "oblique_cli.estimators.pathfinder",
     "RETISRegressor": "oblique_cli.estimators.model_tree",
+    "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
     "TPRTIRegressor": "oblique_cli.estimators.model_tree",
+    "make": "oblique_cli.estimators.algorithms",
     "Tree": "oblique_cli.tree.structure",
 }
 

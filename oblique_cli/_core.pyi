@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Codes = NDArray[np.int32]
+Numbers = NDArray[np.int64]
 
 def grow(
     X: Doubles,
@@ -91,6 +93,18 @@ def regions(
 def inside_regions(
     points: Doubles, owner: Codes, centres: Doubles, cluster: Codes, rows: Doubles
 ) -> NDArray[np.uint8]: ...
+
+def avalanche(
+    distances: Doubles | Singles, n: int, trace: bool = False
+) -> tuple[tuple[Numbers, Doubles], Numbers, Doubles]: ...
+def staxac(
+    distances: Doubles | Singles, y: Codes, n_classes: int, edges: Codes | None = None, renew: bool = False
+) -> tuple[tuple[Numbers, Doubles], int]: ...
+def gabriel_edges(distances: Doubles | Singles, n: int) -> Codes: ...
+def neighbor_joining(square: Doubles) -> tuple[tuple[Numbers, Doubles], Doubles]: ...
+def climb_representatives(
+    square: Doubles, y: Codes, n_classes: int, weight: float, start: Codes
+) -> tuple[Codes, float]: ...
 
 class Walker:
     def __init__(

@@ -5,10 +5,10 @@ import xml.etree.ElementTree
 import pytest
 from cli_support import call
 
-from oblique_cli.drawing import examples, tuning
+from oblique_cli.drawing import examples, orthogonal, tuning
 from oblique_cli.drawing.figures import FIGURES
 
-__all__ = ["call", "examples", "tuning"]
+__all__ = ["call", "examples", "orthogonal", "tuning"]
 
 
 def test_named_figures_are_files_and_the_page_is_left_alone(call):

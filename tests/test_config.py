@@ -590,7 +590,7 @@ def test_a_file_comes_before_a_bundled_configuration_of_its_name(tmp_path, monke
     ("name", "says"),
     [
         ("bupa_hgdt", r"no configuration 'bupa_hgdt': neither a file nor .* Did you mean 'bupa_hhgdt'"),
-        ("zzzzzz", r"Bundled: bupa_gdt, bupa_hhgdt, .*hhcart_small, .*reproduce/chapter3, "),
+        ("zzzzzz", r"Bundled: .*bupa_gdt, bupa_hhgdt, .*hhcart_small, .*reproduce/chapter3, "),
         ("x" * 5000, r"no configuration 'xxx"),
         ("a\0b", r"no configuration 'a\\x00b'"),
         ("/", r"no configuration '/'"),

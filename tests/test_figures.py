@@ -7,7 +7,7 @@ import pytest
 
 from oblique_cli import data
 from oblique_cli.data.synthetic import SEED, draw
-from oblique_cli.drawing import canvas, examples, tuning
+from oblique_cli.drawing import canvas, examples, orthogonal, tuning
 from oblique_cli.drawing.diagram import drawing, positions
 from oblique_cli.drawing.examples import full_tree, off_the_board, thesis_numbers
 from oblique_cli.drawing.figures import FIGURES, Setting, page
@@ -142,6 +142,17 @@ def test_epsilon_of_gdt_is_near_the_printed_choice():
     assert abs(found["balance_scale"].chosen - 0.16) <= 0.04 and abs(found["bupa"].chosen - 0.30) <= 0.05
     assert 89.0 <= max(found["balance_scale"].accuracy) <= 94.0 and 66.0 <= max(found["bupa"].accuracy) <= 72.0
     assert len(found["bupa"].values) == 36
+
+
+def test_variance_and_trees_are_drawn_of_the_samples_of_the_reproduction():
+    # Figures 8 and 14: 15 components of SPECT, 5 of Votes, 10 of Contraceptive, two curves each.
+    drawn = orthogonal.variance(Setting()).figure.axes
+    assert [len(axes.lines) for axes in drawn] == [2, 2, 2]
+    assert [len(axes.lines[0].get_xdata()) for axes in drawn] == [15, 5, 10]
+    for axes in drawn:
+        assert all(np.diff(line.get_ydata()).max() <= 1e-9 for line in axes.lines)
+    trees = orthogonal.reconstructed(Setting()).figure.axes
+    assert [len(axes.lines[0].get_xdata()) for axes in trees] == [40, 15, 10] * 2
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@ FLOORS = {
     "geometry": 1,
     "_core": 1,
     "tree": 2,
+    "fourier": 2,
+    "hierarchy": 2,
     "model_tree": 2,
     "regions": 2,
     "proposers": 3,
@@ -116,8 +118,9 @@ def test_every_floor_is_lived_on():
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        # The nearest pair; distributions; the generalised eigenproblem of GEPSVM. The core takes LAPACK by address.
-        ("scipy", ("proposers/cline.py", "experiments/significance.py", "estimators/machines.py")),
+        # The nearest pair; distances and UPGMA; distributions; the generalised eigenproblem of GEPSVM. The core takes
+        # LAPACK by address.
+        ("scipy", ("proposers/cline.py", "hierarchy/", "experiments/significance.py", "estimators/machines.py")),
     ],
 )
 def test_a_library_is_used_in_one_place(library, allowed):

@@ -180,6 +180,7 @@ SETTINGS = [
     ("oc1", {"order": "best"}),
     ("oc1", {"order": "r50"}),
     ("oc1", {"stagnation": 0.0}),
+    ("oc1", {"standardisation": "none"}),
     ("oc1", {"restarts": 1, "jumps": 0}),
     ("oc1_lc", {}),
     ("oc1_lc", {"backward_elimination": True}),
@@ -285,6 +286,16 @@ def test_only_without_standardisation_does_the_unit_of_a_feature_matter_to_cart_
         plain, scaled = (climb(X, data.y, "oc1_lc", standardisation=standardisation) for X in (data.X, data.X * units))
         same = np.isclose(plain[2], scaled[2], rtol=1e-9)
         assert same == (standardisation != "none"), standardisation
+
+
+def test_only_without_standardisation_does_the_unit_of_a_feature_matter_to_oc1():
+    data = real_set("glass")
+    units = 2.0 ** np.array([0, 3, -4, 5, 0, 2, -7, 0, 3])  # powers of two, which change no other bit
+    for standardisation in ("range", "none"):
+        plain, scaled = (
+            climb(X, data.y, restarts=5, standardisation=standardisation) for X in (data.X, data.X * units)
+        )
+        assert (plain[2] == scaled[2]) == (standardisation == "range"), standardisation
 
 
 def test_no_restart_leaves_the_axis_parallel_split():

@@ -8,8 +8,9 @@
 // Decisions where the article is silent:
 // - The coefficients of a sweep are those of the features in order, then the constant. A feature that is constant at the
 //   node is left out and keeps coefficient 0.
-// - A random hyperplane has coefficients uniform in (-1, 1) per range of the feature and passes through a point drawn
-//   uniformly from the box that the node's rows span. A random direction is another such hyperplane.
+// - A random hyperplane has coefficients uniform in (-1, 1), per range of the feature unless features are taken as they
+//   are, and passes through a point drawn uniformly from the box that the node's rows span. A random direction is
+//   another such hyperplane.
 // - Values within 1e-9 of the gain are equal. Among equal steps the least t wins, that is the largest coefficient.
 // - The stagnation probability starts at `stagnation`, falls by a tenth of it with every equal step taken, and returns
 //   to it when the value improves. A successful jump allows `jumps` more.
@@ -42,7 +43,7 @@ struct HillClimbOptions {
   double stagnation = 1.0;
   bool exact = false;                // score every hyperplane of a line, see line_search.hpp
   double sweep_tol = 1e-3;           // CART-LC: least gain of a sweep that is followed by another
-  Standardisation standardisation = Standardisation::deviation;   // CART-LC: the unit of a feature at the node
+  Standardisation standardisation = Standardisation::deviation;   // the unit of a feature at the node; OC1: range or none
   double rows_per_feature = 2.0;     // a node of no more keeps the axis-parallel split
   bool backward_elimination = false;
   bool direct = false;               // sort with std::sort and recompute all values: the benchmarks' baseline
@@ -177,9 +178,16 @@ class HillClimb {
   void random_plane(Stream& stream, Vector& a, double& t) const {
     std::fill(a.begin(), a.end(), 0.0);
     t = 0.0;
+    const bool as_given = options_->standardisation == Standardisation::none;
+    double largest = 0.0;
+    for (const std::size_t j : active_) {
+      if (j != p_) largest = std::max(largest, scale_[j]);
+    }
     for (const std::size_t j : active_) {
       if (j == p_) continue;
-      a[j] = stream.between(-1.0, 1.0) / (high_[j] - low_[j]);
+      // Divided by the largest scale, because the length of a hyperplane's coefficients means nothing.
+      const double unit = as_given ? scale_[j] / largest : 1.0 / (high_[j] - low_[j]);
+      a[j] = stream.between(-1.0, 1.0) * unit;
       t += a[j] * stream.between(low_[j], high_[j]);
     }
   }

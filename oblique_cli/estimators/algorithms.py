@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Choice, Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up, machines, model_tree
+from oblique_cli.estimators import bottom_up, discrete, machines, model_tree, orthogonal, taxonomy
 from oblique_cli.estimators.pathfinder import PathfinderClassifier
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
@@ -163,6 +163,34 @@ class Machine(Algorithm):
         return self.estimator(**params)  # neither draws at random
 
 
+@dataclass(frozen=True)
+class Neighbours(Algorithm):
+    """The k-nearest-neighbour rule after an editor; `fixed` are the parameters that make it this algorithm."""
+
+    growth: ClassVar[str] = "nearest neighbours"
+    makes_tree: ClassVar[bool] = False
+
+    estimator: type[taxonomy.NearestNeighborsClassifier]
+    fixed: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of the estimator but for the fixed ones."""
+        return {k: v for k, v in taxonomy.neighbour_options(self.estimator).items() if k not in self.fixed}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> taxonomy.NearestNeighborsClassifier:
+        given = {**self.fixed, **params}
+        if "random_state" in self.estimator().get_params(deep=False):
+            given["random_state"] = random_state
+        return self.estimator(**given)
+
+
 BOTTOM_UP = (
     BottomUp(
         "hhbut",
@@ -184,6 +212,65 @@ BOTTOM_UP = (
     ),
 )
 
+
+@dataclass(frozen=True)
+class Discrete(Algorithm):
+    """Trees over discrete features; `preset` are parameters that make the algorithm what it is, and are not offered."""
+
+    growth: ClassVar[str] = "trees over discrete features"
+
+    estimator: type[discrete.DiscreteClassifier]
+    preset: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """The estimator's."""
+        return {name: c for name, c in self.estimator.constraints.items() if name not in self.preset}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> discrete.DiscreteClassifier:
+        return self.estimator(random_state=random_state, **self.preset, **params)
+
+
+@dataclass(frozen=True)
+class DiscreteEnsemble(Discrete):
+    """Several of them that predict together."""
+
+    makes_tree: ClassVar[bool] = False
+
+
+def _discrete(
+    name: str,
+    title: str,
+    source: str,
+    estimator: type[discrete.DiscreteClassifier],
+    kind: type[Discrete] = DiscreteEnsemble,
+    **preset: Any,
+) -> Discrete:
+    return kind(name, title, source, path_parameter=None, compiled=False, estimator=estimator, preset=preset)
+
+
+KARGUPTA = "Kargupta, Park & Dutta (2006)"
+DISCRETE = (
+    _discrete("c45", "C4.5", "Quinlan (1993), discrete features", discrete.C45Classifier, Discrete),
+    _discrete("c45_bagging", "C4.5 bagging", "Breiman (1996); Quinlan (1993)", discrete.C45BaggingClassifier),
+    _discrete("c45_forest", "C4.5 forest", "Breiman (2001), multiway trees", discrete.C45ForestClassifier),
+    _discrete("rft", "RFT", f"{KARGUPTA}, sections 4 and 5", orthogonal.ReconstructedFourierTreeClassifier),
+    _discrete("aft", "AFT", f"{KARGUPTA}, sections 4.3 and 5", orthogonal.AggregatedFourierTreeClassifier, Discrete),
+    _discrete("odt", "ODT", f"{KARGUPTA}, section 6", orthogonal.OrthogonalTreesClassifier, weights="uniform"),
+    _discrete(
+        "odt_lr",
+        "ODT-LR",
+        f"{KARGUPTA}, sections 6 and 7",
+        orthogonal.OrthogonalTreesClassifier,
+        weights="least_squares",
+    ),
+)
 
 MACHINES = (
     Machine(
@@ -283,11 +370,42 @@ class Pathfinder(Algorithm):
 PATHFINDER = Pathfinder("pathfinder", "PATHFINDER", "Amalaman (2015), chapter 3", path_parameter=None, compiled=True)
 
 
+def _neighbours(
+    name: str, title: str, source: str, estimator: Any, path: str | None = None, **fixed: Any
+) -> Neighbours:
+    return Neighbours(name, title, f"{source}; Amalaman (2015), chapter 6", path, False, estimator, fixed)
+
+
+NEIGHBOURS = (
+    _neighbours("knn", "k-NN", "Cover & Hart (1967)", taxonomy.NearestNeighborsClassifier, weights="uniform"),
+    _neighbours(
+        "knn_weighted", "weighted k-NN", "Dudani (1976)", taxonomy.NearestNeighborsClassifier, weights="distance"
+    ),
+    _neighbours("wilson", "Wilson", "Wilson (1972)", taxonomy.WilsonClassifier, voting="uniform"),
+    _neighbours(
+        "wilson_prob", "WilsonProb", "Vazquez, Sanchez & Pla (2005)", taxonomy.WilsonClassifier, voting="distance"
+    ),
+    _neighbours("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", taxonomy.MultiEditClassifier),
+    _neighbours(
+        "supervised_clustering_edit",
+        "supervised clustering editing",
+        "Eick, Zeidat & Vilalta (2004)",
+        taxonomy.SupervisedClusteringEditClassifier,
+    ),
+    _neighbours(
+        "hc_edit_staxac", "HC-edit-STAXAC", "Amalaman & Eick (2015)", taxonomy.HCEditClassifier, "beta", tree="staxac"
+    ),
+    _neighbours(
+        "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", taxonomy.HCEditClassifier, "beta", tree="upgma"
+    ),
+)
+
+
 def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    for algorithm in (*BOTTOM_UP, *MACHINES, *REGRESSION, PATHFINDER):
+    for algorithm in (*BOTTOM_UP, *DISCRETE, *MACHINES, *NEIGHBOURS, *REGRESSION, PATHFINDER):
         table.register(algorithm.name)(algorithm)
     return table
 

@@ -71,6 +71,8 @@ class OC1(HillClimbing):
         does not change, "r50" fifty drawn at random
     stagnation : probability of taking a step that changes nothing; it falls by a tenth with every one that is taken and
         is restored by an improvement
+    standardisation : unit of a feature at the node for random hyperplanes and directions, its "range"; "none" draws
+        coefficients for features as they are, so that those of small range hardly take part
     search : "faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published;
         "exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros
 
@@ -84,6 +86,7 @@ class OC1(HillClimbing):
         "jumps": Integer(0, 10**6),
         "order": Choice(("sequential", "best", "r50")),
         "stagnation": Real(0.0, 1.0),
+        "standardisation": Choice(("range", "none")),
         "search": Choice(("faithful", "exact")),
     }
     native: ClassVar[str | None] = "oc1"
@@ -94,12 +97,14 @@ class OC1(HillClimbing):
         jumps: int = 5,
         order: str = "sequential",
         stagnation: float = 1.0,
+        standardisation: str = "range",
         search: str = "faithful",
     ) -> None:
         self.restarts = restarts
         self.jumps = jumps
         self.order = order
         self.stagnation = stagnation
+        self.standardisation = standardisation
         self.search = search
 
     def _options(self) -> dict[str, Any]:
@@ -108,6 +113,7 @@ class OC1(HillClimbing):
             "jumps": int(self.jumps),
             "order": self.order,
             "stagnation": float(self.stagnation),
+            "standardisation": self.standardisation,
             "exact": self.search == "exact",
         }
 

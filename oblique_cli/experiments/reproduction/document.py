@@ -25,10 +25,15 @@ def blocks(results: Path) -> dict[str, str]:
     summary         how many cells agree, by table and metric, and what it took
     deviations-X    the cells of study X that deviate, with their reasons
     readings        readings and agreement
+    stage-1         Table 5.2 under other draws of the cross-validation that chooses epsilon
     """
     studies = [name for name, study in STUDIES.items() if study.tables]
     found = {name: cells for name in studies if (cells := _cells(results, name))}
-    out = {"summary": _summary(results, found), "readings": _readings(results)}
+    out = {
+        "summary": _summary(results, found),
+        "readings": _copied(results / "readings.csv"),
+        "stage-1": _copied(results / "reproduction" / "readings_stage_1.csv"),
+    }
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
     return out
@@ -108,8 +113,8 @@ def _deviations(cells: tuple[Cell, ...]) -> str:
     return "\n".join(lines)
 
 
-def _readings(results: Path) -> str:
-    path = results / "readings.csv"
+def _copied(path: Path) -> str:
+    """Return a CSV file as a table."""
     if not path.is_file():
         return NOT_YET + "\n"
     with open(path, encoding="utf-8", newline="") as handle:

@@ -19,13 +19,15 @@ import numpy as np
 
 from oblique_cli.data import catalogue, files
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.experiments import schemes
+from oblique_cli.experiments import published, schemes
 from oblique_cli.experiments.published import Published
 from oblique_cli.experiments.reproduction.cells import AGREES, DEVIATES, Cell
 from oblique_cli.experiments.reproduction.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
 from oblique_cli.experiments.reproduction.studies import STUDIES, ExtraTable, Request, Study, StudyResult
+from oblique_cli.experiments.running import Case, tune
 
 THESIS = "wickramarachchi2015"
+PAPER = "manwani2012"
 SLOW = ("letter",)  # the readings are told apart on the other twelve sets
 
 # Correct predictions and leaves at each value of epsilon, summed over tuning folds -> the index that is taken.
@@ -61,9 +63,15 @@ def _both(key: str, value: str) -> tuple[str, ...]:
     return tuple(f"algorithms.{i}.{key}={value}" for i in (0, 1))
 
 
-HHCART = Base("chapter3", "3.1", ("hhcart_a", "hhcart_d"))
-GDT = Base("chapter5_two_stage", "5.2")
-HHCRV = Base("chapter5_hhcrv", "5.9", ("hhcrv",))
+def _fixed(epsilon: float, pruning: str = "none") -> tuple[str, ...]:
+    """Give the first algorithm one epsilon, and prune its trees."""
+    return "cv.scheme=ordinary", f"algorithms.0.epsilon={epsilon}", f"algorithms.0.pruning={pruning}"
+
+
+HHCART = Base("chapter3", f"{THESIS}:3.1", ("hhcart_a", "hhcart_d"))
+GDT = Base("chapter5_two_stage", f"{THESIS}:5.2")
+HHCRV = Base("chapter5_hhcrv", f"{THESIS}:5.9", ("hhcrv",))
+GDT_PAPER = Base("gdt_trees", f"{PAPER}:II", ("gdt",))
 
 READINGS: tuple[Reading, ...] = (
     Reading("sign of an eigenvector", "first component negative (default)", HHCART),
@@ -81,14 +89,18 @@ READINGS: tuple[Reading, ...] = (
     Reading("HHCRV, sign of a vector", "first component negative (default)", HHCRV),
     Reading("HHCRV, sign of a vector", "first component positive", HHCRV, ("algorithms.0.sign=positive",)),
     Reading("GDT, classes that score a bisector", "all (default)", GDT),
-    Reading(
-        "GDT, classes that score a bisector", "super-classes", GDT, _both("bisector_classes", "super")
-    ),
+    Reading("GDT, classes that score a bisector", "super-classes", GDT, _both("bisector_classes", "super")),
     Reading("GDT, MinParent", "more than 2 rows (default)", GDT),
     Reading("GDT, MinParent", "at least 2 rows", GDT, _both("min_parent", "1")),
     Reading("GDT, draw of stage 1", "this seed (default)", GDT),
     Reading("GDT, draw of stage 1", "another seed", GDT, seed=1),
     Reading("GDT, draw of stage 1", "a third seed", GDT, seed=2),
+    Reading("GDT paper, epsilon", "chosen from 0.10 to 0.20 (default)", GDT_PAPER),
+    Reading("GDT paper, epsilon", "0.10", GDT_PAPER, _fixed(0.10)),
+    Reading("GDT paper, epsilon", "0.15", GDT_PAPER, _fixed(0.15)),
+    Reading("GDT paper, epsilon", "0.20", GDT_PAPER, _fixed(0.20)),
+    Reading("GDT paper, pruning", "none, epsilon 0.10", GDT_PAPER, _fixed(0.10)),
+    Reading("GDT paper, pruning", "10 % by 0-SE, epsilon 0.10", GDT_PAPER, _fixed(0.10, "cost_complexity")),
 )
 
 
@@ -121,12 +133,15 @@ EPSILON_TIES: Mapping[str, Choice] = {
     "the middle one": _middle,
 }
 
+STAGE_1_DRAWS = 20
+DRAW_HEADER = ("data set", "method", "metric", "published", "least", "largest", "epsilon from", "to")
+
 HEADER = ("topic", "reading", "table", "accuracy agrees", "of", "leaves agree", "of ", "mean |diff| accuracy", "leaves")
 
 
 @STUDIES.register("readings")
 class Readings(Study):
-    """Readings against agreement, over all data sets of Tables 3.1, 5.2, 5.3 and 5.9 but Letter and Shuttle."""
+    """Readings against agreement, over all data sets of their tables but Letter and Shuttle."""
 
     name = "readings"
     title = "Readings where the papers are silent, and how many cells agree under each"
@@ -136,28 +151,32 @@ class Readings(Study):
     def run(self, request: Request) -> StudyResult:
         """Run each reading and count; write results/readings.csv if the profile is full."""
         rows, ran = [], []
+        draws: tuple[tuple[str, ...], ...] = ()
         for reading in READINGS:
             found = _outcome(replace(request, seed=request.seed + reading.seed), reading)
             ran.append(found)
             ours = of_lines(lines_of([found]))
             mine = _cells(request, reading.base.table, ours)
             rows.append(_counted(reading.topic, reading.name, reading.base.table, mine))
-        for table, config in (("5.2", "chapter5_two_stage"), ("5.3", "chapter5_nested")):
-            found = outcome(request, f"reproduce/{config}", datasets=_without_slow(config))
-            ran.append(found)
-            if found is None:
+        for table, config in ((f"{THESIS}:5.2", "chapter5_two_stage"), (f"{THESIS}:5.3", "chapter5_nested")):
+            run = outcome(request, f"reproduce/{config}", datasets=_without_slow(config))
+            ran.append(run)
+            if run is None:
                 continue
-            paths = _Paths(found, request)
+            paths = _Paths(run, request)
             for name, choice in EPSILON_TIES.items():
                 mine = _cells(request, table, paths.of_choice(choice))
                 rows.append(_counted("epsilon among equals", name, table, mine))
+            if config == "chapter5_two_stage":
+                draws = paths.of_draws(STAGE_1_DRAWS)
         cost, code = total(ran)
-        result = ExtraTable("agreement", "Readings and agreement", HEADER, tuple(rows), left=3)
+        agreed = ExtraTable("agreement", "Readings and agreement", HEADER, tuple(rows), left=3)
+        drawn = ExtraTable("stage_1", f"Table 5.2 under {STAGE_1_DRAWS} draws of stage 1", DRAW_HEADER, draws, left=3)
         if request.profile == "full" and not request.only:
             out = io.StringIO()
             csv.writer(out, lineterminator="\n").writerows([[name.strip() for name in HEADER], *rows])
             files.write(Path(request.results) / "readings.csv", out.getvalue().encode())
-        return StudyResult((), (result,), cost, code)
+        return StudyResult((), (agreed, drawn) if draws else (agreed,), cost, code)
 
 
 def _without_slow(config: str) -> tuple[str, ...]:
@@ -177,7 +196,7 @@ def _outcome(request: Request, reading: Reading) -> Outcome | None:
 
 
 def _cells(request: Request, table: str, ours: Callable[[Published, str], Number | None]) -> list[Cell]:
-    return [cell for cell in cells(request, f"{THESIS}:{table}", ours, {}) if cell.ours is not None]
+    return [cell for cell in cells(request, table, ours, {}) if cell.ours is not None]
 
 
 def _counted(topic: str, name: str, table: str, found: Iterable[Cell]) -> tuple[str, ...]:
@@ -190,7 +209,7 @@ def _counted(topic: str, name: str, table: str, found: Iterable[Cell]) -> tuple[
         counts += [str(verdicts.count(AGREES)), str(verdicts.count(AGREES) + verdicts.count(DEVIATES))]
         gaps = [abs(cell.difference) for cell in mine if cell.difference is not None]
         differences.append(f"{fmean(gaps):.2f}" if gaps else "")
-    return (topic, name, f"{THESIS}:{table}", *counts, *differences)
+    return (topic, name, table, *counts, *differences)
 
 
 class _Paths:
@@ -204,8 +223,11 @@ class _Paths:
         self._inner = {(row.dataset, row.algorithm, row.repeat, row.fold): row.inner for row in run.rows}
         # data set, algorithm -> repetition, fold, test rows, correct (m,), leaves (m,)
         self._found: dict[tuple[str, str], list[tuple[int, int, int, Any, Any]]] = {}
-        for policy in experiment.datasets:
-            dataset = catalogue.load(policy, data_dir=request.data_dir, offline=request.offline)
+        self._datasets = {
+            policy.name: catalogue.load(policy, data_dir=request.data_dir, offline=request.offline)
+            for policy in experiment.datasets
+        }
+        for dataset in self._datasets.values():
             for fold in schemes.folds(dataset, experiment.cv, experiment.seed):
                 for spec in experiment.algorithms:
                     values = spec.grid["epsilon"]
@@ -215,6 +237,35 @@ class _Paths:
                     self._found.setdefault((dataset.name, spec.id), []).append(
                         (fold.repeat, fold.index, len(right), right.sum(axis=0), tree.n_leaves_path(values))
                     )
+
+    def of_draws(self, count: int) -> tuple[tuple[str, ...], ...]:
+        """Return, for each data set and method, between which values accuracy and leaves lie under `count` draws.
+
+        A draw cuts the folds of stage 1 anew; the folds of stage 2 stay.
+        """
+        experiment, rows = self._run.experiment, []
+        for policy in experiment.datasets:
+            dataset = self._datasets[policy.name]
+            for spec in experiment.algorithms:
+                algorithm = ALGORITHMS[spec.name]
+                case = Case(dataset, policy, spec, algorithm)
+                chosen = []
+                for draw in range(count):
+                    fold = next(schemes.SCHEMES["two_stage"].draw(dataset, experiment.cv, experiment.seed + draw, 0))
+                    chosen.append(tune(case, fold.tuning, 0)[0]["epsilon"])
+                at = [spec.grid["epsilon"].index(epsilon) for epsilon in chosen]
+                folds = self._found[dataset.name, spec.id]
+                n = sum(size for _, _, size, _, _ in folds)
+                curves = {
+                    "accuracy_percent": 100 * sum(correct for *_, correct, _ in folds) / n,
+                    "n_leaves": sum(leaves for *_, leaves in folds) / len(folds),
+                }
+                for metric, curve in curves.items():
+                    printed = published.lookup(THESIS, "5.2", dataset.name, algorithm.title, metric)
+                    found = [float(curve[i]) for i in at]
+                    ends = (f"{min(found):.1f}", f"{max(found):.1f}", f"{min(chosen):.2f}", f"{max(chosen):.2f}")
+                    rows.append((dataset.name, algorithm.title, metric, printed.printed if printed else "", *ends))
+        return tuple(rows)
 
     def of_choice(self, choice: Choice) -> Callable[[Published, str], Number | None]:
         """Return what finds our accuracy and leaves if `choice` takes epsilon."""

@@ -180,10 +180,7 @@ def cells(request: Request, reference: str, ours: Ours, not_run: Mapping[str, st
 
 
 # Qualifiers that say how a number was made, not which one it is.
-DESCRIPTIVE = (
-    *("sd_over", "class_size", "criterion", "variant", "role", "duplicate_of", "kernel"),
-    *("better", "printed_code"),
-)
+DESCRIPTIVE = ("sd_over", "class_size", "criterion", "variant", "role", "duplicate_of", "kernel", "printed_code")
 
 
 def qualifier(number: Published) -> str:
