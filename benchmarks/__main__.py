@@ -1,10 +1,10 @@
-"""All benchmarks, one after another: growth, bottom_up, OC1, fourier, predict, pruning, memory and startup."""
+"""All benchmarks: growth, bottom_up, OC1, fourier, hierarchy, predict, pruning, memory and startup, in turn."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import bottom_up, fourier, growth, memory, oc1, predict, pruning, startup
+from benchmarks import bottom_up, fourier, growth, hierarchy, memory, oc1, predict, pruning, startup
 from benchmarks.measuring import main
 
 BENCHMARKS = {
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "bottom_up": bottom_up.run,
     "oc1": oc1.run,
     "fourier": fourier.run,
+    "hierarchy": hierarchy.run,
     "predict": predict.run,
     "pruning": pruning.run,
     "memory": memory.run,
