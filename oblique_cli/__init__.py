@@ -11,15 +11,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
+    from oblique_cli.estimators.forest import HHCARTForestClassifier, MPSVMForestClassifier
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
-__all__ = ["ALGORITHMS", "BottomUpTreeClassifier", "ObliqueTreeClassifier", "Tree", "make"]
+__all__ = [
+    "ALGORITHMS",
+    "BottomUpTreeClassifier",
+    "HHCARTForestClassifier",
+    "MPSVMForestClassifier",
+    "ObliqueTreeClassifier",
+    "Tree",
+    "make",
+]
 
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
     "BottomUpTreeClassifier": "oblique_cli.estimators.bottom_up",
+    "HHCARTForestClassifier": "oblique_cli.estimators.forest",
+    "MPSVMForestClassifier": "oblique_cli.estimators.forest",
     "make": "oblique_cli.estimators.algorithms",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
     "Tree": "oblique_cli.tree.structure",
