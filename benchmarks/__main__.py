@@ -1,15 +1,16 @@
-"""All benchmarks, one after another: growth, bottom_up, OC1, predict, pruning, memory and startup."""
+"""All benchmarks, one after another: growth, bottom_up, forests, OC1, predict, pruning, memory and startup."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import bottom_up, growth, memory, oc1, predict, pruning, startup
+from benchmarks import bottom_up, forests, growth, memory, oc1, predict, pruning, startup
 from benchmarks.measuring import main
 
 BENCHMARKS = {
     "growth": growth.run,
     "bottom_up": bottom_up.run,
+    "forests": forests.run,
     "oc1": oc1.run,
     "predict": predict.run,
     "pruning": pruning.run,

@@ -120,6 +120,27 @@ inline bool cholesky(double* a, std::size_t size, double least) {
   return true;
 }
 
+// Whether a covariance (size x size), which is overwritten, has a combination of features of variance below `least`. The
+// largest pivot is taken first: in another order the last one is rounding noise blown up by those before it.
+inline bool is_singular(double* a, std::size_t size, double least) {
+  for (std::size_t step = 0; step < size; ++step) {
+    std::size_t at = step;
+    for (std::size_t j = step + 1; j < size; ++j)
+      if (a[j * size + j] > a[at * size + at]) at = j;
+    const double pivot = a[at * size + at];
+    if (!(pivot > least)) return true;
+    if (at != step) {
+      for (std::size_t k = 0; k < size; ++k) std::swap(a[at * size + k], a[step * size + k]);
+      for (std::size_t k = 0; k < size; ++k) std::swap(a[k * size + at], a[k * size + step]);
+    }
+    for (std::size_t i = step + 1; i < size; ++i) {
+      const double factor = a[i * size + step] / pivot;
+      for (std::size_t k = step + 1; k < size; ++k) a[i * size + k] -= factor * a[step * size + k];
+    }
+  }
+  return false;
+}
+
 // The chosen features of a node's rows: column j of m from raw + j * n.
 struct Gathered {
   const double* raw = nullptr;
@@ -144,8 +165,8 @@ class MpsvmSplit {
     if (!std::isfinite(widest_)) return false;
     class_moments(bag, x);
     group_classes(bag);
-    const bool first_singular = covariance_of(group_[0].data(), covariance_.data(), true);
-    const bool second_singular = covariance_of(group_[1].data(), covariance_.data(), true);
+    const bool first_singular = covariance_of(group_[0].data(), covariance_.data());
+    const bool second_singular = covariance_of(group_[1].data(), covariance_.data());
     singular = first_singular || second_singular;
     if (singular && regularisation_ == Regularisation::axis) return false;
     if (singular && regularisation_ == Regularisation::null_space) return null_space(planes);
@@ -224,21 +245,16 @@ class MpsvmSplit {
       for (std::size_t i = 0; i < (M + 1) * (M + 2) / 2; ++i) out[i] = sums[i];
   }
 
-  // Covariance of the moments, full (m x m), with delta on its diagonal if it is singular; returns whether it is.
-  // With `factor` the result is the Cholesky factor instead, of no use if singular.
-  bool covariance_of(const double* moments, double* out, bool factor) {
+  // Covariance of the moments, (m x m); returns whether it is singular.
+  bool covariance_of(const double* moments, double* out) {
     const double* sums = moments + m_ * (m_ + 1) / 2;
     const double weight = sums[m_];
     std::size_t at = 0;
     for (std::size_t j = 0; j < m_; ++j)
       for (std::size_t k = 0; k <= j; ++k, ++at)
         out[j * m_ + k] = out[k * m_ + j] = moments[at] / weight - (sums[j] / weight) * (sums[k] / weight);
-    if (factor) return !cholesky(out, m_, kSingular);
     factor_.assign(out, out + m_ * m_);
-    const bool singular = !cholesky(factor_.data(), m_, kSingular);
-    if (singular)
-      for (std::size_t j = 0; j < m_; ++j) out[j * m_ + j] += delta_ / (standard_.scale[j] * standard_.scale[j]);
-    return singular;
+    return is_singular(factor_.data(), m_, kSingular);
   }
 
   // Cholesky factor of a covariance, lower and row by row in place, with the inverse of its diagonal there instead of the
@@ -331,7 +347,8 @@ class MpsvmSplit {
         const double* sums = moments + length_ - size_;
         for (std::size_t j = 0; j < m_; ++j) means_[k * m_ + j] = sums[j] / sums[m_];
         double* c = covariances_.data() + k * mm;
-        covariance_of(moments, c, false);
+        if (covariance_of(moments, c))
+          for (std::size_t j = 0; j < m_; ++j) c[j * m_ + j] += delta_ / (standard_.scale[j] * standard_.scale[j]);
       }
       distance_.assign(n_classes * n_classes, 0.0);
       const auto [first, second] = m_ == 1   ? most_distant<1>(n_classes)

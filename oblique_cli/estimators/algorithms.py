@@ -181,7 +181,7 @@ def _ensembles() -> list[Forest]:
     """The twelve ensembles of Zhang & Suganthan (2014), and the forest of HHCART trees."""
     found = []
     for base, title in BASES.items():
-        # What a name has no use for is no parameter of it: groups without rotation, mtry where all features are searched.
+        # No parameter of a name that has no use for it: groups without rotation, mtry where all features are searched.
         unused = {"raf": ("group_size",), "rof": ("mtry",), "rrof": ()}[base]
         for letter, rule in {"": "none", **REGULARIZATIONS}.items():
             found.append(

@@ -64,6 +64,8 @@ class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
     warm_start: bool
     n_jobs: int | None
     random_state: Any
+    classes_: NDArray[Any]
+    n_features_in_: int
 
     @abstractmethod
     def _options(self, p: int) -> dict[str, Any]:
@@ -92,7 +94,9 @@ class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise ConfigError("warm_start needs the classes of the first fit. Set warm_start to False to start over.")
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+            if (weights < 0).any():
+                raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
             useful = weights > 0
             if not useful.any():
                 raise ConfigError("sample_weight must have a positive entry. All are 0.")

@@ -5,7 +5,16 @@ from __future__ import annotations
 from statistics import fmean, stdev
 
 from oblique_cli.experiments.published import Published
-from oblique_cli.experiments.reproduction.runs import METRICS, Number, Outcome, cells, lines_of, of_lines, outcome, total
+from oblique_cli.experiments.reproduction.runs import (
+    METRICS,
+    Number,
+    Outcome,
+    cells,
+    lines_of,
+    of_lines,
+    outcome,
+    total,
+)
 from oblique_cli.experiments.reproduction.studies import STUDIES, Request, Study, StudyResult
 
 THESIS = "wickramarachchi2015"
