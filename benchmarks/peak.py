@@ -1,4 +1,4 @@
-"""Child of memory.py and forests.py: load arrays, fit at most one model, print the peak of this process' memory in bytes.
+"""Child of memory.py and forests.py: load arrays, fit at most one model, print its peak of memory in bytes.
 
 Usage: python -m benchmarks.peak nothing|scikit-learn|scikit-learn-forest|ALGORITHM X.npy y.npy
 """

@@ -30,7 +30,8 @@ def test_every_algorithm_is_listed_with_title_source_and_all_its_parameters(call
         assert not own.keys() & shared_words and own.keys() | shared_words == algorithm.parameters.keys()
         for name, line in own.items():
             default = algorithm.defaults[name]
-            assert algorithm.parameters[name].describe() in line and ("none" if default is None else str(default)) in line
+            assert algorithm.parameters[name].describe() in line
+            assert ("none" if default is None else str(default)) in line
     assert "  max_depth         none      a whole number, at least 0, or none" in shared["top-down"]
 
 

@@ -642,15 +642,18 @@ class Forest {
   }
 
  private:
-  static constexpr std::size_t kBlock = 4096;   // rows that share one reading of a tree's nodes
+  static constexpr std::size_t kFewest = 256, kMost = 4096;   // rows that share one reading of a tree's nodes
 
   // use(tree number, row number, leaf) for every row and tree, the trees of a row in order.
   template <class Use>
   void blocks(const double* x, std::size_t n, int n_threads, Use use) const {
-    on_threads((n + kBlock - 1) / kBlock, n_threads, [&]() {
-      return [&, rotated = std::vector<double>(), walks = std::vector<ForestTree::Walk>(kBlock),
-              leaves = std::vector<std::int32_t>(kBlock)](std::size_t block) mutable {
-        const std::size_t from = block * kBlock, count = std::min(n - from, kBlock);
+    // About four blocks a thread, so that none is left with the work while the others wait.
+    const std::size_t size =
+        n_threads > 1 ? std::clamp(n / (4 * static_cast<std::size_t>(n_threads)), kFewest, kMost) : kMost;
+    on_threads((n + size - 1) / size, n_threads, [&]() {
+      return [&, rotated = std::vector<double>(), walks = std::vector<ForestTree::Walk>(size),
+              leaves = std::vector<std::int32_t>(size)](std::size_t block) mutable {
+        const std::size_t from = block * size, count = std::min(n - from, size);
         for (std::size_t t = 0; t < trees.size(); ++t) {
           const ForestTree& tree = trees[t];
           const double* rows = x + from * n_features;
