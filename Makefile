@@ -13,7 +13,7 @@ export OBLIQUE_DATA := $(if $(DATA),$(DATA),$(OBLIQUE_DATA))
 INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml $(wildcard oblique_cli/core/*)
 
-.PHONY: run test lint bench reproduce clean
+.PHONY: run test lint bench figures reproduce clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -30,6 +30,9 @@ lint: $(INSTALLED)  ## style, types, and the C++ with warnings as errors
 
 bench: $(INSTALLED)  ## every speed claim, side by side
 	$(BIN)/python -m benchmarks
+
+figures: $(INSTALLED)  ## the figures of the papers, drawn again, and docs/figures/README.md
+	$(BIN)/oblique figures
 
 reproduce: $(INSTALLED)  ## every published table beside ours; PROFILE=quick for the small bundled sets
 	$(BIN)/oblique reproduce all --profile $(PROFILE)

@@ -1,10 +1,10 @@
-"""All benchmarks, one after another: growth, bottom_up, forests, OC1, predict, pruning, memory and startup."""
+"""All benchmarks, one after another: growth, bottom_up, forests, OC1, fourier, predict, pruning, memory and startup."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import bottom_up, forests, growth, memory, oc1, predict, pruning, startup
+from benchmarks import bottom_up, forests, fourier, growth, memory, oc1, predict, pruning, startup
 from benchmarks.measuring import main
 
 BENCHMARKS = {
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "bottom_up": bottom_up.run,
     "forests": forests.run,
     "oc1": oc1.run,
+    "fourier": fourier.run,
     "predict": predict.run,
     "pruning": pruning.run,
     "memory": memory.run,

@@ -11,28 +11,46 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
+    from oblique_cli.estimators.discrete import C45BaggingClassifier, C45Classifier, C45ForestClassifier
     from oblique_cli.estimators.forest import HHCARTForestClassifier, MPSVMForestClassifier
+    from oblique_cli.estimators.orthogonal import (
+        AggregatedFourierTreeClassifier,
+        OrthogonalTreesClassifier,
+        ReconstructedFourierTreeClassifier,
+    )
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
 __all__ = [
     "ALGORITHMS",
+    "AggregatedFourierTreeClassifier",
     "BottomUpTreeClassifier",
+    "C45BaggingClassifier",
+    "C45Classifier",
+    "C45ForestClassifier",
     "HHCARTForestClassifier",
     "MPSVMForestClassifier",
     "ObliqueTreeClassifier",
+    "OrthogonalTreesClassifier",
+    "ReconstructedFourierTreeClassifier",
     "Tree",
     "make",
 ]
 
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
+    "AggregatedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
     "BottomUpTreeClassifier": "oblique_cli.estimators.bottom_up",
+    "C45BaggingClassifier": "oblique_cli.estimators.discrete",
+    "C45Classifier": "oblique_cli.estimators.discrete",
+    "C45ForestClassifier": "oblique_cli.estimators.discrete",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest",
     "make": "oblique_cli.estimators.algorithms",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
+    "OrthogonalTreesClassifier": "oblique_cli.estimators.orthogonal",
+    "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
     "Tree": "oblique_cli.tree.structure",
 }
 

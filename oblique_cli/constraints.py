@@ -139,6 +139,24 @@ class Optional(Constraint):
         return {"anyOf": [self.inner.schema(), {"type": "null"}]}
 
 
+@dataclass(frozen=True)
+class ClassWeight(Constraint):
+    """"balanced", or a mapping of class labels to weights of at least 0."""
+
+    def holds(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return value == "balanced"
+        weight = Real(0.0)
+        return isinstance(value, Mapping) and len(value) > 0 and all(weight.holds(w) for w in value.values())
+
+    def describe(self) -> str:
+        return "'balanced', or a mapping of class labels to numbers in [0, inf)"
+
+    def schema(self) -> dict[str, Any]:
+        weights = {"type": "object", "additionalProperties": Real(0.0).schema(), "minProperties": 1}
+        return {"anyOf": [{"const": "balanced"}, weights]}
+
+
 def violation(name: str, value: Any, constraint: Constraint, owner: str) -> str | None:
     """The one sentence for a bad parameter, or None if the value is allowed."""
     if constraint.holds(value):

@@ -9,7 +9,7 @@ import numpy as np
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli import _core
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
+from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
 from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -75,6 +75,8 @@ def forbidden(constraint: Constraint) -> list[Any]:
         return ["no_such_word", 3, None]
     if isinstance(constraint, Boolean):
         return ["yes", 1, None]
+    if isinstance(constraint, ClassWeight):
+        return ["no_such_word", 3, {}, {"a": -1.0}, {"a": "much"}]
     out: list[Any] = ["1", None, True, float("nan"), float("inf")]
     if isinstance(constraint, Integer):
         out.append(2.5)

@@ -93,6 +93,15 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "direct program / OC1, faithful search, on Letter-2000": ">= 5",
         "direct program / OC1, exact search, on Letter-2000": None,
     },
+    "fourier": {
+        "spectrum of a binary tree of depth 6 over 6 features": "< 50",
+        "spectrum of a binary tree of depth 6 over 10 features": "< 50",
+        "spectrum of a binary tree of depth 6 over 14 features": None,
+        "along the paths / by table": None,
+        "inner products of 5 trees on DNA by spectra / from leaf boxes": None,
+        "all methods of section 7 on DNA": "< 120",
+        "all methods of section 7 on DNA, peak memory": "< 1000",
+    },
     "predict": {
         "predicting with axis-parallel / with scikit-learn": None,
         "predicting with HHCART(D) / with scikit-learn": None,

@@ -103,7 +103,13 @@ def test_verify_ends_with_4_at_damage_and_changes_nothing(toys, no_user_folders)
 
 def test_verify_of_all_that_is_bundled_passes(no_user_folders):
     code, result, _ = run("verify")
-    assert code == 0 and result.stdout.count("ok ") == sum(entry.bundled for entry in catalogue.entries().values())
+    whole = sum(entry.bundled or entry.generated for entry in catalogue.entries().values())
+    assert code == 0 and result.stdout.count("ok ") == whole
+
+
+def test_a_generated_set_needs_no_fetching(no_user_folders):
+    code, result, message = run("fetch", "bupa", "two_bands")
+    assert (code, result.stdout, message) == (0, "bupa is bundled\ntwo_bands is generated\n", "")
 
 
 def test_fetch_goes_to_the_option_else_the_environment_else_the_cache(

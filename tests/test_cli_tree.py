@@ -71,6 +71,7 @@ def test_output_goes_to_a_file(call):
     [
         (["irsi"], 2, "unknown data set 'irsi'. Did you mean 'irs' or 'iris'?"),
         (["iris", "--algorithm", "hhgtd"], 2, "algorithm 'hhgtd' is not known. Did you mean 'hhgdt'"),
+        (["iris", "--algorithm", "svm"], 2, "error: algorithm 'svm' makes no tree to show: choose another one"),
         (["iris", "--set", "max_dept=1"], 2, "unknown key 'max_dept' in algorithm hhcart_a. Did you mean 'max_depth'"),
         (["iris", "--set", "tau=3"], 2, "tau of hhcart_a must be a number in [0, 2]. Got 3."),
         (["iris", "--set", "tau"], 2, "must be KEY=VALUE"),

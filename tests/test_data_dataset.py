@@ -217,7 +217,7 @@ def test_a_csv_file_needs_a_target_and_known_policies(tmp_path):
     with pytest.raises(ConfigError, match=r"data set 'mine' is a CSV file: set target to the name of its class column"):
         load(Request("mine", csv="my.csv"))
     with pytest.raises(
-        ConfigError, match=r"missing of data set 'mine' must be one of 'error', 'drop', 'impute'. Got 'mean'."
+        ConfigError, match=r"missing of data set 'mine' must be one of 'error', 'drop', 'impute', 'keep'. Got 'mean'."
     ):
         load(Request("mine", csv="my.csv", target="a", missing="mean"))
     with pytest.raises(
@@ -265,7 +265,7 @@ def test_two_thousand_mutilated_files_give_arrays_or_one_sentence():
             at = rng.randrange(len(content) + 1)
             content[at : at + rng.choice([0, 1, 5, 30])] = rng.choice(scraps)
         how = {
-            "missing": rng.choice(["error", "drop", "impute"]),
+            "missing": rng.choice(["error", "drop", "impute", "keep"]),
             "encoding": rng.choice(["error", "onehot", "onehot"]),
         }
         try:

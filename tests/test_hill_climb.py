@@ -116,6 +116,27 @@ def test_bounding_bins_and_sorting_all_rows_give_the_same_step(criterion):
 
 
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_crowded_bins_are_divided_without_missing_the_best_step(criterion):
+    # Most steps lie in a thousandth of the range, some of them nearer to each other than two steps may be.
+    rng = np.random.default_rng(13)
+    for exact in (False, True):
+        for seed in range(20):
+            n, n_classes = 3000, int(rng.integers(2, 12))
+            v = rng.normal(size=n) * np.where(rng.random(n) < 0.95, 1e-3, 1.0)
+            if seed % 3 == 1:
+                v = np.round(v, 4)
+            elif seed % 3 == 2:
+                v = np.round(v, 4) + rng.integers(0, 3, n) * 1e-11
+            c = np.full(n, 1.0) if seed % 2 else rng.choice([-1.0, 0.0, 1.0, 2.0], n)
+            y = ((v > 2e-4) * rng.integers(0, n_classes, n)).astype(np.int32)
+            case = (v, c, y, n_classes, None)
+            fast, slow = search(case, criterion, exact), search(case, criterion, exact, direct=True)
+            assert (fast is None) == (slow is None), seed
+            if slow is not None:
+                assert fast == pytest.approx(slow, rel=1e-12), seed
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_a_step_of_the_exact_search_is_never_worse_than_a_faithful_one(criterion):
     for seed in range(300):
         case = line_case(seed)
@@ -159,10 +180,13 @@ SETTINGS = [
     ("oc1", {"order": "best"}),
     ("oc1", {"order": "r50"}),
     ("oc1", {"stagnation": 0.0}),
+    ("oc1", {"standardisation": "none"}),
     ("oc1", {"restarts": 1, "jumps": 0}),
     ("oc1_lc", {}),
     ("oc1_lc", {"backward_elimination": True}),
     ("oc1_lc", {"sweep_tol": 0.0}),
+    ("oc1_lc", {"standardisation": "none"}),
+    ("oc1_lc", {"standardisation": "range", "rows_per_feature": 0.0}),
 ]
 
 
@@ -247,6 +271,33 @@ def test_nodes_of_at_most_twice_as_many_rows_as_features_keep_the_axis_parallel_
     assert climb(X, y, weights=np.array([1.0, 2.0, 2.0, 2.0]), restarts=20) is not None
 
 
+def test_cart_lc_may_climb_where_rows_are_few():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(8, 4))
+    y = (X.sum(axis=1) > 0).astype(np.int32)
+    assert climb(X, y, "oc1_lc") is None
+    assert climb(X, y, "oc1_lc", rows_per_feature=0.0) is not None
+
+
+def test_only_without_standardisation_does_the_unit_of_a_feature_matter_to_cart_lc():
+    data = real_set("glass")
+    units = np.array([1.0, 3.0, 0.1, 20.0, 1.0, 7.0, 0.01, 1.0, 5.0])
+    for standardisation in ("deviation", "range", "none"):
+        plain, scaled = (climb(X, data.y, "oc1_lc", standardisation=standardisation) for X in (data.X, data.X * units))
+        same = np.isclose(plain[2], scaled[2], rtol=1e-9)
+        assert same == (standardisation != "none"), standardisation
+
+
+def test_only_without_standardisation_does_the_unit_of_a_feature_matter_to_oc1():
+    data = real_set("glass")
+    units = 2.0 ** np.array([0, 3, -4, 5, 0, 2, -7, 0, 3])  # powers of two, which change no other bit
+    for standardisation in ("range", "none"):
+        plain, scaled = (
+            climb(X, data.y, restarts=5, standardisation=standardisation) for X in (data.X, data.X * units)
+        )
+        assert (plain[2] == scaled[2]) == (standardisation == "range"), standardisation
+
+
 def test_no_restart_leaves_the_axis_parallel_split():
     data = real_set("bupa")
     assert climb(data.X, data.y, restarts=0) is None
@@ -303,5 +354,7 @@ def test_bad_options_are_refused_by_name():
         climb(data.X, data.y, restart=3)
     with pytest.raises(ValueError, match="order must be"):
         climb(data.X, data.y, order="random")
+    with pytest.raises(ValueError, match="standardisation must be"):
+        climb(data.X, data.y, "oc1_lc", standardisation="median")
     with pytest.raises(ValueError, match="only oc1 and oc1_lc climb"):
         climb(data.X, data.y, "gdt")

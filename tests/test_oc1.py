@@ -22,10 +22,13 @@ OPTIONS = [
     ("oc1", {"restarts": 3, "order": "best"}),
     ("oc1", {"restarts": 2, "order": "r50"}),
     ("oc1", {"restarts": 3, "stagnation": 0.0}),
+    ("oc1", {"restarts": 3, "standardisation": "none"}),
     ("oc1", {"restarts": 3, "jumps": 0}),
     ("oc1", {"restarts": 1}),
     ("oc1_lc", {"backward_elimination": True}),
     ("oc1_lc", {"sweep_tol": 0.0}),
+    ("oc1_lc", {"standardisation": "none"}),
+    ("oc1_lc", {"standardisation": "range", "rows_per_feature": 0.0}),
 ]
 
 
@@ -137,6 +140,8 @@ def test_the_direct_program_of_the_benchmark_grows_the_same_tree():
         ("oc1", "search", "greedy"),
         ("oc1_lc", "sweep_tol", -0.1),
         ("oc1_lc", "backward_elimination", "yes"),
+        ("oc1_lc", "standardisation", "median"),
+        ("oc1_lc", "rows_per_feature", -1),
     ],
 )
 def test_a_bad_parameter_is_named(name, parameter, value):
@@ -146,6 +151,20 @@ def test_a_bad_parameter_is_named(name, parameter, value):
 
 def test_parameters_reach_the_core_under_its_names():
     assert OC1(search="exact", order="r50").native_options() == {
-        "hill_climb": {"restarts": 20, "jumps": 5, "order": "r50", "stagnation": 1.0, "exact": True}
+        "hill_climb": {
+            "restarts": 20,
+            "jumps": 5,
+            "order": "r50",
+            "stagnation": 1.0,
+            "standardisation": "range",
+            "exact": True,
+        }
     }
-    assert CARTLC(sweep_tol=0.5).native_options() == {"hill_climb": {"sweep_tol": 0.5, "backward_elimination": False}}
+    assert CARTLC(sweep_tol=0.5, standardisation="range", rows_per_feature=0).native_options() == {
+        "hill_climb": {
+            "sweep_tol": 0.5,
+            "backward_elimination": False,
+            "standardisation": "range",
+            "rows_per_feature": 0.0,
+        }
+    }

@@ -10,9 +10,9 @@ from cli_support import call
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oblique_cli.errors import DataError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.experiments import published
-from oblique_cli.experiments.reproduction import reporting, runs
+from oblique_cli.experiments.reproduction import chapter3, document, readings, reporting, runs
 from oblique_cli.experiments.reproduction.cells import AGREES, DEVIATES, NOT_PRINTED, NOT_RUN, Cell, agreement
 from oblique_cli.experiments.reproduction.studies import STUDIES, Request
 
@@ -132,6 +132,107 @@ def test_a_study_is_registered_under_its_name():
     assert {name: study.name for name, study in STUDIES.items()} == {name: name for name in STUDIES}
 
 
+def test_a_class_is_found_by_its_size_and_the_order_among_equals():
+    printed = {1: 49, 2: 288, 3: 288}
+    ours = {"B": 49, "L": 288, "R": 288}
+    assert [chapter3.class_at(i, printed, ours) for i in (1, 2, 3)] == ["B", "L", "R"]
+    assert [chapter3.class_at(i, {1: 11478, 2: 13}, {"Open": 13, "Rad": 11478}) for i in (1, 2)] == ["Rad", "Open"]
+    assert chapter3.class_at(1, printed, {"B": 50, "L": 288, "R": 288}) is None
+
+
+# -- studies -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def request_for(tmp_path):
+    """A quick request on one small data set, with results of its own."""
+    only = {"dataset": ("wine",)}
+    return Request("quick", 20260101, 1, str(tmp_path / "results"), None, only, lambda line: None)
+
+
+def test_class_accuracies_weighted_by_class_size_are_the_accuracy(request_for):
+    found = STUDIES["chapter3"]().run(replace(request_for, only={**request_for.only, "algorithm": ("hhcart_a",)}))
+    for sampling in ("SRS", "STRS"):
+        cells = [cell for cell in found.cells if f"sampling={sampling}" in cell.qualifier.split("; ")]
+        by_class = [cell.ours for cell in cells if cell.metric == "class_accuracy_percent"]
+        (whole,) = [cell.ours for cell in cells if cell.metric == "accuracy_percent"]
+        assert sum(a * n for a, n in zip(by_class, (59, 71, 48), strict=True)) / 178 == pytest.approx(whole)
+    random = {c.key[1:]: c for c in found.cells if c.table.endswith("3.1")}
+    again = {c.key[1:4]: c for c in found.cells if c.table.endswith("3.2") and c.qualifier == "sampling=SRS"}
+    assert all(random[(*key, "")].ours == cell.ours for key, cell in again.items()) and again
+
+
+def test_folds_of_the_fold_tables_are_those_of_the_whole_tables(request_for):
+    bupa = replace(request_for, only={"dataset": ("bupa",), "algorithm": ("gdt",)})
+    found = STUDIES["chapter5"]().run(bupa).cells
+    tables = {cell.table.partition(":")[2] for cell in found}
+    assert tables == {"5.2", "5.3", "5.4", "5.5", "5.6"}
+    for table, repetition in (("5.5", "1"), ("5.6", "2")):
+        cells = [cell for cell in found if cell.table.endswith(table) and "cv=two-stage" in cell.qualifier]
+        leaves = {cell.qualifier.rpartition("=")[2]: cell.ours for cell in cells if cell.metric == "n_leaves"}
+        whole = leaves.pop("all")
+        assert len(leaves) == 10 and whole == pytest.approx(sum(leaves.values()) / 10)
+        sizes = [cell for cell in found if cell.table.endswith("5.4") and cell.metric == "n_leaves"]
+        (single,) = [cell.ours for cell in sizes if f"repetition={repetition};" in cell.qualifier]
+        assert single == pytest.approx(whole)
+        assert all(cell.published_sd is not None for cell in cells)
+
+
+def test_clusters_add_up_to_leaves(request_for):
+    found = STUDIES["chapter6"]().run(replace(request_for, only={**request_for.only, "algorithm": ("hhbut",)})).cells
+    counts = [cell.ours for cell in found if cell.metric == "avg_clusters_per_class"]
+    (leaves,) = [cell.ours for cell in found if cell.table.endswith("6.1") and cell.metric == "n_leaves"]
+    assert len(counts) == 3 and sum(counts) == pytest.approx(leaves)
+
+
+def test_the_default_choice_of_epsilon_is_that_of_the_run(request_for):
+    for config, table in (("chapter5_two_stage", "5.2"), ("chapter5_nested", "5.3")):
+        run = runs.outcome(request_for, f"reproduce/{config}")
+        paths = readings._Paths(run, request_for)
+        default = next(iter(readings.EPSILON_TIES.values()))
+        plain = runs.cells(request_for, f"wickramarachchi2015:{table}", runs.of_lines(run.lines()), {})
+        chosen = runs.cells(request_for, f"wickramarachchi2015:{table}", paths.of_choice(default), {})
+        assert [c.ours for c in chosen] == pytest.approx([c.ours for c in plain]) and len(plain) == 4
+        assert [c.ours_sd for c in chosen] == pytest.approx([c.ours_sd for c in plain])
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [("simplest tree, then the largest (default)", 3), ("simplest tree, then the smallest", 1), ("the largest", 4),
+     ("the smallest", 1), ("the middle one", 3)],
+)  # fmt: skip
+def test_a_choice_among_equals_is_what_its_name_says(name, index):
+    correct, leaves = [8, 9, 7, 9, 9, 8], [9, 3, 9, 3, 5, 1]
+    assert readings.EPSILON_TIES[name](correct, leaves) == index
+
+
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_path):
+    folder = tmp_path / "reproduction"
+    folder.mkdir()
+    away = replace(CELL, ours=90.0, dataset="wine")
+    not_run = replace(CELL, ours=None, metric="n_leaves")
+    (folder / "chapter3.csv").write_text(reporting.write_cells([CELL, away, not_run]))
+    made = document.blocks(tmp_path)
+    assert made["summary"].startswith("1 of 2 cells agree; of the others 0 have a measured reason and 1 are")
+    assert "| wine | HHCART(A) | accuracy_percent | 90.00 ± 1.00 | 63.00 ± 2.00 | +27.00 | unexplained |" in (
+        made["deviations-chapter3"]
+    )
+    assert "bupa" not in made["deviations-chapter3"]
+    assert made["deviations-chapter5"] == made["readings"] == "Not run with the full profile yet.\n"
+
+
+def test_only_what_is_between_the_marks_of_a_block_is_made():
+    text = "a\n<!-- begin summary -->\nold\n<!-- end summary -->\nb\n"
+    once = document.filled(text, {"summary": "new\n"})
+    assert once == "a\n<!-- begin summary -->\n\nnew\n\n<!-- end summary -->\nb\n"
+    assert document.filled(once, {"summary": "new\n"}) == once
+    with pytest.raises(ConfigError, match="no block 'summary'"):
+        document.filled(text, {"readings": ""})
+
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
@@ -179,7 +280,8 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("chapter33",), "Did you mean 'chapter3'?"),
+        (("report",), "there is no docs/reproduction.md here"),
+        (("chapter33",), "Did you mean 'chapter3'"),
         (("chapter3", "--only", "datset=wine"), "must be dataset=NAME or algorithm=NAME"),
         (("chapter3", "--only", "dataset=wien"), "wine"),
     ],

@@ -29,6 +29,8 @@ COMMANDS = {
     "compare": "compare.compare",
     "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
+    "spectrum": "spectrum.spectrum",
+    "figures": "figures.figures",
     "table": "table.table",
     "significance": "significance.significance",
     "bias-variance": "bias_variance.bias_variance",

@@ -139,8 +139,8 @@ def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offlin
     place = data_folders(data_dir)[0]
     failed: list[str] = []
     for entry in wanted:
-        if entry.bundled:
-            click.echo(f"{entry.name} is bundled")
+        if entry.bundled or entry.generated:
+            click.echo(f"{entry.name} is {entry.availability}")
             continue
         try:
             click.echo(f"{entry.name} is in {fetch_entry(entry, place, offline=offline).path}")

@@ -86,18 +86,19 @@ def list_(kind: str, as_json: bool) -> None:
 
 
 def _described(algorithms: list[dict[str, Any]]) -> list[str]:
-    """Return a block of text for each algorithm and, for each way of growth, one for the parameters that all share."""
+    """Return a block of text for each algorithm and, for a kind of several, one for what all of them share."""
     blocks = []
     for growth in dict.fromkeys(algorithm["growth"] for algorithm in algorithms):
         kin = [algorithm for algorithm in algorithms if algorithm["growth"] == growth]
         first = kin[0]["parameters"]
-        shared = [key for key in first if all(a["parameters"].get(key) == first[key] for a in kin)]
+        shared = [key for key in first if len(kin) > 1 and all(a["parameters"].get(key) == first[key] for a in kin)]
         for algorithm in kin:
             own = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
             heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}"
             blocks.append("\n".join([heading, _parameters(own)]))
-        common = _parameters({key: first[key] for key in shared})
-        blocks.append("\n".join([f"parameters of all {growth} trees", common]))
+        if shared:
+            common = _parameters({key: first[key] for key in shared})
+            blocks.append("\n".join([f"parameters of all {growth}", common]))
     return blocks
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from oblique_cli.cli._common import Runner, columns, running_options, write
-from oblique_cli.errors import EXIT_OK, EXIT_OUTSIDE_TOLERANCE
+from oblique_cli.errors import EXIT_OK, EXIT_OUTSIDE_TOLERANCE, ConfigError
 
 # The names in studies.PROFILES, which the help must know without importing them.
 PROFILES = ("quick", "full")
@@ -43,7 +45,10 @@ def reproduce(
     format_: str,
     output: str | None,
 ) -> None:
-    """Reproduce the published tables of the study NAME, or of all; without NAME, list the studies.
+    """Reproduce the published tables of the study NAME; without NAME, list the studies.
+
+    NAME may be all, for every study but the readings, or report, which runs nothing: it writes the results of the full
+    profiles into docs/reproduction.md and README.md of the current folder.
 
     Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
     so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two
@@ -57,6 +62,10 @@ def reproduce(
     if name is None:
         rows = [(key, study.title, ", ".join(study.tables)) for key, study in STUDIES.items()]
         click.echo(columns([("study", "what", "tables"), *rows]))
+        return
+    if name == "report":
+        for path in _documented(runner.results):
+            click.echo(f"{path} written")
         return
     names = [key for key, study in STUDIES.items() if study.in_all] if name == "all" else [name]
     studies = [STUDIES[key]() for key in names]
@@ -89,6 +98,25 @@ def reproduce(
             code = max(code, EXIT_OUTSIDE_TOLERANCE)
         code = max(code, report.exit_code)
     raise SystemExit(code)
+
+
+def _documented(results: str) -> list[str]:
+    """Fill the documents of the current folder from the results; return those that changed."""
+    from oblique_cli.data import files
+    from oblique_cli.experiments.reproduction import document
+
+    made = document.blocks(Path(results))
+    changed = []
+    for name in document.DOCUMENTS:
+        path = Path(name)
+        if not path.is_file():
+            raise ConfigError(f"there is no {name} here: go to the folder of the sources first.")
+        before = path.read_text(encoding="utf-8")
+        after = document.filled(before, made)
+        if after != before:
+            files.write(path, after.encode())
+            changed.append(name)
+    return changed
 
 
 def _resolved(only: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

@@ -55,8 +55,8 @@ Levels levels_of(const std::optional<Codes>& levels, std::size_t p) {
   return Levels(std::move(counts));
 }
 
-// Reads restarts, jumps, order, stagnation, exact, sweep_tol, backward_elimination and direct; what is missing keeps its
-// default.
+// Reads restarts, jumps, order, stagnation, exact, sweep_tol, standardisation, rows_per_feature, backward_elimination and
+// direct; what is missing keeps its default.
 HillClimbOptions hill_climb_options(const std::string& family, const nb::dict& given, std::uint64_t seed) {
   HillClimbOptions options;
   options.seed = seed;
@@ -79,6 +79,14 @@ HillClimbOptions hill_climb_options(const std::string& family, const nb::dict& g
       options.exact = nb::cast<bool>(value);
     } else if (name == "sweep_tol") {
       options.sweep_tol = nb::cast<double>(value);
+    } else if (name == "standardisation") {
+      const std::string unit = nb::cast<std::string>(value);
+      require(unit == "deviation" || unit == "range" || unit == "none", "standardisation must be deviation, range or none");
+      options.standardisation = unit == "deviation" ? Standardisation::deviation
+                                : unit == "range"   ? Standardisation::range
+                                                    : Standardisation::none;
+    } else if (name == "rows_per_feature") {
+      options.rows_per_feature = nb::cast<double>(value);
     } else if (name == "backward_elimination") {
       options.backward_elimination = nb::cast<bool>(value);
     } else if (name == "direct") {
@@ -343,13 +351,14 @@ nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const
 class Walker {
  public:
   Walker(Codes left, Codes right, Matrix weights, Doubles thresholds, const std::optional<Codes>& levels,
-         std::optional<Matrix> level_scores)
+         std::optional<Matrix> level_scores, std::optional<Flags> missing_left)
       : left_(std::move(left)), right_(std::move(right)), weights_(std::move(weights)),
-        thresholds_(std::move(thresholds)), scores_(std::move(level_scores)),
+        thresholds_(std::move(thresholds)), scores_(std::move(level_scores)), missing_left_(std::move(missing_left)),
         levels_(levels_of(levels, weights_.shape(1))) {
     const std::size_t nodes = left_.shape(0), p = weights_.shape(1);
     require(nodes >= 1 && right_.shape(0) == nodes && weights_.shape(0) == nodes && thresholds_.shape(0) == nodes,
             "the arrays of a tree must all have one entry per node");
+    require(!missing_left_ || missing_left_->shape(0) == nodes, "missing_left must have one entry per node");
     require(!levels_.any() ||
                 (scores_ && scores_->shape(0) == nodes && scores_->shape(1) == levels_.width),
             "level_scores must have a row per node and a column per level");
@@ -374,7 +383,7 @@ class Walker {
       if (used == 1) axis_[node] = feature;
     }
     view_ = {nodes, p, left_.data(), right_.data(), weights_.data(), thresholds_.data(), axis_.data(),
-             &levels_, levels_.any() ? scores_->data() : nullptr};
+             &levels_, levels_.any() ? scores_->data() : nullptr, missing_left_ ? missing_left_->data() : nullptr};
   }
 
   nb::object apply_rows(const Matrix& x) const {
@@ -443,6 +452,7 @@ class Walker {
   Matrix weights_;
   Doubles thresholds_;
   std::optional<Matrix> scores_;
+  std::optional<Flags> missing_left_;
   Levels levels_;
   std::vector<std::int32_t> axis_;
   TreeView view_;
@@ -581,9 +591,11 @@ NB_MODULE(_core, m) {
         "X w by the arithmetic that prediction uses.");
 
   nb::class_<Walker>(m, "Walker", "A finished tree ready to send rows through; checks its node numbers.")
-      .def(nb::init<Codes, Codes, Matrix, Doubles, const std::optional<Codes>&, std::optional<Matrix>>(),
+      .def(nb::init<Codes, Codes, Matrix, Doubles, const std::optional<Codes>&, std::optional<Matrix>,
+                    std::optional<Flags>>(),
            "left"_a.noconvert(), "right"_a.noconvert(), "weights"_a.noconvert(), "thresholds"_a.noconvert(),
-           "levels"_a.noconvert().none() = nb::none(), "level_scores"_a.noconvert().none() = nb::none())
+           "levels"_a.noconvert().none() = nb::none(), "level_scores"_a.noconvert().none() = nb::none(),
+           "missing_left"_a.noconvert().none() = nb::none())
       .def("apply", &Walker::apply_rows, "X"_a.noconvert(), "Leaf of each row, (n,) int32.")
       .def("apply_limits", &Walker::apply_limits, "X"_a.noconvert(), "rate"_a.noconvert(), "limits"_a.noconvert(),
            "Node at which each row stops when nodes of rate <= limit are leaves, (n, m); limits ascending.")

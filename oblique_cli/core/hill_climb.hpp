@@ -8,8 +8,9 @@
 // Decisions where the article is silent:
 // - The coefficients of a sweep are those of the features in order, then the constant. A feature that is constant at the
 //   node is left out and keeps coefficient 0.
-// - A random hyperplane has coefficients uniform in (-1, 1) per range of the feature and passes through a point drawn
-//   uniformly from the box that the node's rows span. A random direction is another such hyperplane.
+// - A random hyperplane has coefficients uniform in (-1, 1), per range of the feature unless features are taken as they
+//   are, and passes through a point drawn uniformly from the box that the node's rows span. A random direction is
+//   another such hyperplane.
 // - Values within 1e-9 of the gain are equal. Among equal steps the least t wins, that is the largest coefficient.
 // - The stagnation probability starts at `stagnation`, falls by a tenth of it with every equal step taken, and returns
 //   to it when the value improves. A successful jump allows `jumps` more.
@@ -31,6 +32,7 @@
 namespace oblique {
 
 enum class PerturbationOrder { sequential, best, random50 };
+enum class Standardisation { deviation, range, none };
 
 struct HillClimbOptions {
   std::uint64_t seed = 0;
@@ -41,6 +43,8 @@ struct HillClimbOptions {
   double stagnation = 1.0;
   bool exact = false;                // score every hyperplane of a line, see line_search.hpp
   double sweep_tol = 1e-3;           // CART-LC: least gain of a sweep that is followed by another
+  Standardisation standardisation = Standardisation::deviation;   // the unit of a feature at the node; OC1: range or none
+  double rows_per_feature = 2.0;     // a node of no more keeps the axis-parallel split
   bool backward_elimination = false;
   bool direct = false;               // sort with std::sort and recompute all values: the benchmarks' baseline
 };
@@ -66,7 +70,7 @@ class HillClimb {
     min_leaf_ = min_leaf;
     p_ = rows.columns.size();
     // Murthy et al.: with fewer than 2 p rows a hyperplane has too many ways to fit them.
-    if (!(totals.n > 2.0 * static_cast<double>(p_))) return false;
+    if (!(totals.n > options.rows_per_feature * static_cast<double>(p_))) return false;
     line_.configure(strict, min_leaf, exhaustive || options.direct);
     line_.begin(rows, totals);
     scale_columns();
@@ -174,9 +178,16 @@ class HillClimb {
   void random_plane(Stream& stream, Vector& a, double& t) const {
     std::fill(a.begin(), a.end(), 0.0);
     t = 0.0;
+    const bool as_given = options_->standardisation == Standardisation::none;
+    double largest = 0.0;
+    for (const std::size_t j : active_) {
+      if (j != p_) largest = std::max(largest, scale_[j]);
+    }
     for (const std::size_t j : active_) {
       if (j == p_) continue;
-      a[j] = stream.between(-1.0, 1.0) / (high_[j] - low_[j]);
+      // Divided by the largest scale, because the length of a hyperplane's coefficients means nothing.
+      const double unit = as_given ? scale_[j] / largest : 1.0 / (high_[j] - low_[j]);
+      a[j] = stream.between(-1.0, 1.0) * unit;
       t += a[j] * stream.between(low_[j], high_[j]);
     }
   }
@@ -294,18 +305,24 @@ class HillClimb {
     keep_if_better();
   }
 
-  // Mean 0 and standard deviation 1 at the node.
+  // Mean 0 at the node, and as unit the standard deviation or the range there; or all as it was given.
   void standardise() {
     const std::size_t n = rows_->n;
     mean_.assign(p_, 0.0);
     deviation_.assign(p_, 1.0);
     for (const std::size_t j : active_) {
       double* z = columns_.data() + j * n;
+      if (options_->standardisation == Standardisation::none) {
+        deviation_[j] = 1.0 / scale_[j];
+        for (std::size_t i = 0; i < n; ++i) z[i] /= deviation_[j];
+        continue;
+      }
       double sum = 0.0, square = 0.0;
       for (std::size_t i = 0; i < n; ++i) sum += weight(i) * z[i];
       mean_[j] = sum / totals_.n;
       for (std::size_t i = 0; i < n; ++i) square += weight(i) * (z[i] - mean_[j]) * (z[i] - mean_[j]);
-      deviation_[j] = std::sqrt(square / totals_.n);
+      deviation_[j] = options_->standardisation == Standardisation::range ? high_[j] - low_[j]
+                                                                          : std::sqrt(square / totals_.n);
       for (std::size_t i = 0; i < n; ++i) z[i] = (z[i] - mean_[j]) / deviation_[j];
     }
   }

@@ -11,6 +11,8 @@
 // Rows are put into equal-width bins of a key that grows with t, and bins that cannot win are never sorted, as in
 // split_search.hpp. Rows that go left and rows that go right may share a bin: the left weights of its cuts then lie in
 // the box from "all of the latter gone" to "all of the former come", whose corners are two edges of the bounds' table.
+// Where nothing is known to beat, the cuts at the two edges of the most promising bin say what the best one reaches at
+// least, and a crowded bin is divided and bounded once more before any of it is sorted.
 #pragma once
 
 #include <algorithm>
@@ -125,6 +127,8 @@ class LineSearch {
  private:
   static constexpr std::size_t kSortRows = 32;
   static constexpr int kMaxBins = 256;
+  static constexpr std::size_t kCrowdedRows = 48;   // a bin of more is divided
+  static constexpr std::size_t kRowsOfPart = 8, kMaxParts = 256;
 
   struct Entry {
     double key;
@@ -188,7 +192,7 @@ class LineSearch {
     else
       sort(entries_.data(), n_);
     std::copy(start_left_.begin(), start_left_.end(), left_.begin());
-    scan(entries_.data(), n_, Entry{std::numeric_limits<double>::infinity(), 0});
+    scan(entries_.data(), n_, Following{});
   }
 
   static void sort(Entry* entries, std::size_t n) {
@@ -204,8 +208,17 @@ class LineSearch {
     }
   }
 
-  // Moves sorted rows one at a time, left_ being the weights before the first. `next` follows the last.
-  void scan(const Entry* entries, std::size_t n, Entry next) {
+  // Rows of which the first comes after those that are scanned, if any.
+  struct Following {
+    const Entry* entries = nullptr;
+    std::size_t n = 0;
+    Entry first() const {
+      return n ? *std::min_element(entries, entries + n, ByKey{}) : Entry{std::numeric_limits<double>::infinity(), 0};
+    }
+  };
+
+  // Moves sorted rows one at a time, left_ being the weights before the first.
+  void scan(const Entry* entries, std::size_t n, Following next) {
     typename Criterion::Scan state;
     state.start(left_.data(), totals_);
     update_needed();
@@ -215,17 +228,19 @@ class LineSearch {
       const double w = two_ways_ && c_[row] < 0.0 ? -weight(row) : weight(row);
       state.move(k, w, left_.data(), totals_);
       left_[k] += w;
-      const Entry& after = i + 1 < n ? entries[i + 1] : next;
-      if (!(after.key - entries[i].key > gap()) || after.key > 1.5) continue;
-      consider(state, row, after.row);
+      if (i + 1 < n && !apart(entries[i], entries[i + 1])) continue;
+      if (!allowed(state.s) || (!direct_ && state.rough(left_.data(), totals_, needed_) < needed_)) continue;
+      const Entry after = i + 1 < n ? entries[i + 1] : next.first();
+      if (apart(entries[i], after)) consider(state.s, row, after.row);
     }
   }
 
-  void consider(typename Criterion::Scan& state, std::size_t row, std::size_t next_row) {
-    double s = state.s;
-    if (s < 0.5 || totals_.n - s < 0.5 || s < least_ || totals_.n - s < least_) return;
+  bool apart(const Entry& entry, const Entry& after) const {
+    return after.key - entry.key > gap() && after.key <= 1.5;
+  }
+
+  void consider(double s, std::size_t row, std::size_t next_row) {
     if (!direct_) {
-      if (state.rough(left_.data(), totals_) < needed_) return;
       s = 0.0;
       for (double l : left_) s += l;
     }
@@ -237,7 +252,16 @@ class LineSearch {
     update_needed();
   }
 
-  double bar() const { return std::max(front_.needed(0), needed_value_); }
+  // Whether both sides of a cut hold enough, s being the weight on the left.
+  bool allowed(double s) const { return s >= 0.5 && totals_.n - s >= 0.5 && s >= least_ && totals_.n - s >= least_; }
+
+  // What a cut must differ by from one of value v among those that are searched.
+  double slack_of(double v) const {
+    if (strict_) return 0.0;
+    return 1e-9 * std::max(v - Criterion::base(totals_), 0.0) + Criterion::noise(totals_);
+  }
+
+  double bar() const { return std::max({front_.needed(0), needed_value_, floor_}); }
   void update_needed() { needed_ = bar() - 1e-10 * totals_.n - 1e-13; }
 
   template <class T>
@@ -259,19 +283,37 @@ class LineSearch {
       if (rows_in_[b] && bound_[b] >= bar() && (best < 0 || bound_[b] > bound_[best])) best = b;
     }
     if (best < 0) return;
-    // If nothing is known to beat, the best bin alone first: what it holds closes most of the others.
-    const bool alone = !std::isfinite(needed_value_);
-    if (alone) refine(table, best, best + 1, n_bins, -1);
-    refine(table, 0, n_bins, n_bins, alone ? best : -1);
+    if (!std::isfinite(needed_value_) && !two_ways_) {
+      const double reached = std::max(value_before(table, best), value_before(table, best + 1));
+      // All cuts that can tie with this one are wanted.
+      floor_ = reached - 2.0 * slack_of(reached);
+      refine(table, n_bins);
+      const bool reaches = front_.winner().order >= 0 && front_.best() >= reached;
+      floor_ = -std::numeric_limits<double>::infinity();
+      // A cut at an edge of a bin does not exist where the rows beside the edge are too close to each other.
+      if (reaches) return;
+    }
+    refine(table, n_bins);
   }
 
-  // Sorts and scans the bins from `first` to `last` that can still win, but for `done`.
+  // Value of the cut before bin b, or minus infinity if a side holds too little.
   template <class T>
-  void refine(const BinTable<T>& table, int first, int last, int n_bins, int done) {
+  double value_before(const BinTable<T>& table, int b) {
+    double s = 0.0;
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      left_[k] = static_cast<double>(table.of_class(k)[b]);
+      s += left_[k];
+    }
+    return allowed(s) ? Criterion::value(left_.data(), s, totals_) : -std::numeric_limits<double>::infinity();
+  }
+
+  // Sorts and scans the bins that can still win.
+  template <class T>
+  void refine(const BinTable<T>& table, int n_bins) {
     open_.clear();
     std::fill_n(wanted_, n_bins, std::uint8_t{0});
-    for (int b = first; b < last; ++b) {
-      if (!rows_in_[b] || bound_[b] < bar() || b == done) continue;
+    for (int b = 0; b < n_bins; ++b) {
+      if (!rows_in_[b] || bound_[b] < bar()) continue;
       open_.push_back(b);
       next_[b] = b + 1;
       while (next_[b] < n_bins && !rows_in_[next_[b]]) ++next_[b];
@@ -294,17 +336,90 @@ class LineSearch {
       const std::uint32_t i = list_[at];
       entries_[end_[bins_[i]]++] = {keys_[i], i};
     }
-    std::sort(open_.begin(), open_.end(),
-              [this](int a, int b) { return bound_[a] > bound_[b] || (bound_[a] == bound_[b] && a < b); });
+    // The most promising one first: what it holds closes most of the others.
+    std::swap(open_.front(), *std::max_element(open_.begin(), open_.end(),
+                                               [this](int a, int b) { return bound_[a] < bound_[b]; }));
     for (const int b : open_) {
-      if (bound_[b] < bar()) break;
+      if (bound_[b] < bar()) continue;
       for (int k = 0; k < rows_->n_classes; ++k) left_[k] = before(table, k, b);
-      sort(entries_.data() + start_[b], rows_in_[b]);
-      Entry next{std::numeric_limits<double>::infinity(), 0};
-      if (next_[b] < n_bins)
-        next = *std::min_element(entries_.begin() + static_cast<std::ptrdiff_t>(start_[next_[b]]),
-                                 entries_.begin() + static_cast<std::ptrdiff_t>(end_[next_[b]]), ByKey{});
-      scan(entries_.data() + start_[b], rows_in_[b], next);
+      Following next;
+      if (next_[b] < n_bins) next = {entries_.data() + start_[next_[b]], rows_in_[next_[b]]};
+      search_bin(entries_.data() + start_[b], rows_in_[b], next);
+    }
+  }
+
+  // Scans the rows of a bin, left_ being the weights before it; divides a crowded one first.
+  void search_bin(Entry* entries, std::size_t n, Following next) {
+    if (n > kCrowdedRows && totals_.counts && !two_ways_ && divide(entries, n)) {
+      search_parts(entries, next);
+      return;
+    }
+    sort(entries, n);
+    scan(entries, n, next);
+  }
+
+  // Groups the rows of a bin by narrower bins; false if their keys are too close to each other for that.
+  bool divide(Entry* entries, std::size_t n) {
+    double low = entries[0].key, high = low;
+    for (std::size_t i = 1; i < n; ++i) {
+      low = std::min(low, entries[i].key);
+      high = std::max(high, entries[i].key);
+    }
+    if (!(high - low > 1e-7)) return false;
+    n_parts_ = 8;
+    while (n_parts_ < kMaxParts && n_parts_ * kRowsOfPart < n) n_parts_ *= 2;
+    const double scale = static_cast<double>(n_parts_) * (1.0 - 1e-12) / (high - low);
+    const std::size_t classes = static_cast<std::size_t>(rows_->n_classes), last = n_parts_ - 1;
+    part_counts_.assign(classes * n_parts_, 0u);
+    std::fill_n(part_start_, n_parts_ + 1, std::size_t{0});
+    if (spare_.size() < n) {
+      spare_.resize(n);
+      part_of_.resize(n);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t part = std::min(last, static_cast<std::size_t>((entries[i].key - low) * scale));
+      part_of_[i] = static_cast<std::uint8_t>(part);
+      ++part_start_[part + 1];
+      ++part_counts_[static_cast<std::size_t>(class_of_[entries[i].row]) * n_parts_ + part];
+    }
+    for (std::size_t part = 0; part < n_parts_; ++part) part_start_[part + 1] += part_start_[part];
+    std::copy_n(part_start_, n_parts_, part_end_);
+    for (std::size_t i = 0; i < n; ++i) spare_[part_end_[part_of_[i]]++] = entries[i];
+    std::copy_n(spare_.data(), n, entries);
+    return true;
+  }
+
+  void search_parts(Entry* entries, Following next) {
+    const int n_parts = static_cast<int>(n_parts_);
+    parts_.resize(rows_->n_classes, n_parts, totals_.of_class);
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      const std::uint32_t* counts = part_counts_.data() + static_cast<std::size_t>(k) * n_parts_;
+      float* edge = parts_.of_class(k);
+      edge[0] = static_cast<float>(left_[k]);
+      for (int part = 0; part < n_parts; ++part) edge[part + 1] = edge[part] + static_cast<float>(counts[part]);
+    }
+    edge_sums(parts_.edges(), parts_.sums());
+    Criterion::bounds(parts_, totals_);
+    const double slack = Criterion::template slack<float>(totals_);
+    open_parts_.clear();
+    const auto bound = [&](int part) { return static_cast<double>(parts_.bound[part]) + slack; };
+    for (int part = 0; part < n_parts; ++part)
+      if (part_start_[part + 1] > part_start_[part] && bound(part) >= bar()) open_parts_.push_back(part);
+    if (open_parts_.empty()) return;
+    std::swap(open_parts_.front(), *std::max_element(open_parts_.begin(), open_parts_.end(), [this](int a, int b) {
+                return parts_.bound[a] < parts_.bound[b];
+              }));
+    for (const int part : open_parts_) {
+      if (bound(part) < bar()) continue;
+      for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(parts_.of_class(k)[part]);
+      int after = part + 1;
+      while (after < n_parts && part_start_[after + 1] == part_start_[after]) ++after;
+      Entry* rows = entries + part_start_[part];
+      const std::size_t n = part_start_[part + 1] - part_start_[part];
+      Following follows = next;
+      if (after < n_parts) follows = {entries + part_start_[after], part_start_[after + 1] - part_start_[after]};
+      sort(rows, n);
+      scan(rows, n, follows);
     }
   }
 
@@ -382,6 +497,8 @@ class LineSearch {
   const NodeRows* rows_ = nullptr;
   bool strict_ = false, direct_ = false, two_ways_ = false;
   double min_leaf_ = 1.0, least_ = 1.0, base_ = 0.0, needed_ = 0.0, needed_value_ = 0.0;
+  // What the best cut of the line reaches, unless it is at an edge without a cut; less what ties.
+  double floor_ = -std::numeric_limits<double>::infinity();
   Totals node_totals_, totals_;
   // What is searched: the node's rows, or those of them that move.
   const double *v_ = nullptr, *c_ = nullptr, *weights_ = nullptr;
@@ -396,7 +513,14 @@ class LineSearch {
   std::vector<int> node_class_of_, some_class_of_, open_;
   std::vector<std::uint8_t> bins_;
   std::vector<std::uint32_t> list_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_, spare_;
+  // A crowded bin in parts.
+  BinTable<float> parts_;
+  std::size_t n_parts_ = 0;
+  std::vector<std::uint32_t> part_counts_;
+  std::vector<std::uint8_t> part_of_;
+  std::vector<int> open_parts_;
+  std::size_t part_start_[kMaxParts + 1] = {}, part_end_[kMaxParts] = {};
   double bound_[kMaxBins] = {}, come_[kMaxBins] = {}, go_[kMaxBins] = {};
   std::uint32_t rows_in_[kMaxBins] = {}, counts_[2 * kMaxBins] = {};
   std::size_t start_[kMaxBins] = {}, end_[kMaxBins] = {};

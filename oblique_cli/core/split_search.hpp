@@ -98,6 +98,7 @@ class Front {
     std::erase_if(cuts_, [this](const Cut& c) { return c.value < bar_; });
   }
 
+  double best() const { return best_; }
   Cut winner() const { return cuts_.empty() ? Cut{} : cuts_.front(); }
 
  private:
@@ -279,7 +280,7 @@ class SplitSearch {
   }
 
   void consider(typename Criterion::Scan& scan, std::int64_t order, double threshold) {
-    if (scan.rough(left_.data(), totals_) < needed_) return;
+    if (scan.rough(left_.data(), totals_, needed_) < needed_) return;
     if (std::min(scan.s, totals_.n - scan.s) < min_leaf_ - 1e-12 * totals_.n) return;
     // Running sums carry the rounding of every step, so the value that counts is computed afresh.
     double s = 0.0;

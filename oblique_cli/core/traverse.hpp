@@ -15,7 +15,8 @@
 namespace oblique {
 
 // A finished tree as its arrays. `axis` holds the feature of a node that tests one feature only, or -1. `scores` are
-// those of the levels, levels->width a node; nullptr in a tree without qualitative features.
+// those of the levels, levels->width a node; nullptr in a tree without qualitative features. `missing_left` says for each
+// node whether a row without a value that the node needs goes left; nullptr in a tree that takes no missing values.
 struct TreeView {
   std::size_t n_nodes = 0, n_features = 0;
   const std::int32_t* left = nullptr;
@@ -25,12 +26,29 @@ struct TreeView {
   const std::int32_t* axis = nullptr;
   const Levels* levels = nullptr;
   const double* scores = nullptr;
+  const bool* missing_left = nullptr;
 
   bool is_leaf(std::size_t node) const { return left[node] < 0; }
   // A weight vector with a single 1 gives x_j itself, so the short cut has the bits of the product.
   std::size_t next(std::size_t node, const double* x) const {
     const double z = axis[node] >= 0 ? x[axis[node]] : dot_row(weights + node * n_features, x, n_features);
-    return static_cast<std::size_t>(z <= thresholds[node] ? left[node] : right[node]);
+    // A product with NaN is NaN, which is not <= anything: only rows on their way to the right are asked.
+    const bool goes_left = z <= thresholds[node] || (missing_left && z != z && incomplete_goes_left(node, x));
+    return static_cast<std::size_t>(goes_left ? left[node] : right[node]);
+  }
+
+ private:
+  // The side of a row with missing values: the stored one if the hyperplane uses a feature that is missing, else that
+  // of the values there are.
+  bool incomplete_goes_left(std::size_t node, const double* x) const {
+    const double* w = weights + node * n_features;
+    std::vector<double> present(x, x + n_features);
+    for (std::size_t j = 0; j < n_features; ++j) {
+      if (x[j] == x[j]) continue;
+      if (w[j] != 0.0) return missing_left[node];
+      present[j] = 0.0;
+    }
+    return dot_row(w, present.data(), n_features) <= thresholds[node];
   }
 };
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 POLICIES = {
-    "missing": Choice(("error", "drop", "impute")),
+    "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
 
@@ -87,6 +87,11 @@ class Entry:
     def bundled(self) -> bool:
         """Whether the files come with the package."""
         return self.availability == "bundled"
+
+    @property
+    def generated(self) -> bool:
+        """Whether the set is drawn by `synthetic` and has no files."""
+        return self.availability == "generated"
 
     @property
     def target(self) -> str:
@@ -229,6 +234,8 @@ def load(spec: Spec | str, data_dir: str | Path | None = None, offline: bool = F
             encoding=spec.encoding,
         )
     known = entry(spec.name)
+    if known.generated:
+        return _drawn(known)
     table = _checked_table(known, {part: _content(known, part, data_dir, offline) for part in known.files})
     return from_table(
         table,
@@ -242,6 +249,20 @@ def load(spec: Spec | str, data_dir: str | Path | None = None, offline: bool = F
         paper_code=known.paper_code,
         note=known.note,
     )
+
+
+def _drawn(known: Entry) -> Dataset:
+    """Draw a generated set and hold it to what its entry says."""
+    from oblique_cli.data import synthetic
+
+    dataset = synthetic.draw(known.name, paper_code=known.paper_code, note=known.note)
+    counts = {label: int((dataset.y == code).sum()) for code, label in enumerate(dataset.classes)}
+    if (dataset.n, dataset.p, counts) != (known.n, known.p, dict(known.classes)):
+        raise DataError(
+            f"{known.where}: catalogue says {known.n} rows, {known.p} features and classes {dict(known.classes)}, "
+            f"drawn were {dataset.n}, {dataset.p} and {counts}"
+        )
+    return dataset
 
 
 def read_csv(path: str | Path) -> csv_file.Table:
@@ -318,8 +339,17 @@ class Check:
 
 
 def verify(name: str, data_dir: str | Path | None = None) -> Check:
-    """Check every file of a set against its sha256, then its rows, features and class counts; changes nothing."""
+    """Check every file of a set against its sha256, then its rows, features and class counts; changes nothing.
+
+    A generated set has no files: it is drawn and counted.
+    """
     known = entry(name)
+    if known.generated:
+        try:
+            _drawn(known)
+        except DataError as error:
+            return Check(known.name, "bad", str(error))
+        return Check(known.name, "ok")
     contents: dict[str, bytes] = {}
     for part, file in known.files.items():
         found = files.find(file, known.bundled, data_dir)
@@ -341,7 +371,9 @@ def verify(name: str, data_dir: str | Path | None = None) -> Check:
 
 
 def whereabouts(known: Entry, data_dir: str | Path | None = None) -> str:
-    """Where the files of an entry are: "bundled", "data directory", "cache", "to fetch" or "data directory needed"."""
+    """Where an entry is: "bundled", "generated", "data directory", "cache", "to fetch" or "data directory needed"."""
+    if known.generated:
+        return "generated"
     found = [files.find(file, known.bundled, data_dir) for file in known.files.values()]
     if known.bundled:
         return files.BUNDLED

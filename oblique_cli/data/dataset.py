@@ -87,7 +87,8 @@ def from_table(
     target        column of the class, or of the value to predict if `task` is "regression"
     qualitative   columns that hold levels whatever they look like; any other column that is not numeric is one too,
                   provided `encoding` says that it may be
-    missing       "error", "drop" (rows with an empty cell leave) or "impute" (they stay, as NaN, for later filling)
+    missing       "error", "drop" (rows with an empty cell leave), or "impute" and "keep" (they stay, as NaN: for later
+                  filling, or for an algorithm that takes them)
     encoding      "error" refuses qualitative columns; all others keep level codes, encoded later on training rows
     n_train       rows before this one are the training part of an official split
     Raises DataError, one sentence that begins with `table.where`.
@@ -167,7 +168,7 @@ def _rows_to_keep(table: Table, target: int, missing: str) -> list[bool] | None:
         values = "1 missing value" if count == 1 else f"{count} missing values"
         more = f" ({len(empty)} columns have some)" if len(empty) > 1 else ""
         raise DataError(f"{table.where}: {_column(table, empty[0])} has {values}{more}; set missing: impute or drop")
-    if missing == "impute":
+    if missing in ("impute", "keep"):
         return None
     whole = [all(cells) for cells in zip(*table.columns, strict=True)]
     if not any(whole):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up, forest
+from oblique_cli.estimators import bottom_up, discrete, forest, machines, orthogonal
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -24,10 +24,14 @@ class Algorithm(ABC):
     source          paper and section
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
-    growth          how its trees come about: those of one kind share most parameters
+    growth          what kind of model it is and how that comes about: those of one kind share most parameters
+    makes_tree      whether a fitted estimator has one `tree_` to show
+    without         parameters of other algorithms that this kind cannot have -> why
     """
 
     growth: ClassVar[str] = ""
+    makes_tree: ClassVar[bool] = True
+    without: ClassVar[Mapping[str, str]] = {}
 
     name: str
     title: str
@@ -50,7 +54,8 @@ class Algorithm(ABC):
         table = self.parameters
         for name, value in params.items():
             if name not in table:
-                raise ConfigError(f"{self.name} has no parameter {name!r}.{close_matches(name, table)}")
+                hint = self.without.get(name) or close_matches(name, table)
+                raise ConfigError(f"{self.name} has no parameter {name!r}.{hint}")
             message = violation(name, value, table[name], self.name)
             if message:
                 raise ConfigError(message)
@@ -65,7 +70,7 @@ class Algorithm(ABC):
 class TopDown(Algorithm):
     """A tree grown top-down by a proposer, whose misclassification limit goes by the paper's name."""
 
-    growth: ClassVar[str] = "top-down"
+    growth: ClassVar[str] = "top-down trees"
 
     proposer: type[Proposer]
 
@@ -105,7 +110,11 @@ class TopDown(Algorithm):
 class BottomUp(Algorithm):
     """A tree merged from clusters; `options` are the parameters that its splitter has to itself."""
 
-    growth: ClassVar[str] = "bottom-up"
+    growth: ClassVar[str] = "bottom-up trees"
+    without: ClassVar[Mapping[str, str]] = {
+        "class_weight": " Bottom-up trees take no weights, because scikit-learn's mixtures take none.",
+        "missing": " Bottom-up trees take no missing values; set missing of the data set to impute or drop.",
+    }
 
     splitter: str
     options: Mapping[str, Constraint]
@@ -123,6 +132,30 @@ class BottomUp(Algorithm):
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> bottom_up.BottomUpTreeClassifier:
         return bottom_up.BottomUpTreeClassifier(self.splitter, random_state=random_state, **params)
+
+
+@dataclass(frozen=True)
+class Machine(Algorithm):
+    """A classifier that is no tree: a row of published tables, beside the trees."""
+
+    growth: ClassVar[str] = "classifiers that are no tree"
+    makes_tree: ClassVar[bool] = False
+
+    estimator: type[machines.ProximalSVMClassifier] | type[machines.SupportVectorClassifier]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of the estimator."""
+        return dict(self.estimator.constraints)
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
+        return self.estimator(**params)  # neither draws at random
 
 
 BOTTOM_UP = (
@@ -148,10 +181,90 @@ BOTTOM_UP = (
 
 
 @dataclass(frozen=True)
+class Discrete(Algorithm):
+    """Trees over discrete features; `preset` are parameters that make the algorithm what it is, and are not offered."""
+
+    growth: ClassVar[str] = "trees over discrete features"
+
+    estimator: type[discrete.DiscreteClassifier]
+    preset: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """The estimator's."""
+        return {name: c for name, c in self.estimator.constraints.items() if name not in self.preset}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> discrete.DiscreteClassifier:
+        return self.estimator(random_state=random_state, **self.preset, **params)
+
+
+@dataclass(frozen=True)
+class DiscreteEnsemble(Discrete):
+    """Several of them that predict together."""
+
+    makes_tree: ClassVar[bool] = False
+
+
+def _discrete(
+    name: str,
+    title: str,
+    source: str,
+    estimator: type[discrete.DiscreteClassifier],
+    kind: type[Discrete] = DiscreteEnsemble,
+    **preset: Any,
+) -> Discrete:
+    return kind(name, title, source, path_parameter=None, compiled=False, estimator=estimator, preset=preset)
+
+
+KARGUPTA = "Kargupta, Park & Dutta (2006)"
+DISCRETE = (
+    _discrete("c45", "C4.5", "Quinlan (1993), discrete features", discrete.C45Classifier, Discrete),
+    _discrete("c45_bagging", "C4.5 bagging", "Breiman (1996); Quinlan (1993)", discrete.C45BaggingClassifier),
+    _discrete("c45_forest", "C4.5 forest", "Breiman (2001), multiway trees", discrete.C45ForestClassifier),
+    _discrete("rft", "RFT", f"{KARGUPTA}, sections 4 and 5", orthogonal.ReconstructedFourierTreeClassifier),
+    _discrete("aft", "AFT", f"{KARGUPTA}, sections 4.3 and 5", orthogonal.AggregatedFourierTreeClassifier, Discrete),
+    _discrete("odt", "ODT", f"{KARGUPTA}, section 6", orthogonal.OrthogonalTreesClassifier, weights="uniform"),
+    _discrete(
+        "odt_lr",
+        "ODT-LR",
+        f"{KARGUPTA}, sections 6 and 7",
+        orthogonal.OrthogonalTreesClassifier,
+        weights="least_squares",
+    ),
+)
+
+MACHINES = (
+    Machine(
+        "gepsvm",
+        "GEPSVM",
+        "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV",
+        path_parameter=None,
+        compiled=False,
+        estimator=machines.ProximalSVMClassifier,
+    ),
+    Machine(
+        "svm",
+        "SVM",
+        "Chang & Lin (2001), LIBSVM, in scikit-learn; Manwani & Sastry (2012), section IV",
+        path_parameter=None,
+        compiled=False,
+        estimator=machines.SupportVectorClassifier,
+    ),
+)
+
+
+@dataclass(frozen=True)
 class Forest(Algorithm):
     """An ensemble of trees: an estimator with some of its parameters fixed by the name, the others open."""
 
-    growth: ClassVar[str] = "forest"
+    growth: ClassVar[str] = "forests"
+    makes_tree: ClassVar[bool] = False
 
     estimator: type[forest.MPSVMForestClassifier] | type[forest.HHCARTForestClassifier]
     fixed: Mapping[str, Any]
@@ -217,7 +330,7 @@ def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    for algorithm in (*BOTTOM_UP, *ENSEMBLES):
+    for algorithm in (*BOTTOM_UP, *DISCRETE, *MACHINES, *ENSEMBLES):
         table.register(algorithm.name)(algorithm)
     return table
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
@@ -20,7 +21,8 @@ from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Option
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.clusters import CRITERIA as COMPONENT_CRITERIA
 from oblique_cli.estimators.clusters import Clustering
-from oblique_cli.proposers._reflection import SIGN, TAU
+from oblique_cli.estimators.incomplete import refuse_missing
+from oblique_cli.estimators.predicting import TreePredictor
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
@@ -32,6 +34,9 @@ Ints = NDArray[np.int32]
 Rows = NDArray[np.intp]
 
 SVM_STEPS = 1000  # of liblinear; what it has then is the plane, as it is where it converges
+
+ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+REMEDY = "fill them, or leave those rows out"
 
 SHARED: Mapping[str, Constraint] = {
     "components": Choice(COMPONENT_CRITERIA),
@@ -47,14 +52,14 @@ SHARED: Mapping[str, Constraint] = {
 }
 HHCART_OPTIONS: Mapping[str, Constraint] = {
     "criterion": Choice(CRITERIA),
-    "tau": TAU,
-    "sign": SIGN,
+    "tau": HHCART.constraints["tau"],
+    "sign": HHCART.constraints["sign"],
     "ties": Choice(("tolerant", "strict")),
 }
 SVM_OPTIONS: Mapping[str, Constraint] = {"cost": Real(0.0, open_low=True)}
 
 
-class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
+class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
     """A tree built from its leaves: clusters of each class, merged two by two (thesis chapter 6, algorithm 10).
 
     A Gaussian mixture divides the rows of each class into clusters, which become the leaves. The two nodes of different
@@ -170,7 +175,8 @@ class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
         raises NotConverged, which names class and K, if a mixture does not settle
         """
         self._check_parameters()
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        rows, labels = validate_data(self, X, y, ensure_min_samples=1, **ROWS)
+        refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -196,12 +202,9 @@ class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
         skeleton = _Skeleton(X, codes, leaves, merge_order(X, leaves, labels, self.merging), seed)
-        self.tree_ = self._split(skeleton, self.cost)
+        self._keep(self._split(skeleton, self.cost))
         self._skeleton = skeleton if self.splitter == "svm" else None
         self._trees = {float(self.cost): self.tree_}
-        self.n_leaves_ = self.tree_.n_leaves
-        self.n_nodes_ = self.tree_.n_nodes
-        self.depth_ = self.tree_.depth
 
     def _split(self, skeleton: _Skeleton, cost: float) -> Tree:
         """The tree over a skeleton, with a hyperplane at every merge."""
@@ -230,24 +233,10 @@ class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
             ),
         )
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of the cluster whose leaf each row reaches. X : (n, p); returns (n,)."""
-        leaves = self.apply(X)
-        return self.classes_.take(self.tree_.labels[leaves])
-
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the class shares of each row's leaf: 1 for the class of its cluster, but below a hybrid's leaves.
-
-        X : (n, p); returns (n, C), columns in the order of classes_
-        """
-        leaves = self.apply(X)
-        counts = self.tree_.counts[leaves]
-        return counts / counts.sum(axis=1, keepdims=True)
-
-    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.apply(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+    def _rows(self, X: ArrayLike) -> Array:
+        rows = validate_data(self, X, reset=False, **ROWS)
+        refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
+        return rows
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what fits with each value of `cost` would predict, from the clusters and merges of this one.
@@ -255,7 +244,7 @@ class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
         X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", which keeps its training rows.
         """
         trees = self._path(values)
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        rows = self._rows(X)
         return np.stack([self.classes_.take(tree.labels[tree.apply(rows)]) for tree in trees], axis=1)
 
     def n_leaves_path(self, values: ArrayLike) -> NDArray[np.int64]:
@@ -283,13 +272,15 @@ class BottomUpTreeClassifier(ClassifierMixin, BaseEstimator):
             )
 
 
+@dataclass(frozen=True, eq=False)
 class _Skeleton:
-    """What does not depend on how hyperplanes are fitted: rows, class codes, clusters, merges, and the seed."""
+    """What does not depend on how hyperplanes are fitted."""
 
-    def __init__(
-        self, X: Array, codes: Ints, leaves: list[Rows], merges: list[tuple[int, int]], seed: int
-    ) -> None:
-        self.X, self.codes, self.leaves, self.merges, self.seed = X, codes, leaves, merges, seed
+    X: Array
+    codes: Ints
+    leaves: list[Rows]
+    merges: list[tuple[int, int]]
+    seed: int
 
 
 def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:

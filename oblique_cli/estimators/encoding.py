@@ -6,11 +6,13 @@ would carry test rows into training.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.registry import close_matches
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -29,6 +31,7 @@ class Policy(Protocol):
 def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
     """Return an unfitted scikit-learn transformer of the columns of `dataset`, or None if they can be used as they are.
 
+    missing "keep"        empty cells stay NaN; an indicator of their own for a qualitative column under "onehot"
     missing "impute"      the median of a quantitative column, the most frequent level of a qualitative one
     encoding "onehot"     an indicator for each level that the training rows show; a level they do not show is all 0
     encoding "ordinal"    level codes as numbers, which is how the data set holds them
@@ -64,10 +67,14 @@ def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
 
 
 def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
-    """Return `estimator`, told which columns hold levels if the encoding leaves those to it ("crimcoord").
+    """Return `estimator`, told what only the data set knows.
 
-    ConfigError for an estimator that has no parameter `qualitative`.
+    That is which columns hold levels, if the encoding leaves those to it ("crimcoord": ConfigError for an estimator
+    that has no parameter `qualitative`), and which codes the labels of a `class_weight` stand for.
     """
+    weights = getattr(estimator, "class_weight", None)
+    if isinstance(weights, Mapping):
+        estimator.set_params(class_weight=coded_weights(weights, dataset))
     if policy.encoding != "crimcoord" or not dataset.qualitative:
         return estimator
     if "qualitative" not in estimator.get_params(deep=False):
@@ -78,6 +85,15 @@ def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
     if fold_encoder(dataset, policy) is None:
         return estimator.set_params(qualitative=sorted(dataset.qualitative))
     return estimator.set_params(qualitative=list(range(dataset.p - len(dataset.qualitative), dataset.p)))
+
+
+def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, float]:
+    """Return the weight of every class code from weights of labels, 1 for those not named; ConfigError for others."""
+    for label in weights:
+        if label not in dataset.classes:
+            hint = close_matches(label, dataset.classes) or f" Its classes: {', '.join(dataset.classes[:20])}."
+            raise ConfigError(f"class_weight names {label!r}, which is no class of {dataset.name!r}.{hint}")
+    return {code: float(weights.get(label, 1.0)) for code, label in enumerate(dataset.classes)}
 
 
 def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...]]:
@@ -100,7 +116,7 @@ def encoded_names(dataset: Dataset, encoder: Any | None) -> tuple[str, ...]:
         if categories is not None:
             for column, codes in zip(columns, categories, strict=True):
                 name, levels = dataset.feature_names[column], dataset.levels[column]
-                names += [f"{name}={levels[int(code)]}" for code in codes]
+                names += [f"{name}={'' if np.isnan(code) else levels[int(code)]}" for code in codes]
         else:
             names += [dataset.feature_names[column] for column in columns]
     return tuple(names)

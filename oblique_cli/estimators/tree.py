@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.incomplete import medians, refuse_missing
 from oblique_cli.estimators.levels import coded, learned, qualitative_columns
+from oblique_cli.estimators.predicting import TreePredictor
 from oblique_cli.tree import pruning
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
@@ -24,6 +27,8 @@ from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+RowNumbers = NDArray[np.intp]
 
 PRUNINGS = ("none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha")
 
@@ -33,18 +38,21 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "max_misrate": Real(0.0, 1.0, open_high=True),
     "max_depth": Optional(Integer(0)),
     "min_leaf": Real(0.0, open_low=True),
+    "min_weight_fraction_leaf": Real(0.0, 0.5),
+    "class_weight": Optional(ClassWeight()),
     "ties": Choice(("tolerant", "strict")),
     "pruning": Choice(PRUNINGS),
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
     "pruning_folds": Integer(2),
     "standard_errors": Real(0.0),
     "ccp_alpha": Real(0.0),
+    "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
 }
 
 
-class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
+class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
 
     Parameters
@@ -62,6 +70,14 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     max_depth : int or None, default None
     min_leaf : float, default 1
         Least weight of a child, in the unit of `min_parent`.
+    min_weight_fraction_leaf : float in [0, 0.5], default 0
+        Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike `min_leaf` it
+        does not depend on the smallest weight, so it is the one to use with very unequal class weights.
+    class_weight : None, "balanced" or dict, default None
+        Weights of classes, as in scikit-learn: they multiply `sample_weight` in growth and in pruning. "balanced" gives
+        a class of n_k among n rows n / (C n_k); a dict maps labels to weights, those it does not name weigh 1. The
+        lightest row is then the unit of `min_parent` and `min_leaf`: with weights 1 and 5 a node of two heavy rows
+        weighs 10. Shares of `predict_proba` are shares of the weight.
     ties : {"tolerant", "strict"}, default "tolerant"
         "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
         is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
@@ -79,6 +95,12 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
         categories, strings or booleans; arrays have none. A list names columns or counts them from 0. Levels are
         learned in `fit`; one that a node's training rows did not show, one never seen and a missing value score 0.
+    missing : {"error", "impute", "learn"}, default "error"
+        What to do with NaN in quantitative columns. "error" refuses it. "impute" puts the median of the rows that the
+        tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row that lacks a value
+        which the hyperplane of a node uses to the side that scored better there, and to the heavier child where no
+        training row lacked one; see `tree_.missing_left` and docs/architecture.md. Rows with NaN are not grown on by
+        the native engine.
     max_levels : int, default 1000
         Most levels a qualitative column may have.
     engine : {"auto", "native", "reference"}, default "auto"
@@ -91,6 +113,8 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     tree_ : Tree
         Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes,
         ``tree_.level_scores`` the scores of levels.
+    fill_values_ : (p,) array, with missing "impute"
+        What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
     levels_ : dict
         Position of each qualitative column -> its levels, in the order of their codes in ``tree_``.
     classes_ : (C,) class labels
@@ -114,6 +138,8 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         max_misrate: float = 0.0,
         max_depth: int | None = None,
         min_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
         pruning: str = "none",
         pruning_fraction: float = 0.1,
@@ -121,6 +147,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         standard_errors: float = 0.0,
         ccp_alpha: float = 0.0,
         qualitative: Any = "auto",
+        missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
         random_state: Any = None,
@@ -131,6 +158,8 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         self.max_misrate = max_misrate
         self.max_depth = max_depth
         self.min_leaf = min_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.class_weight = class_weight
         self.ties = ties
         self.pruning = pruning
         self.pruning_fraction = pruning_fraction
@@ -138,6 +167,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         self.standard_errors = standard_errors
         self.ccp_alpha = ccp_alpha
         self.qualitative = qualitative
+        self.missing = missing
         self.max_levels = max_levels
         self.engine = engine
         self.random_state = random_state
@@ -152,7 +182,7 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
     ) -> ObliqueTreeClassifier:
         """Grow and prune the tree.
 
-        X : (n, p) finite numbers, anything in qualitative columns; y : (n,) labels
+        X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
         sample_weight : (n,) non-negative, rows of weight 0 are left out
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
         """
@@ -166,34 +196,18 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
-        if weights is not None and (weights < 0).any():
-            raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+        weights = self._weights(rows, labels, sample_weight)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
         grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, rng)
-        tree = self._grow(rows, codes, weights, grow_on, proposer, rng)
-        self.tree_ = self._prune(tree, rows, codes, weights, grow_on, prune_on, proposer, rng)
-        self.n_leaves_ = self.tree_.n_leaves
-        self.n_nodes_ = self.tree_.n_nodes
-        self.depth_ = self.tree_.depth
+        if self.missing == "impute":
+            self.fill_values_ = medians(rows[grow_on], None if weights is None else weights[grow_on])
+            self.fill_values_[list(self.levels_)] = 0.0
+            rows = self._filled(rows)
+        training = _Training(rows, codes, weights)
+        growing, kept = training.part(grow_on), training.part(prune_on)
+        self._keep(self._prune(self._grow(growing, proposer, rng), growing, kept, proposer, rng))
         return self
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
-        leaves = self.apply(X)
-        return self.classes_.take(self.tree_.labels[leaves])
-
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the class shares of each row's leaf. X : (n, p); returns (n, C), columns in the order of classes_."""
-        leaves = self.apply(X)
-        counts = self.tree_.counts[leaves]
-        return counts / counts.sum(axis=1, keepdims=True)
-
-    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.apply(self._rows(X))
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -236,7 +250,11 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_: dict[int, tuple[Any, ...]] = {}
         if not columns:
-            return validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+            rows, labels = validate_data(
+                self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"
+            )
+            self._check_missing(rows)
+            return rows, labels
         validate_data(self, X, skip_check_array=True)  # number and names of the columns
         self.levels_ = learned(X, columns, self.max_levels, owner)
         rows = self._coded(X)
@@ -246,16 +264,53 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> Array:
         """Checked rows to predict, levels as codes."""
-        if not self.levels_:
-            return validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return self._coded(X)
+        if self.levels_:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return self._filled(self._coded(X))
+        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
+        self._check_missing(rows)
+        return self._filled(rows)
 
     def _coded(self, X: ArrayLike) -> Array:
         rows = coded(X, self.levels_)
-        quantitative = [j for j in range(rows.shape[1]) if j not in self.levels_]
-        check_array(rows[:, quantitative], ensure_min_features=0, estimator=self, input_name="X")
+        check_array(
+            rows[:, self._quantitative(rows)],
+            ensure_min_features=0,
+            ensure_all_finite="allow-nan",
+            estimator=self,
+            input_name="X",
+        )
+        self._check_missing(rows)
         return rows
+
+    def _quantitative(self, rows: Array) -> list[int]:
+        return [j for j in range(rows.shape[1]) if j not in self.levels_]
+
+    def _check_missing(self, rows: Array) -> None:
+        if self.missing == "error":
+            refuse_missing(rows, self._quantitative(rows), self, "set missing to 'learn' or 'impute', or fill them")
+
+    def _filled(self, rows: Array) -> Array:
+        """Rows with medians in place of NaN, if that is what `missing` asks for; codes of levels are never NaN."""
+        return np.where(np.isnan(rows), self.fill_values_, rows) if self.missing == "impute" else rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    def _weights(self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array | None:
+        """Checked weights of rows, those of their classes included; None if there are none."""
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        if weights is not None and (weights < 0).any():
+            raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+        if self.class_weight is None:
+            return weights
+        try:
+            of_class = compute_sample_weight(self.class_weight, labels)
+        except ValueError as error:  # it names classes that y does not have
+            raise ConfigError(f"class_weight of {type(self).__name__} does not fit y: {error}.") from error
+        return of_class if weights is None else weights * of_class
 
     def _level_counts(self) -> Sequence[int] | None:
         if not self.levels_:
@@ -275,11 +330,12 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _divide(
         self, n: int, weights: Array | None, pruning_rows: ArrayLike | None, rng: np.random.Generator
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    ) -> tuple[RowNumbers, RowNumbers]:
         """Row numbers to grow on and to prune on, those of weight 0 left out."""
         useful = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
         if len(useful) == 0:
-            raise ConfigError("sample_weight must have a positive entry. All are 0.")
+            culprit = "sample_weight" if self.class_weight is None else "sample_weight times class_weight"
+            raise ConfigError(f"{culprit} must have a positive entry. All are 0.")
         if not self.needs_pruning_rows:
             return useful, useful[:0]
         if pruning_rows is not None:
@@ -300,80 +356,77 @@ class ObliqueTreeClassifier(ClassifierMixin, BaseEstimator):
             raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
         return grow_on, useful[is_kept[useful]]
 
-    def _grow(
-        self,
-        X: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        rows: NDArray[np.intp],
-        proposer: Proposer,
-        rng: np.random.Generator,
-    ) -> Tree:
-        whole = len(rows) == len(X)
+    def _grow(self, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
         return grow_top_down(
-            X if whole else X[rows],
-            codes if whole else codes[rows],
+            training.X,
+            training.codes,
             len(self.classes_),
             proposer,
-            weights=None if weights is None else weights[rows],
+            weights=training.weights,
             criterion=self.criterion,
             stopping=Stopping(self.min_parent, self.max_misrate, self.max_depth),
-            min_leaf=self.min_leaf,
+            min_leaf=max(self.min_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
             rng=rng,
             levels=self._level_counts(),
+            missing=self.missing == "learn",
         )
 
     def _prune(
-        self,
-        tree: Tree,
-        X: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        grow_on: NDArray[np.intp],
-        prune_on: NDArray[np.intp],
-        proposer: Proposer,
-        rng: np.random.Generator,
+        self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, rng: np.random.Generator
     ) -> Tree:
+        """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
         if self.pruning == "pessimistic":
             return pruning.pessimistic(tree)
         if self.pruning == "ccp_alpha":
             return pruning.fixed_alpha(tree, self.ccp_alpha)
         if self.pruning == "cv":
-            return self._prune_by_cv(tree, X, codes, weights, grow_on, proposer, rng)
-        if len(prune_on) == 0:
+            return self._prune_by_cv(tree, growing, proposer, rng)
+        if len(kept.X) == 0:
             return tree
-        kept = (X[prune_on], codes[prune_on], None if weights is None else weights[prune_on])
         if self.pruning == "cost_complexity":
             return pruning.cost_complexity(tree, *kept, standard_errors=self.standard_errors)
         return pruning.reduced_error(tree, *kept)
 
-    def _prune_by_cv(
-        self,
-        tree: Tree,
-        X: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        rows: NDArray[np.intp],
-        proposer: Proposer,
-        rng: np.random.Generator,
-    ) -> Tree:
+    def _prune_by_cv(self, tree: Tree, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
         """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighbouring
         complexities of the main tree, and the member of least total error is chosen by the c-SE rule."""
         path = pruning.cost_complexity_path(tree)
-        folds = min(self.pruning_folds, len(rows))
+        folds = min(self.pruning_folds, len(training.X))
         if folds < 2 or len(path.alphas) < 2:
             return tree
         positive = np.maximum(path.alphas, 0.0)
         cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
         errors = np.zeros(len(cuts))
         splitter = KFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for grow_at, test_at in splitter.split(rows):
-            grow_rows, test_rows = rows[grow_at], rows[test_at]
-            part = self._grow(X, codes, weights, grow_rows, proposer, rng)
-            w = None if weights is None else weights[test_rows]
-            part_path = pruning.cost_complexity_path(part)
-            errors += pruning.sequence_errors(part, part_path, cuts, X[test_rows], codes[test_rows], w)
-        total = float(len(rows)) if weights is None else float(weights[rows].sum())
-        return path.member(tree, pruning.smallest_within(errors, total, self.standard_errors))
+        for grow_on, test_on in splitter.split(training.X):
+            part = self._grow(training.part(grow_on), proposer, rng)
+            errors += pruning.sequence_errors(
+                part, pruning.cost_complexity_path(part), cuts, *training.part(test_on)
+            )
+        return path.member(tree, pruning.smallest_within(errors, training.total, self.standard_errors))
+
+
+class _Training(NamedTuple):
+    """Rows to grow or prune on. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
+
+    X: Array
+    codes: Ints
+    weights: Array | None
+
+    @property
+    def total(self) -> float:
+        """What the rows weigh."""
+        return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+
+    @property
+    def unit(self) -> float:
+        """The smallest weight."""
+        return 1.0 if self.weights is None else float(self.weights.min())
+
+    def part(self, rows: RowNumbers) -> _Training:
+        """Some of the rows, given in rising order."""
+        if len(rows) == len(self.X):
+            return self
+        return _Training(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])

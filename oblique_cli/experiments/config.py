@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
+from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.experiments.composing import PLURAL, apply, compose, located, project_root, resolve
 from oblique_cli.experiments.model import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
@@ -67,7 +67,7 @@ DATASET: dict[str, Constraint] = {
     "name": Text(),
     "csv": Text(),
     "target": Text(),
-    "missing": Choice(("error", "drop", "impute")),
+    "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
 CV: dict[str, Constraint] = {
@@ -152,15 +152,18 @@ class _Checking:
 
     # What every part is made of
 
-    def entries(self, value: Value, owner: str, known: Iterable[str]) -> dict[str, Value]:
-        """Return the entries with a known key."""
+    def entries(
+        self, value: Value, owner: str, known: Iterable[str], without: Mapping[str, str] | None = None
+    ) -> dict[str, Value]:
+        """Return the entries with a known key. without : key that might be expected -> why it is not known"""
         if not isinstance(value.data, dict):
             self.problems.add(value.place, f"{owner} must be a mapping of keys to values. Got {value.shown()}.")
             return {}
         known = list(known)
         for key, entry in value.data.items():
             if key not in known:
-                self.problems.add(entry.key, f"unknown key {shown(key)} in {owner}.{_near(key, known)}")
+                hint = (without or {}).get(key) or _near(key, known)
+                self.problems.add(entry.key, f"unknown key {shown(key)} in {owner}.{hint}")
         return {key: entry for key, entry in value.data.items() if key in known}
 
     def items(self, value: Value, owner: str) -> list[Value]:
@@ -176,7 +179,8 @@ class _Checking:
         inner = constraint.inner if isinstance(constraint, Optional) else constraint
         if isinstance(constraint, Optional) and value.data == "none" and not inner.holds("none"):
             return None
-        if not constraint.holds(value.data):
+        plain = value.plain()
+        if not constraint.holds(plain):
             hint = ""
             if isinstance(inner, Choice) and isinstance(value.data, str):
                 hint = close_matches(value.data[:80], inner.names)
@@ -185,7 +189,9 @@ class _Checking:
         if isinstance(inner, Real | Integer) and value.data is not None:
             # 0 and 0.0 are one setting with one digest, and numpy numbers are no JSON.
             return float(value.data) if isinstance(inner, Real) else int(value.data)
-        return value.data
+        if isinstance(plain, dict):
+            return {key: float(number) for key, number in plain.items()}
+        return plain
 
     def table(self, entries: Mapping[str, Value], prefix: str, table: Mapping[str, Constraint]) -> dict[str, Any]:
         """Return the checked values of those entries that `table` knows."""
@@ -220,6 +226,10 @@ class _Checking:
         algorithm_specs = [self.algorithm(item, cv.scheme) for item in algorithms]
         self.distinct("data set", [(s.name, i) for s, i in zip(dataset_specs, datasets, strict=True) if s])
         self.distinct("algorithm id", [(s.id, i) for s, i in zip(algorithm_specs, algorithms, strict=True) if s])
+        for item, algorithm in zip(algorithms, algorithm_specs, strict=True):
+            for dataset in dataset_specs:
+                if algorithm and dataset:
+                    self.missing(item, algorithm, dataset)
         defaults = {"name": _slug(name), "seed": 1}
         return Experiment(
             **{**defaults, **fields},
@@ -229,6 +239,18 @@ class _Checking:
             published=tuple(self.published(item) for item in published),
             data_dir=self.data_dir(top["data_dir"]) if "data_dir" in top else None,
         )
+
+    def missing(self, value: Value, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
+        """Note what an algorithm and a data set say of missing values, if it does not go together."""
+        known = "missing" in algorithm_table()[algorithm.name].parameters
+        chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
+        if dataset.missing == "keep" and "error" in chosen:
+            own = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
+            message = f"{algorithm.name} takes no missing values, and data set {dataset.name} keeps them; {own}set"
+            self.problems.add(value.place, f"{message} missing of the data set to impute or drop.")
+        elif dataset.missing in ("impute", "drop") and set(chosen) & {"learn", "impute"}:
+            message = f"data set {dataset.name} is without missing values after {dataset.missing}, so {algorithm.name}"
+            self.problems.add(value.place, f"{message} would not see any; set missing of the data set to keep.")
 
     def data_dir(self, value: Value) -> str | None:
         """Return the folder of data files that are not bundled."""
@@ -288,7 +310,7 @@ class _Checking:
             self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
             return None
         constraints = table[name].parameters
-        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints))
+        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), table[name].without)
         label = self.one(entries["id"], "id", ID) if "id" in entries else name
         params: dict[str, Any] = {}
         grid: dict[str, tuple[Any, ...]] = {}
@@ -296,7 +318,7 @@ class _Checking:
             if key in ("name", "id"):
                 continue
             owner = f"{key} of {name}"
-            if isinstance(entry.data, dict):
+            if isinstance(entry.data, dict) and not (_takes_mapping(constraints[key]) and set(entry.data) != {"grid"}):
                 grid[key] = self.grid(entry, owner, constraints[key])
                 if grid[key] and scheme in SCHEMES and not SCHEMES[scheme].tunes:
                     tuning = " or ".join(name for name in SCHEMES if SCHEMES[name].tunes)
@@ -355,6 +377,11 @@ class _Checking:
                 self.problems.add(entries["stratified"].key, message)
             fields["stratified"] = wanted
         return CVSpec(**fields)
+
+
+def _takes_mapping(constraint: Constraint) -> bool:
+    """Whether a parameter may be a mapping, so that a mapping need not be a grid."""
+    return isinstance(constraint, Optional) and isinstance(constraint.inner, ClassWeight)
 
 
 def _near(name: Any, known: Iterable[str]) -> str:

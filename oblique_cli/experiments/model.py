@@ -26,7 +26,7 @@ class DatasetSpec:
     name: str
     csv: str | None = None
     target: str | None = None
-    missing: str = "error"  # error | drop | impute
+    missing: str = "error"  # error | drop | impute | keep: for algorithms that take missing values themselves
     encoding: str = "error"  # error | onehot | ordinal | crimcoord: what to do with qualitative columns
     qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
 
@@ -164,6 +164,7 @@ class Row:
     """The result of a job, as it is stored.
 
     n_correct, n_test     accuracy is their ratio; kept apart so that a repetition can be pooled (thesis eq. 1.9.3)
+    n_leaves, n_nodes, depth   0 for a classifier that is no tree
     fit_seconds           growing the one tree that is tested; `tune_seconds` is what choosing its parameters took
     chosen                parameters that tuning chose, {} if there was nothing to choose
     per_class             class label -> [correct, rows] on the test rows

@@ -32,7 +32,7 @@ from oblique_cli.errors import (
     ConfigError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm
-from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.estimators.encoding import coded_weights, fold_encoder, prepared
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
@@ -89,9 +89,9 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             status="ok",
             n_correct=int(right.sum()),
             n_test=len(y),
-            n_leaves=int(estimator.n_leaves_),
-            n_nodes=int(estimator.n_nodes_),
-            depth=int(estimator.depth_),
+            n_leaves=_leaves(estimator),
+            n_nodes=int(getattr(estimator, "n_nodes_", 0)),
+            depth=int(getattr(estimator, "depth_", 0)),
             tune_seconds=tuned - started,
             fit_seconds=fitted - tuned,
             predict_seconds=done - fitted,
@@ -163,7 +163,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
                 n_leaves[j] += estimator.n_leaves_path(path_values)
             else:
                 n_correct[j, 0] += int((estimator.predict(X) == y).sum())
-                n_leaves[j, 0] += int(estimator.n_leaves_)
+                n_leaves[j, 0] += _leaves(estimator)
     candidates = [{**f, **({path: v} if path_values else {})} for f in fitted for v in (path_values or (None,))]
     correct, leaves = n_correct.ravel().tolist(), n_leaves.ravel().tolist()
     best = max(
@@ -199,6 +199,11 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
     else:
         estimator.fit(X, case.dataset.y[train])
     return estimator, encoder
+
+
+def _leaves(estimator: Any) -> int:
+    """Leaves of a fitted tree, 0 for a classifier that is none."""
+    return int(getattr(estimator, "n_leaves_", 0))
 
 
 def _columns(case: Case, encoder: Any, rows: np.ndarray) -> np.ndarray:
@@ -289,6 +294,10 @@ def run(
         for policy, dataset in zip(experiment.datasets, datasets, strict=True)
         for spec in experiment.algorithms
     }
+    for case in cases.values():
+        for weights in (case.spec.params.get("class_weight"), *case.spec.grid.get("class_weight", ())):
+            if isinstance(weights, Mapping):
+                coded_weights(weights, case.dataset)  # refuses labels that the data set does not have
     done = len(jobs) - len(pending)
     failures: list[Row] = []
     with Signals(progress) as signals:

@@ -71,6 +71,8 @@ class OC1(HillClimbing):
         does not change, "r50" fifty drawn at random
     stagnation : probability of taking a step that changes nothing; it falls by a tenth with every one that is taken and
         is restored by an improvement
+    standardisation : unit of a feature at the node for random hyperplanes and directions, its "range"; "none" draws
+        coefficients for features as they are, so that those of small range hardly take part
     search : "faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published;
         "exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros
 
@@ -84,6 +86,7 @@ class OC1(HillClimbing):
         "jumps": Integer(0, 10**6),
         "order": Choice(("sequential", "best", "r50")),
         "stagnation": Real(0.0, 1.0),
+        "standardisation": Choice(("range", "none")),
         "search": Choice(("faithful", "exact")),
     }
     native: ClassVar[str | None] = "oc1"
@@ -94,12 +97,14 @@ class OC1(HillClimbing):
         jumps: int = 5,
         order: str = "sequential",
         stagnation: float = 1.0,
+        standardisation: str = "range",
         search: str = "faithful",
     ) -> None:
         self.restarts = restarts
         self.jumps = jumps
         self.order = order
         self.stagnation = stagnation
+        self.standardisation = standardisation
         self.search = search
 
     def _options(self) -> dict[str, Any]:
@@ -108,6 +113,7 @@ class OC1(HillClimbing):
             "jumps": int(self.jumps),
             "order": self.order,
             "stagnation": float(self.stagnation),
+            "standardisation": self.standardisation,
             "exact": self.search == "exact",
         }
 
@@ -119,23 +125,44 @@ class CARTLC(HillClimbing):
     sweep_tol : a sweep over all features that gains less than this, in units of the criterion, is the last
     backward_elimination : whether features whose loss costs less than a fifth of what the most important one's would
         are dropped and the climb repeated, as Breiman et al. do; the published tables of OC1-LC are without it
+    standardisation : unit of a feature at the node, its "deviation" or its "range", both about the mean; "none" leaves
+        features as they are
+    rows_per_feature : nodes of at most this weight per feature get the axis-parallel split
 
-    Features are standardised at the node. For each feature the best of three steps is taken, those of gamma -0.25, 0
-    and 0.25, then the threshold is searched. Nothing is drawn at random.
+    For each feature the best of three steps is taken, those of gamma -0.25, 0 and 0.25, then the threshold is searched.
+    Nothing is drawn at random. docs/oc1_readings.md measures other readings than the defaults.
     """
 
     title = "OC1-LC"
     source = "Breiman et al. (1984), section 5.2; Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33"
-    constraints: ClassVar[Mapping[str, Constraint]] = {"sweep_tol": Real(0.0), "backward_elimination": Boolean()}
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "sweep_tol": Real(0.0),
+        "backward_elimination": Boolean(),
+        "standardisation": Choice(("deviation", "range", "none")),
+        "rows_per_feature": Real(0.0),
+    }
     stochastic: ClassVar[bool] = False
     native: ClassVar[str | None] = "oc1_lc"
 
-    def __init__(self, sweep_tol: float = 1e-3, backward_elimination: bool = False) -> None:
+    def __init__(
+        self,
+        sweep_tol: float = 1e-3,
+        backward_elimination: bool = False,
+        standardisation: str = "deviation",
+        rows_per_feature: float = 2.0,
+    ) -> None:
         self.sweep_tol = sweep_tol
         self.backward_elimination = backward_elimination
+        self.standardisation = standardisation
+        self.rows_per_feature = rows_per_feature
 
     def _options(self) -> dict[str, Any]:
-        return {"sweep_tol": float(self.sweep_tol), "backward_elimination": bool(self.backward_elimination)}
+        return {
+            "sweep_tol": float(self.sweep_tol),
+            "backward_elimination": bool(self.backward_elimination),
+            "standardisation": self.standardisation,
+            "rows_per_feature": float(self.rows_per_feature),
+        }
 
 
 @PROPOSERS.register("oc1_ap")

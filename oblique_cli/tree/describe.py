@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from oblique_cli.tree.missing import EVERYTHING
 from oblique_cli.tree.structure import Tree
 
 INDENT = "    "
@@ -57,13 +58,30 @@ def condition(
     feature_names: Sequence[str],
     precision: int = 3,
     level_names: Mapping[int, Sequence[str]] | None = None,
+    most_terms: int | None = None,
 ) -> str:
     """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", or "mcv >= 90" for a single feature.
 
     A qualitative feature stands for the score of its level, listed behind: "0.6 age - 0.8 job <= 1.5 with job = 0.71
     clerk, -0.71 smith". A level that is not listed has no score, which counts as 0. Alone it needs none: "job in
-    {clerk}".
+    {clerk}". Of more than `most_terms` terms those of the largest coefficients are written, and "..." for the others.
+    "or missing" stands behind a node that sends rows left which lack a value it uses; others send them right.
     """
+    text = _of_values(tree, node, feature_names, precision, level_names, most_terms)
+    quantitative = [j for j in np.flatnonzero(tree.coef_[node]) if j not in tree.level_columns]
+    if tree.missing_left is None or not tree.missing_left[node] or not quantitative:
+        return text
+    return text + (", or missing" if len(quantitative) == 1 else ", or any of these missing")
+
+
+def _of_values(
+    tree: Tree,
+    node: int,
+    feature_names: Sequence[str],
+    precision: int,
+    level_names: Mapping[int, Sequence[str]] | None,
+    most_terms: int | None,
+) -> str:
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
     used = [int(j) for j in np.flatnonzero(coef)]
     scored = {j: _scores(tree, node, j, level_names or {}) for j in used if j in tree.level_columns}
@@ -74,9 +92,15 @@ def condition(
         return f"{feature_names[j]} in {{{', '.join(inside)}}}{others}"
     if len(used) == 1:
         (j,) = used
+        if threshold == EVERYTHING and tree.missing_left is not None:
+            return f"{feature_names[j]} is not missing"
         sign = ">=" if coef[j] < 0 else "<="
         return f"{feature_names[j]} {sign} {threshold / coef[j] + 0.0:.{precision}g}"
-    terms = ""
+    terms, rest = "", ""
+    if most_terms is not None and len(used) > most_terms:
+        largest = np.argsort(-np.abs(coef), kind="stable")[:most_terms]
+        used, rest = sorted(largest.tolist()), " + ..."
+        scored = {j: scored[j] for j in used if j in scored}
     for j in used:
         sign = "-" if coef[j] < 0 else "+"
         terms += f" {sign} {abs(coef[j]):.{precision}g} {feature_names[j]}"
@@ -86,7 +110,7 @@ def condition(
         f" with {feature_names[j]} = " + ", ".join(f"{score:.{precision}g} {name}" for name, score in scored[j])
         for j in scored
     ]
-    return f"{terms} <= {threshold:.{precision}g}{''.join(scores)}"
+    return f"{terms}{rest} <= {threshold:.{precision}g}{''.join(scores)}"
 
 
 def _scores(tree: Tree, node: int, feature: int, level_names: Mapping[int, Sequence[str]]) -> list[tuple[str, float]]:

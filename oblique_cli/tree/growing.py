@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import _core
+from oblique_cli.errors import ConfigError
 from oblique_cli.geometry import crimcoord, level_codes, level_table
-from oblique_cli.tree.splitting import Node, Proposer, best_split
+from oblique_cli.tree.missing import divide
+from oblique_cli.tree.splitting import Node, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
@@ -30,16 +32,20 @@ def grow_top_down(
     engine: str = "auto",
     rng: np.random.Generator | None = None,
     levels: Sequence[int] | None = None,
+    missing: bool = False,
 ) -> Tree:
     """Grow a tree.
 
-    X : (n, p) float64 C order, finite where quantitative; y : (n,) int32 codes below n_classes
+    X : (n, p) float64 C order, finite where quantitative (but for NaN if `missing`)
+    y : (n,) int32 codes below n_classes
     weights : (n,) positive, or None
     engine : "native" grows the whole tree in the compiled core without the GIL; "reference" calls the proposer at every
         node; "auto" takes the native one where it exists. Both give the same tree.
     levels : number of levels of each feature, 0 for a quantitative one; None if all are. A qualitative feature holds
         codes 0, 1, ... and anything else for no level; at every node its levels are replaced by their CRIMCOORD (thesis
         3.7)
+    missing : whether the tree learns where rows with missing values (NaN) go, see `missing.divide`. If there are any,
+        the reference engine grows the tree; ConfigError if that is ruled out by "native"
     """
     stopping = stopping or Stopping()
     rng = rng if rng is not None else np.random.default_rng(0)
@@ -49,9 +55,12 @@ def grow_top_down(
         weights = weights / weights.min()
         if np.all(weights == 1.0):
             weights = None  # equal weights are no weights, and counts are exact
-    if engine == "reference" or proposer.native is None:
+    incomplete = missing and bool(np.isnan(X if levels is None else X[:, np.equal(levels, 0)]).any())
+    if incomplete and engine == "native":
+        raise ConfigError("engine 'native' does not grow on missing values; set engine to 'auto' or 'reference'.")
+    if engine == "reference" or proposer.native is None or incomplete:
         return _grow_reference(
-            X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, rng, levels, seed
+            X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, rng, levels, seed, missing
         )
     options = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
     qualitative = levels is not None and any(levels)
@@ -72,7 +81,7 @@ def grow_top_down(
         **(options | proposer.native_options()),
         levels=np.array(levels, dtype=np.int32) if qualitative else None,
     )
-    return Tree(
+    tree = Tree(
         arrays["left"],
         arrays["right"],
         arrays["weights"],
@@ -83,6 +92,7 @@ def grow_top_down(
         levels,
         arrays["level_scores"],
     )
+    return tree.with_missing_to_the_heavier() if missing else tree
 
 
 def _grow_reference(
@@ -98,12 +108,13 @@ def _grow_reference(
     rng: np.random.Generator,
     levels: Sequence[int] | None,
     seed: int,
+    missing: bool,
 ) -> Tree:
     def class_weights(rows: NDArray[np.intp]) -> Array:
         w = None if weights is None else weights[rows]
         return np.bincount(y[rows], weights=w, minlength=n_classes).astype(np.float64)
 
-    builder = TreeBuilder(X.shape[1], n_classes, levels)
+    builder = TreeBuilder(X.shape[1], n_classes, levels, takes_missing=missing)
     everything = np.arange(len(X))
     stack = [(builder.add(class_weights(everything), len(X)), everything, 0, 1)]
     while stack:
@@ -113,15 +124,16 @@ def _grow_reference(
         w = None if weights is None else weights[rows]
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
         node = Node(Z, y[rows], w, n_classes, depth, criterion, ties, min_leaf, seed, path)
-        split = best_split(node, proposer, rng, min_leaf)
-        if split is None:
+        division = divide(node, proposer, rng, min_leaf)
+        if division is None:
             continue
-        goes_left = np.asarray(_core.project(node.X, split.coef)) <= split.threshold
+        split, goes_left, missing_left = division
         if goes_left.all() or not goes_left.any():
             continue
         left, right = rows[goes_left], rows[~goes_left]
         ids = [builder.add(class_weights(side), len(side)) for side in (left, right)]
-        builder.split(node_id, split.coef, split.threshold, split.gain, ids[0], ids[1], level_scores)
+        hyperplane = (split.coef, split.threshold, split.gain)
+        builder.split(node_id, *hyperplane, ids[0], ids[1], level_scores, missing_left)
         below = 2 * path % 2**64
         stack.extend([(ids[1], right, depth + 1, below + 1), (ids[0], left, depth + 1, below)])
     return builder.finish()

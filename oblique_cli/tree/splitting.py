@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -135,7 +135,14 @@ def best_split(
     The tie rule is that of docs/architecture.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
     sorts every direction instead of bounding it, with the same result.
     """
-    candidates = [group.spec for group in proposer.propose(node, rng)]
+    return search(node, proposer.propose(node, rng), min_leaf, exhaustive)
+
+
+def search(
+    node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False
+) -> Split | None:
+    """Return the first of the best splits among given candidates, as `best_split` does; None also if there are none."""
+    candidates = [group.spec for group in groups]
     if not candidates:
         return None
     strict = node.ties == "strict"

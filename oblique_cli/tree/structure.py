@@ -31,9 +31,11 @@ class Tree:
     levels      : p counts            levels of each feature; 0 for a quantitative one
     level_scores: (n_nodes, S)        number that stands for a level in coef_ @ x at that node (CRIMCOORD, thesis 3.7),
                                       0 for levels its training rows did not show; S levels, see `level_columns`
+    missing_left: (n_nodes,) bool     whether a row goes left that is NaN in a feature of non-zero coefficient, False at
+                                      leaves; None in a tree that takes no missing values
 
     A qualitative feature j of x holds codes 0 to levels[j] - 1. Anything else there, NaN too, is a level never seen,
-    and its score is 0.
+    and its score is 0. NaN in a feature that a hyperplane does not use changes nothing there.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Tree:
         n_rows: NDArray[Any],
         levels: Sequence[int] | None = None,
         level_scores: Array | None = None,
+        missing_left: NDArray[np.bool_] | None = None,
     ) -> None:
         self.left = _frozen(left, np.int32)
         self.right = _frozen(right, np.int32)
@@ -57,6 +60,7 @@ class Tree:
         self.n_rows = _frozen(n_rows, np.int64)
         self.levels = (0,) * self.n_features if levels is None else tuple(int(count) for count in levels)
         self.level_scores = _frozen(np.zeros((len(left), 0)) if level_scores is None else level_scores, np.float64)
+        self.missing_left = None if missing_left is None else _frozen(missing_left, np.bool_)
 
     @property
     def intercept_(self) -> Array:
@@ -122,7 +126,7 @@ class Tree:
         """The compiled traversal; it refuses arrays whose node numbers do not form a tree."""
         levels = np.array(self.levels, dtype=np.int32) if any(self.levels) else None
         scores = None if levels is None else self.level_scores
-        return _core.Walker(self.left, self.right, self.coef_, self.thresholds, levels, scores)
+        return _core.Walker(self.left, self.right, self.coef_, self.thresholds, levels, scores, self.missing_left)
 
     def apply(self, X: Array) -> Ints:
         """Return the leaf of each row. X : (n, p) float64; returns (n,) int32."""
@@ -141,9 +145,17 @@ class Tree:
         """Return the number of leaves for each limit of `apply_limits`, (m,)."""
         return np.asarray(self.walker.leaves_of_limits(self.misclassification_rates, np.ascontiguousarray(limits)))
 
+    def with_missing_to_the_heavier(self) -> Tree:
+        """Return the tree with a side for missing values: that of the heavier child, the left one on a tie."""
+        weights = self.counts.sum(axis=1)
+        heavier = ~self.is_leaf & (weights[self.left] >= weights[self.right])
+        hyperplanes = (self.coef_, self.thresholds, self.counts, self.gains, self.n_rows)
+        return Tree(self.left, self.right, *hyperplanes, self.levels, self.level_scores, heavier)
+
     def collapse(self, leaves: NDArray[np.bool_]) -> Tree:
         """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
-        builder = TreeBuilder(self.n_features, self.counts.shape[1], self.levels)
+        takes_missing = self.missing_left is not None
+        builder = TreeBuilder(self.n_features, self.counts.shape[1], self.levels, takes_missing)
         stack = [(0, builder.add(self.counts[0], int(self.n_rows[0])))]
         while stack:
             old, new = stack.pop()
@@ -152,9 +164,12 @@ class Tree:
             children = [int(self.left[old]), int(self.right[old])]
             ids = [builder.add(self.counts[c], int(self.n_rows[c])) for c in children]
             split = (self.coef_[old], float(self.thresholds[old]), float(self.gains[old]))
-            builder.split(new, *split, ids[0], ids[1], self.level_scores[old])
+            builder.split(new, *split, ids[0], ids[1], self.level_scores[old], self._missing_left(old))
             stack.extend([(children[1], ids[1]), (children[0], ids[0])])
         return builder.finish()
+
+    def _missing_left(self, node: int) -> bool:
+        return self.missing_left is not None and bool(self.missing_left[node])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data for JSON; `from_dict` gives back a tree with the same predictions."""
@@ -162,6 +177,8 @@ class Tree:
         data = {"schema": SCHEMA} | {name: getattr(self, name).tolist() for name in fields}
         if any(self.levels):
             data |= {"levels": list(self.levels), "level_scores": self.level_scores.tolist()}
+        if self.missing_left is not None:
+            data["missing_left"] = self.missing_left.tolist()
         return data
 
     @classmethod
@@ -182,6 +199,7 @@ class Tree:
                 np.array(data["n_rows"], dtype=np.int64),
                 tuple(data["levels"]) if mixed else None,
                 np.array(data["level_scores"], dtype=np.float64) if mixed else None,
+                _flags(data["missing_left"]) if "missing_left" in data else None,
             )
             _ = tree.walker  # checks that the node numbers form a tree
             if not np.isfinite(tree.level_scores).all():
@@ -213,6 +231,12 @@ class Tree:
         return f"Tree({self.n_leaves} leaves, depth {self.depth}, {self.n_features} features)"
 
 
+def _flags(values: Sequence[bool]) -> NDArray[np.bool_]:
+    if not all(isinstance(value, bool) for value in values):
+        raise ValueError("missing_left must hold true and false")
+    return np.array(values, dtype=np.bool_)
+
+
 def _frozen(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
     out = np.ascontiguousarray(values, dtype=dtype)
     out.flags.writeable = False
@@ -222,10 +246,13 @@ def _frozen(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
 class TreeBuilder:
     """Appends nodes in any order; `finish` numbers them so that children are larger than parents, and freezes."""
 
-    def __init__(self, n_features: int, n_classes: int, levels: Sequence[int] | None = None) -> None:
+    def __init__(
+        self, n_features: int, n_classes: int, levels: Sequence[int] | None = None, takes_missing: bool = False
+    ) -> None:
         self.n_features = n_features
         self.n_classes = n_classes
         self.levels = (0,) * n_features if levels is None else tuple(levels)
+        self.takes_missing = takes_missing
         self._nodes: list[dict[str, Any]] = []
 
     def add(self, counts: Array, n_rows: int) -> int:
@@ -242,10 +269,12 @@ class TreeBuilder:
         left: int,
         right: int,
         level_scores: Array | None = None,
+        missing_left: bool = False,
     ) -> None:
         """Make `node` internal with the given hyperplane and children; level_scores as in Tree, 0 without them."""
         self._nodes[node] |= {"coef": coef, "threshold": threshold, "gain": gain, "children": (left, right)}
         self._nodes[node]["level_scores"] = 0.0 if level_scores is None else level_scores
+        self._nodes[node]["missing_left"] = missing_left
 
     def finish(self, root: int = 0) -> Tree:
         """Return the tree below `root`: pairs of children are numbered as their parents are visited, left first."""
@@ -264,12 +293,23 @@ class TreeBuilder:
         left, right = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         coef, thresholds, gains = np.zeros((n, self.n_features)), np.zeros(n), np.zeros(n)
         counts, n_rows = np.zeros((n, self.n_classes)), np.zeros(n, dtype=np.int64)
-        level_scores = np.zeros((n, sum(self.levels)))
+        level_scores, missing_left = np.zeros((n, sum(self.levels))), np.zeros(n, dtype=np.bool_)
         for i, old in enumerate(order):
             node = self._nodes[old]
             counts[i], n_rows[i] = node["counts"], node["n_rows"]
             if node["children"] is not None:
                 left[i], right[i] = (place[c] for c in node["children"])
                 coef[i], thresholds[i], gains[i] = node["coef"], node["threshold"], node["gain"]
-                level_scores[i] = node["level_scores"]
-        return Tree(left, right, coef, thresholds, counts, gains, n_rows, self.levels, level_scores)
+                level_scores[i], missing_left[i] = node["level_scores"], node["missing_left"]
+        return Tree(
+            left,
+            right,
+            coef,
+            thresholds,
+            counts,
+            gains,
+            n_rows,
+            self.levels,
+            level_scores,
+            missing_left if self.takes_missing else None,
+        )

@@ -84,7 +84,8 @@ class Report:
         folder = Path(self.request.results) / "reproduction"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self._file}.csv"
-        files.write(path, write_cells(self.result.cells).encode())
+        if self.result.cells:
+            files.write(path, write_cells(self.result.cells).encode())
         for table in self.result.tables:
             files.write(folder / f"{self._file}_{table.name}.csv", _csv([table.header, *table.rows]).encode())
         run = self._run()
@@ -118,12 +119,13 @@ class Report:
             header, rows = grid_rows([cell for cell in cells if cell.table == reference])
             grids.append(Grid(header, rows, left=3, caption=f"{reference}: {published.find(reference).caption}"))
         for table in self.result.tables:
-            grids.append(Grid(table.header, table.rows, left=1, caption=table.caption))
+            grids.append(Grid(table.header, table.rows, left=table.left, caption=table.caption))
         return Sheet(
             title=f"{self.study.title}, {self.request.profile} profile",
-            grids=(*grids, summary_grid(cells)),
+            grids=(*grids, summary_grid(cells)) if cells else tuple(grids),
             notes=tuple(self._notes()),
-            records=tuple(_record(cell) for cell in cells),
+            records=tuple(_record(cell) for cell in cells)
+            or tuple(dict(zip(table.header, row, strict=True)) for table in self.result.tables for row in table.rows),
             facts={"study": self.study.name, "run": self._run()},
         )
 
@@ -131,8 +133,10 @@ class Report:
         cost = self.result.cost
         notes = [
             f"Verdict: {RULE}.",
-            f"{len(self.unexplained)} cells deviate without a measured reason; {len(self.result.cells)} cells in all.",
         ]
+        if self.result.cells:
+            count = len(self.result.cells)
+            notes.append(f"{len(self.unexplained)} cells deviate without a measured reason; {count} cells in all.")
         if self.baseline:
             notes.append(
                 f"Baseline: {sum(cell.verdict == AGREES for cell in self.baseline)} cells agreed; "

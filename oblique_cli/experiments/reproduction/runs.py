@@ -142,10 +142,10 @@ def cells(request: Request, reference: str, ours: Ours, not_run: Mapping[str, st
     """Return the cells of a published table.
 
     ours        finds our number for a published one and the name of its data set, or returns None
-    not_run     why a method as printed, or a data set of ours, is not run
+    not_run     why a method as printed, a data set of ours or a metric is not run
 
-    A number that the profile or `only` leaves out makes no cell, unless `not_run` says why it is never run. In a full
-    profile without `only` every printed number makes one.
+    A number that the profile or `only` leaves out makes no cell. In a full profile without `only` every printed number
+    makes one.
     """
     source, table = reference.split(":")
     names = dataset_names(source)
@@ -158,9 +158,7 @@ def cells(request: Request, reference: str, ours: Ours, not_run: Mapping[str, st
         if value is None:
             reason = not_run.get(number.method) or not_run.get(dataset) or not_run.get(number.metric)
             complete = request.profile == "full" and not request.only
-            if reason is None and not complete:
-                continue
-            if reason is not None and request.only:
+            if not complete:
                 continue
             value = (None, None, f"not run: {reason or 'no experiment of ours answers it'}")
         mean, sd, note = value

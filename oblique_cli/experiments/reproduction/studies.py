@@ -45,12 +45,13 @@ class Request:
 
 @dataclass(frozen=True)
 class ExtraTable:
-    """A table beside the cells, of finished text: ranks, memory, readings."""
+    """A table beside the cells, of finished text: ranks, memory, readings. The first `left` columns hold names."""
 
     name: str
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    left: int = 1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,216 @@
+"""Data sets that are drawn, not read: those of the geometric tree paper, and the thesis' two-dimensional examples.
+
+A generator takes a seed and returns features and labels. The catalogue has an entry for each of them, of availability
+"generated", so a configuration names one like any other set; it is then drawn with `SEED`. The paper and the thesis
+print no coordinates: what they say about a set is in its generator's docstring, the rest is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import seeds
+from oblique_cli.data.csv_file import label_order
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.registry import Registry
+
+Array = NDArray[np.float64]
+Drawn = tuple[Array, NDArray[np.str_]]
+
+# The seed of the sets that the catalogue names.
+SEED = 1
+
+SYNTHETIC: Registry[Callable[[int], Drawn]] = Registry("synthetic data set", "oblique data list")
+
+
+def draw(name: str, seed: int = SEED, *, paper_code: str = "", note: str = "") -> Dataset:
+    """Return the synthetic data set `name` drawn with `seed`; features are called x1, x2, ...
+
+    Raises UnknownName. Stochasticity: one stream named (seed, "synthetic", name).
+    """
+    X, labels = SYNTHETIC[name](seed)
+    classes = tuple(sorted(set(labels.tolist()), key=label_order))
+    y = np.array([classes.index(label) for label in labels], dtype=np.int32)
+    X = np.ascontiguousarray(X)
+    X.flags.writeable = y.flags.writeable = False
+    features = tuple(f"x{j + 1}" for j in range(X.shape[1]))
+    return Dataset(name=name, X=X, y=y, classes=classes, feature_names=features, paper_code=paper_code, note=note)
+
+
+# ---- Manwani and Sastry (2012), section IV ---------------------------------------------------------------------------
+
+
+@SYNTHETIC.register("checkerboard_2x2")
+def checkerboard_2x2(seed: int) -> Drawn:
+    """2000 points, uniform in [-1, 1]^2; class 1 where x1 + x2 and x1 - x2 have one sign; then turned by 30 degrees.
+
+    Manwani and Sastry (2012), dataset 1; theirs has 979 points of class 1.
+    """
+    X = _generator(seed, "checkerboard_2x2").uniform(-1.0, 1.0, (2000, 2))
+    first, second = X[:, 0] + X[:, 1], X[:, 0] - X[:, 1]
+    return _turned(X, 30.0), _signs(((first >= 0) & (second >= 0)) | ((first <= 0) & (second <= 0)))
+
+
+@SYNTHETIC.register("checkerboard_4x4")
+def checkerboard_4x4(seed: int) -> Drawn:
+    """2000 points, uniform in [0, 4]^2; class 1 where the indices of the unit square add up to an even number; turned.
+
+    Manwani and Sastry (2012), dataset 2, turned by 30 degrees about the origin; theirs has 997 points of class 1.
+    """
+    X = _generator(seed, "checkerboard_4x4").uniform(0.0, 4.0, (2000, 2))
+    return _turned(X, 30.0), _signs(np.floor(X).sum(axis=1) % 2 == 0)
+
+
+@SYNTHETIC.register("synthetic_10d")
+def synthetic_10d(seed: int) -> Drawn:
+    """2000 points, uniform in [-1, 1]^10; the class depends on the sides of three hyperplanes through the origin.
+
+    Manwani and Sastry (2012), dataset 3; theirs has 1020 points of class 1.
+    """
+    X = _generator(seed, "synthetic_10d").uniform(-1.0, 1.0, (2000, 10))
+    normals = np.array(
+        [
+            [1, 1, 0, 1, 0, 0, 1, 0, 0, 1],
+            [1, -1, 0, 0, 1, 0, 0, 1, 0, 0],
+            [0, 1, -1, 0, -1, 0, 1, 1, -1, 1],
+        ]
+    )
+    first, second, third = normals @ X.T
+    return X, _signs(
+        ((first >= 0) & (second >= 0) & (third >= 0))
+        | ((first <= 0) & (second <= 0) & (third >= 0))
+        | ((first <= 0) & (second >= 0) & (third <= 0))
+        | ((first >= 0) & (second <= 0) & (third <= 0))
+    )
+
+
+def balanced(y: NDArray[np.integer], rows: int = 3000, seed: int = 20260101) -> NDArray[np.intp]:
+    """Return the row numbers, sorted, of `rows` rows of each class, drawn at random. y : (n,) class codes.
+
+    The bundled `magic_balanced` holds these rows of `magic`; Manwani and Sastry (2012) drew 3000 of each class as well.
+    """
+    drawn = [
+        seeds.generator(seed, "magic_balanced", int(code)).choice(np.flatnonzero(y == code), rows, replace=False)
+        for code in np.unique(y)
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
+# ---- Wickramarachchi (2015), illustrations ---------------------------------------------------------------------------
+
+
+@SYNTHETIC.register("two_bands")
+def two_bands(seed: int) -> Drawn:
+    """Two classes stretched side by side along one slanting direction (thesis 3.2, figure 3.1).
+
+    The text: the direction of the separating hyperplane is the most stretched direction of either class.
+    """
+    bands = [("1", 60, (0.42, 0.58), 40.0, 0.9, 0.16), ("2", 60, (0.58, 0.42), 40.0, 0.9, 0.16)]
+    return _bands(_generator(seed, "two_bands"), bands)
+
+
+@SYNTHETIC.register("five_regions")
+def five_regions(seed: int) -> Drawn:
+    """Five linearly separable classes on the regions of the five printed hyperplanes (thesis 3.4, figures 3.5 to 3.10).
+
+    Every class is stretched along a hyperplane that bounds it, since the text takes its splits from eigenvectors: of
+    class 1 at the root and at node 3, of 2, 4 and 3 below. The six leaves hold five classes and the text does not say
+    which one has two; here it is class 5, the one that no split is taken from. Two of the printed normals have digits
+    swapped (0.6371 for 0.6311, 0.7321 for 0.7231), as their lengths show.
+    """
+    along_root = float(np.degrees(np.arctan2(0.7231, -0.6907)))
+    along_2_and_9 = float(np.degrees(np.arctan2(0.7757, 0.6311)))
+    along_4 = float(np.degrees(np.arctan2(0.6584, -0.7527)))
+    bands = [
+        ("1", 60, (0.106, 0.295), along_root, 0.30, 0.16),
+        ("2", 60, (0.256, 0.694), along_2_and_9, 0.50, 0.18),
+        ("3", 60, (0.332, 0.439), along_2_and_9, 0.24, 0.14),
+        ("4", 60, (0.624, 0.584), along_4, 0.33, 0.20),
+        ("5", 60, (0.313, 0.078), along_root, 0.20, 0.16),
+        ("5", 15, (0.502, 0.300), along_2_and_9, 0.20, 0.16),
+    ]
+    return _bands(_generator(seed, "five_regions"), bands)
+
+
+@SYNTHETIC.register("three_clouds")
+def three_clouds(seed: int) -> Drawn:
+    """Class 2 on either side of class 1, the three clouds in a row (thesis 5.1.3, figure 5.3).
+
+    The text: the clustering hyperplane of class 2 goes through all three clouds. It does where class 1 is the wider one
+    across the row; with equal widths chance decides.
+    """
+    across = 125.5
+    clouds = [
+        ("2", 50, (0.15, 0.25), across, 0.18, 0.18),
+        ("1", 50, (0.50, 0.50), across, 0.28, 0.18),
+        ("2", 50, (0.85, 0.75), across, 0.18, 0.18),
+    ]
+    return _bands(_generator(seed, "three_clouds"), clouds)
+
+
+@SYNTHETIC.register("five_clouds")
+def five_clouds(seed: int) -> Drawn:
+    """Five classes of which A is the largest, so that GDT sets it against the others (thesis 5.1.3, figure 5.6)."""
+    clouds = [
+        ("A", 80, (0.25, 0.60), 60.0, 0.6, 0.16),
+        ("B", 50, (0.50, 0.25), 60.0, 0.3, 0.16),
+        ("C", 50, (0.60, 0.75), 60.0, 0.3, 0.16),
+        ("D", 50, (0.80, 0.40), 60.0, 0.3, 0.16),
+        ("E", 50, (0.90, 0.85), 60.0, 0.3, 0.16),
+    ]
+    return _bands(_generator(seed, "five_clouds"), clouds)
+
+
+@SYNTHETIC.register("extreme_values")
+def extreme_values(seed: int) -> Drawn:
+    """Two parallel classes, each an ellipse with two extreme values across it (thesis 5.3, figures 5.15 to 5.17).
+
+    The text shows one such class: its dominant eigenvector is drawn towards the least stretched direction of the
+    majority. The second class, its mirror image, makes a problem of it.
+    """
+    rng = _generator(seed, "extreme_values")
+    turn = _rotation(45.0)
+    parts, labels = [], []
+    for label, side in (("1", 1.0), ("2", -1.0)):
+        radius, angle = np.sqrt(rng.uniform(0.0, 1.0, 40)), rng.uniform(0.0, 2.0 * np.pi, 40)
+        ellipse = np.column_stack([radius * np.cos(angle), 0.25 * radius * np.sin(angle) + 0.35 * side])
+        far = np.array([[1.0, 2.6], [1.2, 3.0]]) * side
+        parts.append(np.vstack([ellipse, far]) @ turn)
+        labels += [label] * 42
+    return np.vstack(parts), np.array(labels)
+
+
+# ---- draws -----------------------------------------------------------------------------------------------------------
+
+
+def _generator(seed: int, name: str) -> np.random.Generator:
+    return seeds.generator(seed, "synthetic", name)
+
+
+def _signs(positive: NDArray[np.bool_]) -> NDArray[np.str_]:
+    return np.where(positive, "1", "-1")
+
+
+def _rotation(degrees: float) -> Array:
+    """The matrix M for which X @ M turns rows anticlockwise about the origin."""
+    angle = np.radians(degrees)
+    return np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+
+
+def _turned(X: Array, degrees: float) -> Array:
+    return X @ _rotation(degrees)
+
+
+def _bands(
+    rng: np.random.Generator, bands: Sequence[tuple[str, int, tuple[float, float], float, float, float]]
+) -> Drawn:
+    """Points uniform in slanting rectangles: (label, count, centre, direction in degrees, length, width) each."""
+    parts, labels = [], []
+    for label, count, centre, degrees, length, width in bands:
+        box = rng.uniform(-0.5, 0.5, (count, 2)) * [length, width]
+        parts.append(box @ _rotation(degrees) + centre)
+        labels += [label] * count
+    return np.vstack(parts), np.array(labels)

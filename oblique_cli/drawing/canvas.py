@@ -1,0 +1,87 @@
+"""Where matplotlib is met: an empty figure, its style, and the bytes of a finished one, equal whenever it is drawn."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from oblique_cli.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# In SVG only points are made of dots.
+DOTS_PER_INCH = {"svg": 100, "png": 150}
+
+# Told apart by readers who see no difference between red and green (Okabe and Ito), and by their shapes.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
+
+STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib; a reader of the SVG without it falls back to another
+    "font.size": 8.0,
+    "axes.titlesize": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "lines.linewidth": 1.2,
+    "figure.dpi": 100,
+    "svg.hashsalt": "oblique",  # ids of elements are random without it
+    "svg.fonttype": "none",  # letters stay letters, a tenth of the size
+}
+
+
+def colour(code: int) -> str:
+    """The colour of a class code; they repeat after eight."""
+    return COLOURS[code % len(COLOURS)]
+
+
+def tint(code: int, strength: float = 0.35) -> tuple[float, float, float]:
+    """The colour of a class code mixed with white, opaque: red, green and blue from 0 to 1."""
+    red, green, blue = (int(colour(code)[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
+    return (1.0 - strength * (1.0 - red), 1.0 - strength * (1.0 - green), 1.0 - strength * (1.0 - blue))
+
+
+def marker(code: int) -> str:
+    """The shape of a class code's points."""
+    return MARKERS[code % len(MARKERS)]
+
+
+def blank(
+    rows: int = 1, columns: int = 1, width: float = 3.0, height: float = 3.0, widths: Sequence[float] = ()
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure and its axes, row by row, each `width` x `height` inches; `widths` gives each column its own.
+
+    Raises ConfigError, with what to install, if matplotlib is not there.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise ConfigError(
+            "drawing needs matplotlib, which is not installed: pip install 'oblique-trees[figures]'."
+        ) from None
+    from matplotlib.figure import Figure
+
+    # It tells standard error that it builds a cache of fonts.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    with matplotlib.rc_context(STYLE):
+        widths = widths or (width,) * columns
+        figure = Figure(figsize=(sum(widths), rows * height), layout="constrained")
+        return figure, list(figure.subplots(rows, len(widths), squeeze=False, width_ratios=widths).flat)
+
+
+def rendered(figure: Figure, form: str) -> bytes:
+    """Return the bytes of a figure as "svg" or "png"; no date and no version is in them."""
+    import matplotlib
+
+    stream = io.BytesIO()
+    metadata: dict[str, Any] = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(stream, format=form, metadata=metadata, dpi=DOTS_PER_INCH[form])
+    if form == "svg":
+        # Lines that end in blanks offend version control.
+        return b"\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + b"\n"
+    return stream.getvalue()

@@ -1,0 +1,80 @@
+"""Points of two features, the regions of a tree, and lines among them, on given axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.drawing.canvas import colour, marker, tint
+from oblique_cli.drawing.regions import divide, halves
+from oblique_cli.tree.structure import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+
+def frame(axes: Axes, box: Array, title: str = "", names: Sequence[str] = ()) -> None:
+    """Show the rectangle `box`, both features to one scale."""
+    axes.set_xlim(box[0, 0], box[1, 0])
+    axes.set_ylim(box[0, 1], box[1, 1])
+    axes.set_aspect("equal")
+    axes.set_title(title)
+    if names:
+        axes.set_xlabel(names[0])
+        axes.set_ylabel(names[1])
+
+
+def points(axes: Axes, X: Array, y: NDArray[Any], size: float = 7.0) -> None:
+    """Draw rows as points, class by class; as an image even in SVG, where a point costs a hundred bytes."""
+    for code in np.unique(y):
+        mine = X[y == code]
+        axes.plot(
+            mine[:, 0],
+            mine[:, 1],
+            linestyle="none",
+            marker=marker(code),
+            markersize=size**0.5,
+            color=colour(code),
+            markeredgewidth=0.0,
+            rasterized=True,
+        )
+
+
+def regions(axes: Axes, tree: Tree, box: Array) -> None:
+    """Fill each leaf with the tint of its class."""
+    for leaf, polygon in divide(tree, box).leaves.items():
+        axes.fill(polygon[:, 0], polygon[:, 1], color=tint(int(tree.labels[leaf]), 0.15), linewidth=0.0)
+
+
+def cuts(
+    axes: Axes, tree: Tree, box: Array, nodes: Iterable[int] | None = None, *, colour: str = "black", width: float = 1.2
+) -> None:
+    """Draw the hyperplanes of `nodes` (all of them without it), each inside its node's region."""
+    found = divide(tree, box).cuts
+    for node in found if nodes is None else nodes:
+        if node in found:
+            axes.plot(*found[node].T, color=colour, linewidth=width)
+
+
+def line(axes: Axes, plane: Array, box: Array, **style: Any) -> None:
+    """Draw the whole line w @ x + b = 0 of a plane (w1, w2, b) across the rectangle."""
+    (x0, y0), (x1, y1) = box
+    corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    ends = halves(corners, plane[:2], -float(plane[2]))[2]
+    if len(ends) == 2:
+        axes.plot(*ends.T, **style)
+
+
+def arrow(axes: Axes, start: Array, direction: Array, length: float, **style: Any) -> None:
+    """Draw a direction as an arrow of `length` in data units."""
+    axes.annotate(
+        "",
+        xy=tuple(start + length * direction),
+        xytext=tuple(start),
+        arrowprops={"arrowstyle": "-|>", "shrinkA": 0, **style},
+    )

@@ -1,0 +1,45 @@
+"""Missing values on their way into an estimator: refused by name, or filled with medians."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError
+
+Array = NDArray[np.float64]
+
+
+def refuse_missing(X: Array, columns: list[int], estimator: Any, remedy: str) -> None:
+    """Raise ConfigError, naming the first of `columns` of X that has NaN, if one has."""
+    counts = np.isnan(X[:, columns]).sum(axis=0)
+    if not counts.any():
+        return
+    at = int(np.flatnonzero(counts)[0])
+    names = getattr(estimator, "feature_names_in_", None)
+    name = f"column {columns[at]} of X" if names is None else f"column {names[columns[at]]!r}"
+    values = "1 missing value" if counts[at] == 1 else f"{counts[at]} missing values"
+    raise ConfigError(f"{name} has {values} (NaN), which {type(estimator).__name__} does not take; {remedy}.")
+
+
+def medians(X: Array, weights: Array | None) -> Array:
+    """Return the median of the values in each column, 0 for a column of NaN only. X : (n, p); returns (p,).
+
+    A weight of 2 is a doubled row: the median is where half of the weight lies, the middle of two values
+    if it lies between them.
+    """
+    out = np.zeros(X.shape[1])
+    w = np.ones(len(X)) if weights is None else weights
+    for j in range(X.shape[1]):
+        order = np.argsort(X[:, j])  # NaN last
+        order = order[: len(order) - int(np.isnan(X[:, j]).sum())]
+        if len(order) == 0:
+            continue
+        below = np.cumsum(w[order])
+        half = 0.5 * below[-1]
+        tolerance = 1e-12 * below[-1]
+        low, high = np.searchsorted(below, [half - tolerance, half + tolerance])
+        out[j] = 0.5 * X[order[low], j] + 0.5 * X[order[min(high, len(order) - 1)], j]
+    return out

@@ -1,0 +1,52 @@
+"""What all estimators of one tree share: everything that needs nothing but the tree."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+
+class TreePredictor(ClassifierMixin):
+    """A classifier that predicts by its `tree_`; a subclass says how rows are checked, by `_rows`."""
+
+    classes_: NDArray[Any]
+    tree_: Tree
+
+    @abstractmethod
+    def _rows(self, X: ArrayLike) -> Array:
+        """Return checked rows as the tree takes them, (n, p)."""
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
+        leaves = self.apply(X)
+        return self.classes_.take(self.tree_.labels[leaves])
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the class shares of each row's leaf, by weight where the fit was weighted.
+
+        X : (n, p); returns (n, C), columns in the order of classes_
+        """
+        leaves = self.apply(X)
+        counts = self.tree_.counts[leaves]
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        return self.tree_.apply(self._rows(X))
+
+    def _keep(self, tree: Tree) -> None:
+        """Make `tree` the fitted one."""
+        self.tree_ = tree
+        self.n_leaves_ = tree.n_leaves
+        self.n_nodes_ = tree.n_nodes
+        self.depth_ = tree.depth

@@ -1,0 +1,72 @@
+"""Accuracy against a tuned value: the table that every choice of a run is made from."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.experiments import jobs as jobs_of
+from oblique_cli.experiments.model import Experiment
+from oblique_cli.experiments.running import Case, load_datasets, tune
+from oblique_cli.experiments.schemes import SCHEMES
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What one cross-validation found for each value of a parameter.
+
+    fold        the outer fold of repetition 0 whose training rows it was made on; -1 for all rows (two-stage)
+    accuracy    percent of the validation rows right, pooled over the pairs
+    leaves      mean over the trees
+    chosen      the value that the run goes on with
+    """
+
+    dataset: str
+    algorithm: str
+    fold: int
+    values: tuple[float, ...]
+    accuracy: tuple[float, ...]
+    leaves: tuple[float, ...]
+    chosen: float
+
+
+def tuning_curves(
+    experiment: Experiment, parameter: str, data_dir: str | None = None, offline: bool = False
+) -> Iterator[Curve]:
+    """Yield the curves of an experiment that tunes `parameter` alone, by data set, algorithm and fold.
+
+    Folds, seeds and rule are those of `running.run`, so the choices are those a run of the same content stores. A
+    nested scheme gives one curve for each fold of repetition 0, a two-stage scheme one for all rows.
+    """
+    datasets = load_datasets(experiment, data_dir, offline)
+    job_seeds = {(job.dataset, job.fold): job.seed for job in jobs_of.expand(experiment, datasets) if job.repeat == 0}
+    sets = zip(experiment.datasets, datasets, strict=True)
+    for (policy, dataset), spec in itertools.product(sets, experiment.algorithms):
+        case = Case(dataset, policy, spec, ALGORITHMS[spec.name])
+        for fold in SCHEMES[experiment.cv.scheme].draw(dataset, experiment.cv, experiment.seed, 0):
+            index = -1 if fold.tuning_id else fold.index
+            if index < 0:
+                seed = jobs_of.shared_tuning(experiment, policy, dataset, spec).seed
+            else:
+                seed = job_seeds[dataset.name, index]
+            chosen, table = tune(case, fold.tuning, seed)
+            yield _curve(dataset.name, spec.id, index, parameter, chosen, table)
+            if index < 0:
+                break
+
+
+def _curve(
+    dataset: str, algorithm: str, fold: int, parameter: str, chosen: dict[str, Any], table: list[dict[str, Any]]
+) -> Curve:
+    return Curve(
+        dataset,
+        algorithm,
+        fold,
+        tuple(entry["params"][parameter] for entry in table),
+        tuple(100.0 * entry["n_correct"] / entry["n_rows"] for entry in table),
+        tuple(entry["n_leaves"] / entry["n_trees"] for entry in table),
+        chosen[parameter],
+    )

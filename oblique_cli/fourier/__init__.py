@@ -1,0 +1,1 @@
+"""Trees over discrete features as functions: their Fourier spectra, and trees from spectra."""

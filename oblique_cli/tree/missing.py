@@ -1,0 +1,112 @@
+"""How a node is split some of whose rows lack values: the missing direction is learned with the hyperplane."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import _core
+from oblique_cli.tree.splitting import Candidates, Node, Proposer, Split, best_split, search
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+EVERYTHING = float(np.finfo(np.float64).max)  # the threshold of a cut with every value on its left
+
+
+class Division(NamedTuple):
+    """A node divided. goes_left : (n,) rows; missing_left : the side of rows that lack a value the hyperplane uses."""
+
+    split: Split
+    goes_left: Mask
+    missing_left: bool
+
+
+def divide(node: Node, proposer: Proposer, rng: np.random.Generator, min_leaf: float = 1.0) -> Division | None:
+    """Return the best division of a node, or None if there is no split. NaN in node.X is a missing value.
+
+    Without NaN this is `best_split`. With NaN the candidates are, in this order:
+
+    1. The split that the heuristic finds on the complete rows, which see only features with some value at the node.
+       Rows that lack a feature it uses go left as a block, then right as a block; other rows go by their values.
+    2. Only if there is none: for every feature the best axis-parallel cut of the rows that have it, with the others
+       left, then right.
+    3. For every feature that some rows have and some lack: rows that have it left, the others right.
+
+    The score of all rows decides, and the first of the best wins, by the tie rule of every search.
+    """
+    absent = np.isnan(node.X)
+    if not absent.any():
+        split = best_split(node, proposer, rng, min_leaf)
+        return None if split is None else _by_values(node, split)
+    known = np.flatnonzero(~absent.all(axis=0))
+    plane = _on_complete_rows(node, known, proposer, rng, min_leaf)
+    alone = () if plane else (_on_complete_rows(node, np.array([j]), None, rng, min_leaf) for j in known)
+    options = [side for split in (plane, *alone) if split for side in _either_side(node, split)]
+    for j in known[absent[:, known].any(axis=0)]:
+        split = Split(np.eye(1, len(absent[0]), j)[0], EVERYTHING, 0.0, 0)
+        options.append(Division(split, ~absent[:, j], missing_left=False))
+    if not options:
+        return None
+    # Every option is a feature with two values, so that the exact search itself compares them.
+    right = np.column_stack([~option.goes_left for option in options]).astype(np.float64)
+    best = search(replace(node, X=right), [Candidates.axes()], min_leaf)
+    if best is None:
+        return None
+    chosen = options[best.order]
+    return chosen._replace(split=chosen.split._replace(gain=best.gain))
+
+
+def lacking(X: Array, coef: Array) -> Mask:
+    """Return which rows lack a value that a hyperplane uses. X : (n, p); coef : (p,); returns (n,)."""
+    return np.asarray(np.isnan(X[:, coef != 0.0]).any(axis=1))
+
+
+def heavier_left(node: Node, goes_left: Mask) -> bool:
+    """Return whether the left child weighs at least as much as the right one."""
+    left, right = (
+        np.bincount(node.y[side], None if node.weights is None else node.weights[side], node.n_classes).sum()
+        for side in (goes_left, ~goes_left)
+    )
+    return bool(left >= right)
+
+
+def _on_complete_rows(
+    node: Node, features: NDArray[np.intp], proposer: Proposer | None, rng: np.random.Generator, min_leaf: float
+) -> Split | None:
+    """The split that a heuristic, or None for axis-parallel cuts, finds on rows complete in `features`."""
+    rows = np.flatnonzero(~np.isnan(node.X[:, features]).any(axis=1))
+    if len(features) == 0 or len(np.unique(node.y[rows])) < 2:
+        return None
+    part = replace(
+        node,
+        X=np.ascontiguousarray(node.X[np.ix_(rows, features)]),
+        y=node.y[rows],
+        weights=None if node.weights is None else node.weights[rows],
+    )
+    groups = [Candidates.axes()] if proposer is None else proposer.propose(part, rng)
+    split = search(part, groups, min_leaf)
+    if split is None:
+        return None
+    coef = np.zeros(node.X.shape[1])
+    coef[features] = split.coef
+    return split._replace(coef=coef)
+
+
+def _by_values(node: Node, split: Split) -> Division:
+    """The sides of rows by their values, as prediction has them; a missing value counts 0."""
+    X = np.where(np.isnan(node.X), 0.0, node.X)
+    goes_left = np.asarray(_core.project(X, split.coef)) <= split.threshold
+    return Division(split, goes_left, heavier_left(node, goes_left))
+
+
+def _either_side(node: Node, split: Split) -> list[Division]:
+    """The division with the block of lacking rows left, and right; one if there are none."""
+    division, block = _by_values(node, split), lacking(node.X, split.coef)
+    if not block.any():
+        return [division]
+    left = Division(split, division.goes_left | block, missing_left=True)
+    return [left, Division(split, division.goes_left & ~block, missing_left=False)]
