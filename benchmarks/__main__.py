@@ -1,10 +1,10 @@
-"""All benchmarks, one after another: growth, bottom_up, forests, OC1, fourier, predict, pruning, memory and startup."""
+"""All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, predict, pruning, memory, startup."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import bottom_up, forests, fourier, growth, memory, oc1, predict, pruning, startup
+from benchmarks import bottom_up, forests, fourier, growth, hierarchy, memory, oc1, predict, pruning, startup
 from benchmarks.measuring import main
 
 BENCHMARKS = {
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "forests": forests.run,
     "oc1": oc1.run,
     "fourier": fourier.run,
+    "hierarchy": hierarchy.run,
     "predict": predict.run,
     "pruning": pruning.run,
     "memory": memory.run,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         OrthogonalTreesClassifier,
         ReconstructedFourierTreeClassifier,
     )
+    from oblique_cli.estimators.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
 
@@ -25,15 +26,18 @@ __version__ = "0.1.0"
 __all__ = [
     "ALGORITHMS",
     "AggregatedFourierTreeClassifier",
+    "AvalancheClustering",
     "BottomUpTreeClassifier",
     "C45BaggingClassifier",
     "C45Classifier",
     "C45ForestClassifier",
+    "HCEditClassifier",
     "HHCARTForestClassifier",
     "MPSVMForestClassifier",
     "ObliqueTreeClassifier",
     "OrthogonalTreesClassifier",
     "ReconstructedFourierTreeClassifier",
+    "SupervisedTaxonomy",
     "Tree",
     "make",
 ]
@@ -41,6 +45,9 @@ __all__ = [
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
     "AggregatedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
+    "AvalancheClustering": "oblique_cli.estimators.taxonomy",
+    "HCEditClassifier": "oblique_cli.estimators.taxonomy",
+    "SupervisedTaxonomy": "oblique_cli.estimators.taxonomy",
     "BottomUpTreeClassifier": "oblique_cli.estimators.bottom_up",
     "C45BaggingClassifier": "oblique_cli.estimators.discrete",
     "C45Classifier": "oblique_cli.estimators.discrete",

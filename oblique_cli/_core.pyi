@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Codes = NDArray[np.int32]
+Numbers = NDArray[np.int64]
 
 def grow(
     X: Doubles,
@@ -72,6 +74,18 @@ def clustering_hyperplane(A: Doubles, B: Doubles, centre: Doubles, scale: Double
 def principal_axes(covariance: Doubles, tolerance: float, sign: float, dominant_only: bool) -> Doubles: ...
 def crimcoord(table: Doubles) -> Doubles: ...
 def project(X: Doubles, w: Doubles) -> Doubles: ...
+
+def avalanche(
+    distances: Doubles | Singles, n: int, trace: bool = False
+) -> tuple[tuple[Numbers, Doubles], Numbers, Doubles]: ...
+def staxac(
+    distances: Doubles | Singles, y: Codes, n_classes: int, edges: Codes | None = None, renew: bool = False
+) -> tuple[tuple[Numbers, Doubles], int]: ...
+def gabriel_edges(distances: Doubles | Singles, n: int) -> Codes: ...
+def neighbor_joining(square: Doubles) -> tuple[tuple[Numbers, Doubles], Doubles]: ...
+def climb_representatives(
+    square: Doubles, y: Codes, n_classes: int, weight: float, start: Codes
+) -> tuple[Codes, float]: ...
 
 class Walker:
     def __init__(

@@ -27,6 +27,7 @@ FLOORS = {
     "_core": 1,
     "tree": 2,
     "fourier": 2,
+    "hierarchy": 2,
     "proposers": 3,
     "estimators": 4,
     "data": 4,
@@ -115,8 +116,9 @@ def test_every_floor_is_lived_on():
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        # The nearest pair; distributions; the generalised eigenproblem of GEPSVM. The core takes LAPACK by address.
-        ("scipy", ("proposers/cline.py", "experiments/significance.py", "estimators/machines.py")),
+        # The nearest pair; distances and UPGMA; distributions; the generalised eigenproblem of GEPSVM. The core takes
+        # LAPACK by address.
+        ("scipy", ("proposers/cline.py", "hierarchy/", "experiments/significance.py", "estimators/machines.py")),
     ],
 )
 def test_a_library_is_used_in_one_place(library, allowed):

@@ -60,8 +60,9 @@ def small(name, **params):
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-def test_it_passes_the_estimator_checks(kind):
-    model = kind() if kind is C45Classifier else kind(n_trees=4)
+@pytest.mark.parametrize("missing", ["error", "impute"])
+def test_it_passes_the_estimator_checks(kind, missing):
+    model = kind(missing=missing) if kind is C45Classifier else kind(n_trees=4, missing=missing)
     results = check_estimator(model, on_fail=None, on_skip=None)
     assert len(results) > 40
     assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
@@ -93,7 +94,7 @@ def test_a_copy_and_a_second_fit_predict_the_same(name):
     ids=["one row", "one class", "constant columns", "more columns than rows", "nothing known"],
 )
 def test_degenerate_rows_give_a_model_that_predicts_a_known_class(name, X, y):
-    model = small(name).fit(X, y)
+    model = small(name, missing="impute").fit(X, y)
     assert set(model.predict(X)) <= set(y)
     assert np.isfinite(model.predict_proba(X)).all() and model.n_nodes_ >= 1
 
@@ -118,9 +119,11 @@ def test_missing_values_take_the_most_frequent_code(name):
     X, y, X_test, _ = spect()
     usual = np.array([np.argmax(np.bincount(column.astype(int))) for column in X.T], dtype=float)
     holes = np.random.default_rng(0).random(X_test.shape) < 0.2
-    model = small(name).fit(X, y)
+    model = small(name, missing="impute").fit(X, y)
     with_holes, filled = np.where(holes, np.nan, X_test), np.where(holes, usual, X_test)
     np.testing.assert_array_equal(model.predict(with_holes), model.predict(filled))
+    with pytest.raises(ValueError, match="NaN"):
+        small(name).fit(X, y).predict(with_holes)
 
 
 def test_cuts_are_learned_from_the_rows_of_fit_alone():
@@ -379,6 +382,10 @@ def test_oblique_tree_prints_rules_of_one_tree_and_refuses_many(call):
     assert "petal_width <= 0.8" in call("tree", "iris", "--algorithm", "c45").out
     many = call("tree", "spect", "--algorithm", "c45_bagging")
     assert many.code == 2 and "algorithm 'c45_bagging' makes no tree to show" in many.err
+    kept = ("--set", "dataset.missing=keep", "--set", "algorithm.missing=impute", "--set", "encoding=ordinal")
+    assert call("tree", "house_votes", "--algorithm", "c45", *kept).code == 0
+    drawn = call("tree", "iris", "--algorithm", "c45", "--format", "svg", "--output", "tree.svg")
+    assert drawn.code == 2 and "c45 makes a tree of many branches, which is not drawn" in drawn.err
     document = json.loads(call("tree", "iris", "--algorithm", "c45", "--format", "json").out)
     assert document["schema"] == "oblique-discrete-tree/1"
     assert [len(names) for names in document["value_names"]] == document["cardinalities"]

@@ -201,7 +201,7 @@ def test_an_unknown_table_is_refused_with_close_matches():
         published.find("wickramarachchi2015:5.22")
     text = str(error.value)
     assert text.startswith("unknown published table 'wickramarachchi2015:5.22'. Did you mean 'wickramarachchi2015:5.2'")
-    assert text.endswith("kargupta2006:7, zhang2014:IV-B, zhang2014:IV-C, zhang2014:IV-E.")
+    assert text.endswith("amalaman2015:6.4, zhang2014:IV-B, zhang2014:IV-C, zhang2014:IV-E.")
 
 
 def test_a_fold_table_cannot_stand_beside_means_over_repetitions():

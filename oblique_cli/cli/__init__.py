@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": "compare.compare",
     "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
+    "taxonomy": "taxonomy.taxonomy",
     "spectrum": "spectrum.spectrum",
     "figures": "figures.figures",
     "table": "table.table",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up, discrete, forest, machines, orthogonal
+from oblique_cli.estimators import bottom_up, discrete, forest, machines, orthogonal, taxonomy
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
@@ -158,6 +158,34 @@ class Machine(Algorithm):
         return self.estimator(**params)  # neither draws at random
 
 
+@dataclass(frozen=True)
+class Neighbours(Algorithm):
+    """The k-nearest-neighbour rule after an editor; `fixed` are the parameters that make it this algorithm."""
+
+    growth: ClassVar[str] = "nearest neighbours"
+    makes_tree: ClassVar[bool] = False
+
+    estimator: type[taxonomy.NearestNeighborsClassifier]
+    fixed: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of the estimator but for the fixed ones."""
+        return {k: v for k, v in taxonomy.neighbour_options(self.estimator).items() if k not in self.fixed}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> taxonomy.NearestNeighborsClassifier:
+        given = {**self.fixed, **params}
+        if "random_state" in self.estimator().get_params(deep=False):
+            given["random_state"] = random_state
+        return self.estimator(**given)
+
+
 BOTTOM_UP = (
     BottomUp(
         "hhbut",
@@ -259,6 +287,37 @@ MACHINES = (
 )
 
 
+def _neighbours(
+    name: str, title: str, source: str, estimator: Any, path: str | None = None, **fixed: Any
+) -> Neighbours:
+    return Neighbours(name, title, f"{source}; Amalaman (2015), chapter 6", path, False, estimator, fixed)
+
+
+NEIGHBOURS = (
+    _neighbours("knn", "k-NN", "Cover & Hart (1967)", taxonomy.NearestNeighborsClassifier, weights="uniform"),
+    _neighbours(
+        "knn_weighted", "weighted k-NN", "Dudani (1976)", taxonomy.NearestNeighborsClassifier, weights="distance"
+    ),
+    _neighbours("wilson", "Wilson", "Wilson (1972)", taxonomy.WilsonClassifier, voting="uniform"),
+    _neighbours(
+        "wilson_prob", "WilsonProb", "Vazquez, Sanchez & Pla (2005)", taxonomy.WilsonClassifier, voting="distance"
+    ),
+    _neighbours("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", taxonomy.MultiEditClassifier),
+    _neighbours(
+        "supervised_clustering_edit",
+        "supervised clustering editing",
+        "Eick, Zeidat & Vilalta (2004)",
+        taxonomy.SupervisedClusteringEditClassifier,
+    ),
+    _neighbours(
+        "hc_edit_staxac", "HC-edit-STAXAC", "Amalaman & Eick (2015)", taxonomy.HCEditClassifier, "beta", tree="staxac"
+    ),
+    _neighbours(
+        "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", taxonomy.HCEditClassifier, "beta", tree="upgma"
+    ),
+)
+
+
 @dataclass(frozen=True)
 class Forest(Algorithm):
     """An ensemble of trees: an estimator with some of its parameters fixed by the name, the others open."""
@@ -330,7 +389,7 @@ def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    for algorithm in (*BOTTOM_UP, *DISCRETE, *MACHINES, *ENSEMBLES):
+    for algorithm in (*BOTTOM_UP, *DISCRETE, *MACHINES, *NEIGHBOURS, *ENSEMBLES):
         table.register(algorithm.name)(algorithm)
     return table
 

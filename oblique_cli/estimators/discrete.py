@@ -26,6 +26,7 @@ COLUMNS: Mapping[str, Constraint] = {
     "discretization": Choice(METHODS),
     "n_bins": Integer(2),
     "max_levels": Integer(1),
+    "missing": Choice(("error", "impute")),
 }
 TREE: Mapping[str, Constraint] = {
     name: c45.CONSTRAINTS[name]
@@ -46,20 +47,23 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator):
     discretization: str
     n_bins: int
     max_levels: int
+    missing: str
     random_state: Any
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = self.missing == "impute"
         return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Learn codes and trees.
 
-        X : (n, p) numbers, NaN for missing, which takes the column's most frequent code; y : (n,) labels
+        X : (n, p) numbers, NaN for a missing value if `missing` allows it; y : (n,) labels
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=1)
+        rows, labels = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite=self._finite, ensure_min_samples=1
+        )
         check_classification_targets(labels)
         self.classes_, classes = np.unique(labels, return_inverse=True)
         self.columns_ = Discretiser(self.discretization, self.n_bins, self.max_levels).learn(
@@ -92,9 +96,13 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return [column.names() for column in self.columns_]
 
+    @property
+    def _finite(self) -> bool | str:
+        return "allow-nan" if self.missing == "impute" else True
+
     def _codes(self, X: ArrayLike) -> Ints:
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite, reset=False)
         return coded(rows, self.columns_)
 
     def _indicator(self, tree: DiscreteTree) -> Array:
@@ -133,6 +141,8 @@ class C45Classifier(DiscreteClassifier):
         Bins of "quantile".
     max_levels : int, default 10
         A column of at most this many different whole numbers is taken as it is, each number a level.
+    missing : {"error", "impute"}, default "error"
+        "impute" lets a missing value (NaN) take the column's most frequent code among the rows of `fit`.
     random_state : int, RandomState or None, default None
         Not used: a single tree draws nothing.
 
@@ -156,6 +166,7 @@ class C45Classifier(DiscreteClassifier):
         discretization: str = "mdl",
         n_bins: int = 4,
         max_levels: int = 10,
+        missing: str = "error",
         random_state: Any = None,
     ) -> None:
         self.criterion = criterion
@@ -167,6 +178,7 @@ class C45Classifier(DiscreteClassifier):
         self.discretization = discretization
         self.n_bins = n_bins
         self.max_levels = max_levels
+        self.missing = missing
         self.random_state = random_state
 
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
@@ -200,7 +212,8 @@ class C45BaggingClassifier(DiscreteClassifier):
     n_trees : int, default 40
     bag_fraction : float in (0, 1], default 1
         Rows drawn for each tree, as a share of the training rows.
-    criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization, n_bins, max_levels
+    criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization, n_bins, max_levels,
+    missing
         As in `C45Classifier`.
     random_state : int, RandomState or None, default None
 
@@ -232,6 +245,7 @@ class C45BaggingClassifier(DiscreteClassifier):
         discretization: str = "mdl",
         n_bins: int = 4,
         max_levels: int = 10,
+        missing: str = "error",
         random_state: Any = None,
     ) -> None:
         self.n_trees = n_trees
@@ -245,6 +259,7 @@ class C45BaggingClassifier(DiscreteClassifier):
         self.discretization = discretization
         self.n_bins = n_bins
         self.max_levels = max_levels
+        self.missing = missing
         self.random_state = random_state
 
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
@@ -294,7 +309,7 @@ class C45ForestClassifier(C45BaggingClassifier):
     max_features : int or None, default None
         Features drawn at a node; None for half of them, rounded up, which is what Kargupta et al. (2006) use. Where
         none of those drawn can split, the next ones are drawn.
-    bag_fraction, criterion, min_cases, max_depth, discretization, n_bins, max_levels, random_state
+    bag_fraction, criterion, min_cases, max_depth, discretization, n_bins, max_levels, missing, random_state
         As in `C45BaggingClassifier`, but for criterion "gain" and min_cases 1.
 
     Attributes
@@ -320,6 +335,7 @@ class C45ForestClassifier(C45BaggingClassifier):
         discretization: str = "mdl",
         n_bins: int = 4,
         max_levels: int = 10,
+        missing: str = "error",
         random_state: Any = None,
     ) -> None:
         self.n_trees = n_trees
@@ -331,6 +347,7 @@ class C45ForestClassifier(C45BaggingClassifier):
         self.discretization = discretization
         self.n_bins = n_bins
         self.max_levels = max_levels
+        self.missing = missing
         self.random_state = random_state
 
     def _learner(self) -> c45.C45:

@@ -57,7 +57,7 @@ class FourierTreesClassifier(C45BaggingClassifier):
         )
 
 
-class _OneByOne(FourierTreesClassifier):
+class _Rebuilt(FourierTreesClassifier):
     """Parameters of reconstructed and aggregated trees."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = {**SPECTRA, **BAG, **TREE, **COLUMNS}
@@ -79,6 +79,7 @@ class _OneByOne(FourierTreesClassifier):
         discretization: str = "mdl",
         n_bins: int = 4,
         max_levels: int = 10,
+        missing: str = "error",
         random_state: Any = None,
     ) -> None:
         self.energy = energy
@@ -96,10 +97,11 @@ class _OneByOne(FourierTreesClassifier):
         self.discretization = discretization
         self.n_bins = n_bins
         self.max_levels = max_levels
+        self.missing = missing
         self.random_state = random_state
 
 
-class ReconstructedFourierTreeClassifier(_OneByOne):
+class ReconstructedFourierTreeClassifier(_Rebuilt):
     """RFT: each bagged tree goes to the Fourier domain, loses its smallest coefficients, and comes back as a tree.
 
     Kargupta et al. (2006), sections 5 and 7. The trees that come back vote.
@@ -116,7 +118,7 @@ class ReconstructedFourierTreeClassifier(_OneByOne):
     min_confidence : float in (0.5, 1], default 1
         A schema with at least this share of one class is a leaf.
     n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, random_state
+    n_bins, max_levels, missing, random_state
         As in `C45BaggingClassifier`.
 
     Attributes
@@ -157,7 +159,7 @@ class ReconstructedFourierTreeClassifier(_OneByOne):
         }
 
 
-class AggregatedFourierTreeClassifier(_OneByOne):
+class AggregatedFourierTreeClassifier(_Rebuilt):
     """AFT: the truncated spectra of bagged trees are averaged, and one tree is made of the mean.
 
     Kargupta et al. (2006), sections 4.3, 5 and 7.
@@ -169,7 +171,7 @@ class AggregatedFourierTreeClassifier(_OneByOne):
     tcfs_depth : int or None, default None
         Longest path of the tree; None for the depth of the deepest bagged tree.
     n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, random_state
+    n_bins, max_levels, missing, random_state
         As in `C45BaggingClassifier`.
 
     Attributes
@@ -234,7 +236,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
     tcfs_depth : int or None, default None
         Longest path of a tree; None for the depth of the deepest bagged tree.
     n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, random_state
+    n_bins, max_levels, missing, random_state
         As in `C45BaggingClassifier`.
 
     Attributes
@@ -283,6 +285,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         discretization: str = "mdl",
         n_bins: int = 4,
         max_levels: int = 10,
+        missing: str = "error",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -306,6 +309,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         self.discretization = discretization
         self.n_bins = n_bins
         self.max_levels = max_levels
+        self.missing = missing
         self.random_state = random_state
 
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:

@@ -61,8 +61,8 @@ class Domain:
         return max(self.cardinalities) <= 2
 
     @cached_property
-    def _layout(self) -> tuple[Ints, NDArray[np.uint64], int]:
-        """Word and shift of every feature's field, and the number of words."""
+    def layout(self) -> tuple[Ints, NDArray[np.uint64], int]:
+        """Word and shift of every feature's field in a key, two arrays (n_features,), and the number of words."""
         words, shifts, word, used = [], [], 0, 0
         for cardinality in self.cardinalities:
             width = (cardinality - 1).bit_length()
@@ -76,11 +76,11 @@ class Domain:
     @property
     def n_words(self) -> int:
         """Words in a key."""
-        return self._layout[2]
+        return self.layout[2]
 
     def place(self, feature: int) -> tuple[int, np.uint64, np.uint64]:
         """Return word, shift and mask (before shifting) of a feature's field in a key."""
-        words, shifts, _ = self._layout
+        words, shifts, _ = self.layout
         width = (self.cardinalities[feature] - 1).bit_length()
         return int(words[feature]), shifts[feature], np.uint64((1 << width) - 1)
 

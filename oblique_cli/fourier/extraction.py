@@ -154,7 +154,8 @@ def _own_terms(tree: DiscreteTree, inner: Ints, means: Array, number: Any) -> tu
 
 
 def _fields(domain: Domain, features: Ints) -> tuple[Ints, NDArray[np.uint64]]:
-    words, shifts, _ = domain._layout
+    """Word and shift of the fields of some features."""
+    words, shifts, _ = domain.layout
     return words[features], shifts[features]
 
 

@@ -10,3 +10,4 @@ from oblique_cli.experiments.reproduction import gdt as gdt
 from oblique_cli.experiments.reproduction import mpsvm as mpsvm
 from oblique_cli.experiments.reproduction import odt as odt
 from oblique_cli.experiments.reproduction import readings as readings
+from oblique_cli.experiments.reproduction import taxonomy as taxonomy

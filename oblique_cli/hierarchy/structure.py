@@ -1,0 +1,194 @@
+"""`Hierarchy`, a binary tree over objects, and `Taxonomy`, the same tree with the classes of its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from oblique_cli.errors import DataError
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A full binary tree over n objects.
+
+    Objects are nodes 0 .. n - 1, joins are nodes n .. 2n - 2; children have smaller numbers than their parent, and the
+    root is the last node.
+
+    children   (n - 1, 2) the two nodes under each join
+    heights    (n - 1,) how far the two sides of each join are apart, as the method that made the tree measures it:
+               the mean distance between their objects, but for neighbour joining, where it is the joined distance.
+               A join may be lower than one below it
+    lengths    (2n - 1,) length of the branch above each node, where the method gives one, else None
+    """
+
+    children: Ints
+    heights: Array
+    lengths: Array | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+        return len(self.children) + 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, 2n - 1."""
+        return 2 * len(self.children) + 1
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Number of objects under each node, (2n - 1,)."""
+        return self.sums(np.ones(self.n, dtype=np.int64))
+
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the sum of values (n,) or (n, k) over the objects under each node, (2n - 1,) or (2n - 1, k)."""
+        out = np.zeros((self.n_nodes, *values.shape[1:]), dtype=values.dtype)
+        out[: self.n] = values
+        for join, (a, b) in enumerate(self.children.tolist(), self.n):
+            out[join] = out[a] + out[b]
+        return out
+
+    @cached_property
+    def parents(self) -> Ints:
+        """The node above each node, -1 for the root, (2n - 1,)."""
+        out = np.full(self.n_nodes, -1, dtype=np.int64)
+        out[self.children] = np.arange(self.n, self.n_nodes)[:, None]
+        return out
+
+    @cached_property
+    def depths(self) -> Ints:
+        """Steps from the root to each node, (2n - 1,)."""
+        out = np.zeros(self.n_nodes, dtype=np.int64)
+        for node in range(self.n_nodes - 2, -1, -1):
+            out[node] = out[self.parents[node]] + 1
+        return out
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Place of each node's first object in `order`, (2n - 1,)."""
+        out = np.zeros(self.n_nodes, dtype=np.int64)
+        for join in range(self.n_nodes - 1, self.n - 1, -1):
+            a, b = self.children[join - self.n]
+            out[a], out[b] = out[join], out[join] + self.sizes[a]
+        return out
+
+    @cached_property
+    def order(self) -> Ints:
+        """The objects from left to right in a drawing without crossings, (n,): each node's are neighbours."""
+        out = np.empty(self.n, dtype=np.int64)
+        out[self.starts[: self.n]] = np.arange(self.n)
+        return out
+
+    def members(self, node: int) -> Ints:
+        """Return the objects under a node, rising."""
+        start = self.starts[node]
+        return np.sort(self.order[start : start + self.sizes[node]])
+
+    def owners(self, nodes: ArrayLike) -> Ints:
+        """Return for each object which of `nodes`, that together hold every object once, it is under; (n,)."""
+        chosen = np.asarray(nodes, dtype=np.int64)
+        chosen = chosen[np.argsort(self.starts[chosen])]
+        out = np.empty(self.n, dtype=np.int64)
+        out[self.order] = np.repeat(chosen, self.sizes[chosen])
+        return out
+
+    @cached_property
+    def raised(self) -> Array:
+        """Heights of joins, lifted to that of the highest join below: no parent is lower than a child; (n - 1,)."""
+        out = self.heights.copy()
+        for k, (a, b) in enumerate(self.children.tolist()):
+            out[k] = max(out[k], *(out[c - self.n] for c in (a, b) if c >= self.n), 0.0)
+        return out
+
+    def linkage(self) -> Array:
+        """Return the tree as SciPy's linkage matrix, (n - 1, 4), valid and monotone.
+
+        Heights are `raised` and joins are sorted by them, so joins are numbered anew.
+        """
+        order = np.argsort(self.raised, kind="stable")
+        number = np.arange(self.n_nodes)
+        number[self.n + order] = np.arange(self.n, self.n_nodes)
+        pairs = np.sort(number[self.children[order]], axis=1)
+        return np.column_stack([pairs, self.raised[order], self.sizes[self.n :][order]]).astype(np.float64)
+
+    def cut(self, n_clusters: int) -> Ints:
+        """Return a cluster number, 0 to n_clusters - 1, for each object: the highest joins (`raised`) are undone."""
+        if not 1 <= n_clusters <= self.n:
+            raise DataError(f"{self.n} objects can be cut into 1 to {self.n} clusters. Got {n_clusters}.")
+        undone = np.argsort(self.raised, kind="stable")[self.n - n_clusters :] + self.n
+        below = self.children[undone - self.n].ravel()
+        nodes = np.setdiff1d(np.append(below, self.n_nodes - 1), undone)
+        return np.unique(self.owners(nodes), return_inverse=True)[1].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Taxonomy:
+    """A hierarchy whose objects have classes.
+
+    tree     the hierarchy
+    counts   (2n - 1, C) number of objects of each class under each node
+    """
+
+    tree: Hierarchy
+    counts: Ints
+
+    @classmethod
+    def of(cls, tree: Hierarchy, codes: ArrayLike, n_classes: int | None = None) -> Taxonomy:
+        """Put classes to the objects of a tree; codes (n,) from 0. DataError if there are too many or too few."""
+        given = np.asarray(codes, dtype=np.int64)
+        if given.shape != (tree.n,):
+            raise DataError(f"{tree.n} objects need {tree.n} labels. Got {len(given)}.")
+        width = int(given.max()) + 1 if n_classes is None else n_classes
+        return cls(tree, tree.sums(np.eye(width, dtype=np.int64)[given]))
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+        return self.tree.n
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that have objects."""
+        return int((self.counts[-1] > 0).sum())
+
+    @cached_property
+    def purity(self) -> Array:
+        """Share of the largest class under each node, (2n - 1,)."""
+        return self.counts.max(axis=1) / self.tree.sizes
+
+    @cached_property
+    def majority(self) -> Ints:
+        """The largest class under each node, (2n - 1,). Of equals the parent's if it is one, else the lowest code.
+
+        The paper calls it the node's sub-family and does not say what a tie is.
+        """
+        most = self.counts == self.counts.max(axis=1, keepdims=True)
+        out = most.argmax(axis=1).astype(np.int64)
+        for node in range(self.tree.n_nodes - 2, -1, -1):
+            above = out[self.tree.parents[node]]
+            if most[node, above]:
+                out[node] = above
+        return out
+
+    @cached_property
+    def purity_above(self) -> Array:
+        """The highest purity among the nodes above each node, (2n - 1,); 0 for the root."""
+        out = np.zeros(self.tree.n_nodes)
+        for node in range(self.tree.n_nodes - 2, -1, -1):
+            above = self.tree.parents[node]
+            out[node] = max(out[above], self.purity[above])
+        return out
+
+
+def shown_names(names: Sequence[str] | None, n: int) -> list[str]:
+    """Return the names of n objects: those given, else their numbers from 1."""
+    return [str(i + 1) for i in range(n)] if names is None else list(names)
