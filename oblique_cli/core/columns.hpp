@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels.hpp"
+#include "key_sort.hpp"
+
 namespace oblique {
 
 struct Columns {
@@ -30,23 +33,36 @@ struct Columns {
   }
 
  private:
-  struct Entry {
-    double value;
-    std::uint32_t row;
-  };
-  std::vector<Entry> entries_;
+  std::vector<std::uint64_t> keys_;
+  KeySort sort_;
 
+  // Values are sorted by 2^32 steps of their range first; the few that share a step then by themselves.
   void rank_column(std::size_t j) {
     ranks.resize(n * p);
-    entries_.resize(n);
+    keys_.resize(n);
     const double* x = column(j);
-    for (std::size_t i = 0; i < n; ++i) entries_[i] = {x[i], static_cast<std::uint32_t>(i)};
-    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.value < b.value; });
+    const Range range = range_of(x, n);
+    const double width = range.high - range.low;
+    const double scale = width > 1e-290 && width < 1e290 ? 4294967295.0 / width : 0.0;
+    const auto step = [&](double value) {
+      return scale > 0.0 ? static_cast<std::uint64_t>(std::min((value - range.low) * scale, 4294967295.0)) : 0u;
+    };
+    for (std::size_t i = 0; i < n; ++i) keys_[i] = step(x[i]) << 32 | i;
+    sort_.sort(keys_.data(), n);
+    const auto at = [&](std::size_t i) { return keys_.begin() + static_cast<std::ptrdiff_t>(i); };
+    const auto row = [&](std::size_t i) { return static_cast<std::uint32_t>(keys_[i]); };
+    for (std::size_t i = 0, end; i < n; i = end) {
+      for (end = i + 1; end < n && keys_[end] >> 32 == keys_[i] >> 32;) ++end;
+      if (end - i > 1)
+        std::sort(at(i), at(end), [x](std::uint64_t a, std::uint64_t b) {
+          return x[static_cast<std::uint32_t>(a)] < x[static_cast<std::uint32_t>(b)];
+        });
+    }
     std::uint32_t* out = ranks.data() + j * n;
     std::uint32_t rank = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      if (i > 0 && entries_[i].value != entries_[i - 1].value) ++rank;
-      out[entries_[i].row] = rank;
+      if (i > 0 && x[row(i)] != x[row(i - 1)]) ++rank;
+      out[row(i)] = rank;
     }
     ranked[j] = 1;
   }
