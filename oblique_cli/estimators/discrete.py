@@ -270,12 +270,13 @@ class C45BaggingClassifier(DiscreteClassifier):
         """Grow the trees and find the out-of-bag error."""
         n = len(codes)
         size = max(1, round(self.bag_fraction * n))
+        rows = c45.Rows.of(codes, classes, len(self.classes_), self.domain_)
         votes = np.zeros((n, len(self.classes_)))
         trees = []
         for i in range(self.n_trees):
             rng = seeds.generator(seed, "tree", i)
             weights = np.bincount(rng.integers(n, size=size), minlength=n).astype(np.float64)
-            trees.append(self._learner().grow(codes, classes, len(self.classes_), self.domain_, weights, rng))
+            trees.append(self._learner().grow_on(rows.weighted(weights), rng))
             unseen = np.flatnonzero(weights == 0)
             votes[unseen, trees[-1].labels[trees[-1].apply(codes[unseen])]] += 1
         judged = votes.any(axis=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -69,15 +69,18 @@ class C45:
         rng   : draws the features of each node if `max_features` asks for it
         A leaf that no row reaches has the label of its parent. Equal counts: the lowest class code.
         """
-        rows = _Rows.of(codes, y, n_classes, domain, weights)
-        everything = np.arange(len(rows.codes)) if weights is None else np.flatnonzero(weights > 0)
-        root = self._grow(rows, everything, rng)
+        rows = Rows.of(codes, y, n_classes, domain)
+        return self.grow_on(rows if weights is None else rows.weighted(weights), rng)
+
+    def grow_on(self, rows: Rows, rng: np.random.Generator | None = None) -> DiscreteTree:
+        """Return the tree of rows that are counted already: many trees of one set of rows share that work."""
+        root = self._grow(rows, np.flatnonzero(rows.class_weights.any(axis=1)), rng)
         if self.pruning == "pessimistic":
             self._collapse(root)
             root = self._prune(root, rows)
-        return _finished(root, domain)
+        return _finished(root, rows.domain)
 
-    def _grow(self, rows: _Rows, everything: Ints, rng: np.random.Generator | None) -> _Node:
+    def _grow(self, rows: Rows, everything: Ints, rng: np.random.Generator | None) -> _Node:
         """Grow with an explicit stack; nodes are visited depth first, the first value's branch first."""
         root = _Node(everything, rows.counts(everything))
         stack = [(root, 0, np.ones(rows.domain.n_features, dtype=bool))]
@@ -94,7 +97,7 @@ class C45:
             stack.extend((child, depth + 1, left) for child in reversed(node.children))
         return root
 
-    def _best(self, node: _Node, rows: _Rows, free: NDArray[np.bool_], rng: np.random.Generator | None) -> int | None:
+    def _best(self, node: _Node, rows: Rows, free: NDArray[np.bool_], rng: np.random.Generator | None) -> int | None:
         """Return the feature to split a node on, None for a leaf."""
         total = float(node.counts.sum())
         if total < 2 * self.min_cases or np.count_nonzero(node.counts) < 2:
@@ -111,7 +114,7 @@ class C45:
             return None
         return self._best_of(node, rows, allowed, total)
 
-    def _best_of(self, node: _Node, rows: _Rows, allowed: NDArray[np.bool_], total: float) -> int | None:
+    def _best_of(self, node: _Node, rows: Rows, allowed: NDArray[np.bool_], total: float) -> int | None:
         table = rows.tables(node.rows)  # (all values of all features, classes)
         sizes = table.sum(axis=1)
         starts = rows.starts
@@ -139,7 +142,7 @@ class C45:
             if node.children and node.errors <= sum(leaf.errors for leaf in node.leaves()) + 1e-3:
                 node.close()
 
-    def _prune(self, root: _Node, rows: _Rows) -> _Node:
+    def _prune(self, root: _Node, rows: Rows) -> _Node:
         """Return the tree with subtrees replaced by leaves or by their largest branch, bottom-up."""
         todo = _postorder(root)[::-1]
         while todo:
@@ -159,7 +162,7 @@ class C45:
                 todo.extend(reversed(_postorder(node)))
         return root
 
-    def _raised_estimate(self, branch: _Node, at: Ints, rows: _Rows) -> float:
+    def _raised_estimate(self, branch: _Node, at: Ints, rows: Rows) -> float:
         """Estimate the errors of a branch if all rows of its parent went to it."""
         total, stack = 0.0, [(branch, at)]
         while stack:
@@ -207,7 +210,7 @@ def _batches(features: Ints, size: int, rng: np.random.Generator) -> Iterator[In
 
 
 @dataclass(frozen=True)
-class _Rows:
+class Rows:
     """Training rows, with an indicator for each value of each feature so that counting is a matrix product."""
 
     codes: Ints
@@ -223,15 +226,19 @@ class _Rows:
         y: NDArray[np.integer],
         n_classes: int,
         domain: Domain,
-        weights: Array | None,
-    ) -> _Rows:
+    ) -> Rows:
+        """Rows of weight 1. codes : (n, n_features) in the domain; y : (n,) class codes."""
         rows = domain.check(codes)
         starts = np.concatenate([[0], np.cumsum(domain.lambdas)[:-1]])
         indicators = np.zeros((len(rows), int(domain.lambdas.sum())))
         indicators[np.arange(len(rows))[:, None], starts + rows] = 1.0
         class_weights = np.zeros((len(rows), n_classes))
-        class_weights[np.arange(len(rows)), y] = 1.0 if weights is None else weights
+        class_weights[np.arange(len(rows)), y] = 1.0
         return cls(rows, class_weights, indicators, starts, domain)
+
+    def weighted(self, weights: Array) -> Rows:
+        """The same rows with other weights, (n,) non-negative."""
+        return replace(self, class_weights=(self.class_weights > 0) * np.asarray(weights, dtype=np.float64)[:, None])
 
     def counts(self, at: Ints) -> Array:
         """Class weights of some rows."""
@@ -253,7 +260,7 @@ class _Node:
     def errors(self) -> float:
         return float(self.counts.sum() - self.counts.max())
 
-    def split(self, feature: int, rows: _Rows) -> None:
+    def split(self, feature: int, rows: Rows) -> None:
         column = rows.codes[self.rows, feature]
         parts = [self.rows[column == v] for v in range(rows.domain.cardinalities[feature])]
         self.feature, self.children = feature, [_Node(part, rows.counts(part)) for part in parts]
@@ -261,7 +268,7 @@ class _Node:
     def close(self) -> None:
         self.feature, self.children = -1, []
 
-    def distribute(self, rows: _Rows) -> None:
+    def distribute(self, rows: Rows) -> None:
         """Send the rows of this node through the splits below it."""
         stack = [self]
         while stack:

@@ -150,23 +150,22 @@ class _Restricted:
         return bool(self.average[leader] - reach[leader] > max(others.max(), shares.low) + TIE)
 
     def best_feature(self, own: Array, shares: ClassShares) -> int:
+        """Return the feature of the largest information gain, the first of those within TIE of it."""
         first = np.flatnonzero(self.orders == 1)
-        best, best_gain = -1, TIE
-        for cardinality in sorted({self.domain.cardinalities[k] for k in self.only[first]}):
+        gains = np.full(self.domain.n_features, -np.inf)
+        words, shifts, _ = self.domain.layout
+        for cardinality in np.unique(self.domain.lambdas[self.only[first]]):
             at = first[self.domain.lambdas[self.only[first]] == cardinality]
             features, which = np.unique(self.only[at], return_inverse=True)
-            held = np.zeros(len(at), dtype=np.int64)
-            for place, k in enumerate(features):
-                held[which == place] = self.domain.field(self.keys[at[which == place]], int(k))
-            # psi conjugated, as in the inverse transform: (values, terms) times the coefficients, summed by feature.
-            change = phases(cardinality).conj()[held][:, :, None] * self.weights[at][:, None, :]
-            averages = np.zeros((len(features), cardinality, len(self.average)))
+            # Of a partition of order 1 the word of its feature holds nothing else.
+            held = (self.keys[at, words[self.only[at]]] >> shifts[self.only[at]]).astype(np.int64)
+            # psi conjugated, as in the inverse transform: (terms, values) times the coefficients, summed by feature.
+            change = phases(int(cardinality)).conj()[held][:, :, None] * self.weights[at][:, None, :]
+            averages = np.zeros((len(features), int(cardinality), len(self.average)))
             np.add.at(averages, which, change.real)
-            gains = _entropy(own) - _entropy(shares(averages + self.average)).mean(axis=1)
-            for k, gain in zip(features, gains, strict=True):
-                if gain > best_gain + TIE or (best >= 0 and gain > best_gain - TIE and k < best):
-                    best, best_gain = int(k), max(float(gain), best_gain)
-        return best if best >= 0 else self._most_energy()
+            gains[features] = _entropy(own) - _entropy(shares(averages + self.average)).mean(axis=1)
+        best = gains.max()
+        return int(np.argmax(gains >= best - TIE)) if best > TIE else self._most_energy()
 
     def _most_energy(self) -> int:
         energies = (np.abs(self.weights) ** 2).sum(axis=1)
