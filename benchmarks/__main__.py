@@ -1,5 +1,5 @@
-"""All benchmarks: growth, bottom_up, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
-pruning, memory and startup, in turn.
+"""All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
+pruning, memory, startup.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import sys
 
 from benchmarks import (
     bottom_up,
+    forests,
     fourier,
     growth,
     hierarchy,
@@ -24,6 +25,7 @@ from benchmarks.measuring import main
 BENCHMARKS = {
     "growth": growth.run,
     "bottom_up": bottom_up.run,
+    "forests": forests.run,
     "oc1": oc1.run,
     "fourier": fourier.run,
     "hierarchy": hierarchy.run,

@@ -25,10 +25,15 @@ def letter(rows: int | None = None) -> Data:
     return dataset.X[:rows], dataset.y[:rows]
 
 
-def synthetic(rows: int, features: int = 50, classes: int = 3) -> Data:
-    """Continuous features, a fifth of them informative, 5 % of the labels noise; always the same."""
+def synthetic(rows: int, features: int = 50, classes: int = 3, informative: int | None = None) -> Data:
+    """Continuous features, a fifth of them informative if not said, 5 % of the labels noise; always the same."""
     X, y = make_classification(
-        rows, features, n_informative=features // 5, n_classes=classes, flip_y=0.05, random_state=20260101
+        rows,
+        features,
+        n_informative=informative or features // 5,
+        n_classes=classes,
+        flip_y=0.05,
+        random_state=20260101,
     )
     return np.ascontiguousarray(X), y.astype(np.int32)
 

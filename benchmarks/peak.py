@@ -1,6 +1,6 @@
-"""Child of memory.py: load arrays, fit at most one tree, print the peak of this process' memory in bytes.
+"""Child of memory.py and forests.py: load arrays, fit at most one model, print its peak of memory in bytes.
 
-Usage: python -m benchmarks.peak nothing|scikit-learn|ALGORITHM X.npy y.npy
+Usage: python -m benchmarks.peak nothing|scikit-learn|scikit-learn-forest|ALGORITHM X.npy y.npy
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
 
 
 def peak() -> int:
@@ -38,8 +39,13 @@ def main() -> None:
     with threadpool_limits(1):
         if what == "scikit-learn":
             DecisionTreeClassifier(random_state=0).fit(X, y)
+        elif what == "scikit-learn-forest":
+            mtry = round(X.shape[1] ** 0.5)
+            forest = RandomForestClassifier(50, max_features=mtry, random_state=0, n_jobs=1).fit(X, y)
+            assert len(forest.estimators_) == 50
         elif what != "nothing":
-            make(what, criterion="gini").fit(X, y)
+            gini = {"criterion": "gini"} if "criterion" in ALGORITHMS[what].parameters else {}
+            make(what, **gini).fit(X, y)
     print(peak())
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
     from oblique_cli.estimators.discrete import C45BaggingClassifier, C45Classifier, C45ForestClassifier
+    from oblique_cli.estimators.forest import HHCARTForestClassifier, MPSVMForestClassifier
     from oblique_cli.estimators.model_tree import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.orthogonal import (
         AggregatedFourierTreeClassifier,
@@ -33,7 +34,9 @@ __all__ = [
     "C45Classifier",
     "C45ForestClassifier",
     "HCEditClassifier",
+    "HHCARTForestClassifier",
     "M5StyleRegressor",
+    "MPSVMForestClassifier",
     "ObliqueTreeClassifier",
     "OrthogonalTreesClassifier",
     "PathfinderClassifier",
@@ -56,6 +59,8 @@ _PLACES = {
     "C45Classifier": "oblique_cli.estimators.discrete",
     "C45ForestClassifier": "oblique_cli.estimators.discrete",
     "M5StyleRegressor": "oblique_cli.estimators.model_tree",
+    "HHCARTForestClassifier": "oblique_cli.estimators.forest",
+    "MPSVMForestClassifier": "oblique_cli.estimators.forest",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
     "OrthogonalTreesClassifier": "oblique_cli.estimators.orthogonal",
     "PathfinderClassifier": "oblique_cli.estimators.pathfinder",

@@ -1,4 +1,4 @@
-// The only C++ that knows Python: array types, checks, lock release, docstrings.
+// What Python sees of the core but for forests (forest_bindings.cpp): checks, lock release, docstrings.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -9,9 +9,11 @@
 #include <string>
 #include <utility>
 
+#include "forest_bindings.hpp"
 #include "growth.hpp"
 #include "hierarchy.hpp"
 #include "least_squares.hpp"
+#include "python_arrays.hpp"
 #include "regions.hpp"
 #include "traverse.hpp"
 
@@ -20,23 +22,6 @@ using namespace nb::literals;
 
 namespace oblique {
 namespace {
-
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Codes = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Hands a vector over to NumPy without copying.
-template <class T>
-nb::object array(std::vector<T>&& values, std::vector<std::size_t> shape) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
-}
-
-void require(bool holds, const char* message) {
-  if (!holds) throw nb::value_error(message);
-}
 
 void check_codes(const Codes& y, std::size_t n_classes) {
   for (std::size_t i = 0; i < y.shape(0); ++i)
@@ -840,4 +825,5 @@ NB_MODULE(_core, m) {
       .def("sequence_errors", &Walker::sequence_errors, "node_alpha"_a.noconvert(), "labels"_a.noconvert(),
            "alphas"_a.noconvert(), "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "Misclassified weight of every member of a pruning sequence, (m,); alphas ascending.");
+  bind_forest(m);
 }

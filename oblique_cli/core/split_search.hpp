@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +19,7 @@
 
 #include "criteria.hpp"
 #include "kernels.hpp"
+#include "key_sort.hpp"
 
 namespace oblique {
 
@@ -291,52 +291,11 @@ class SplitSearch {
 
   void update_needed(std::int64_t order) { needed_ = front_.needed(order) - 1e-10 * totals_.n - 1e-13; }
 
-  static void insertion_sort(std::uint64_t* keys, std::size_t n) {
-    for (std::size_t i = 1; i < n; ++i) {
-      const std::uint64_t key = keys[i];
-      std::size_t j = i;
-      for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
-      keys[j] = key;
-    }
-  }
-
-  // Keys are spread over about n / 4 buckets by their leading digits first; projections are smooth enough that what is
-  // left is short. A crowded bucket goes to the general sort.
-  void sort_keys(std::uint64_t* keys, std::size_t n) {
-    constexpr std::size_t few = 24;
-    if (n <= few) return insertion_sort(keys, n);
-    std::uint64_t low = keys[0], high = keys[0];
-    for (std::size_t i = 1; i < n; ++i) {
-      low = std::min(low, keys[i]);
-      high = std::max(high, keys[i]);
-    }
-    int bits = 3;
-    while (bits < 12 && (std::size_t{4} << bits) < n) ++bits;
-    const int shift = std::max(0, static_cast<int>(std::bit_width(high - low)) - bits);
-    const std::size_t n_buckets = static_cast<std::size_t>((high - low) >> shift) + 1;
-    bucket_.assign(n_buckets + 1, 0);
-    for (std::size_t i = 0; i < n; ++i) ++bucket_[((keys[i] - low) >> shift) + 1];
-    for (std::size_t b = 1; b <= n_buckets; ++b) bucket_[b] += bucket_[b - 1];
-    if (spare_.size() < n) spare_.resize(n);
-    std::copy(keys, keys + n, spare_.begin());
-    for (std::size_t i = 0; i < n; ++i) keys[bucket_[(spare_[i] - low) >> shift]++] = spare_[i];
-    // bucket_[b] is now the end of bucket b.
-    std::size_t first = 0;
-    for (std::size_t b = 0; b < n_buckets; ++b) {
-      const std::size_t size = bucket_[b] - first;
-      if (size > few)
-        std::sort(keys + first, keys + bucket_[b]);
-      else
-        insertion_sort(keys + first, size);
-      first = bucket_[b];
-    }
-  }
-
   // keys[0..n) hold the rows of a bin; left_ holds the class weights left of it. `next` is the smallest projection
   // beyond the bin, infinity if there is none.
   void scan_sorted(std::int64_t order, std::uint64_t* keys, std::size_t n, double low, double step, double distinct,
                    double next) {
-    sort_keys(keys, n);
+    sort_.sort(keys, n);
     typename Criterion::Scan scan;
     scan.start(left_.data(), totals_);
     const std::uint64_t gap = static_cast<std::uint64_t>(distinct / step);
@@ -482,8 +441,8 @@ class SplitSearch {
   std::vector<double> of_class_, left_, z_, inverse_, x_log_x_;
   std::vector<std::uint8_t> bins_;
   std::vector<int> open_, class_of_row_;
-  std::vector<std::uint64_t> keys_, spare_;
-  std::vector<std::size_t> bucket_;
+  std::vector<std::uint64_t> keys_;
+  KeySort sort_;
   std::vector<Entry> entries_;
   static constexpr std::uint8_t kOpen = 1, kFollows = 2;
   std::uint8_t role_[256] = {};

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Choice, Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up, discrete, machines, model_tree, orthogonal, taxonomy
+from oblique_cli.estimators import bottom_up, discrete, forest, machines, model_tree, orthogonal, taxonomy
 from oblique_cli.estimators.pathfinder import PathfinderClassifier
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
@@ -401,11 +401,79 @@ NEIGHBOURS = (
 )
 
 
+@dataclass(frozen=True)
+class Forest(Algorithm):
+    """An ensemble of trees: an estimator with some of its parameters fixed by the name, the others open."""
+
+    growth: ClassVar[str] = "forests"
+    makes_tree: ClassVar[bool] = False
+
+    estimator: type[forest.MPSVMForestClassifier] | type[forest.HHCARTForestClassifier]
+    fixed: Mapping[str, Any]
+    unused: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """Those of the estimator that the name leaves open, but for threads and warm starts, which are the runner's."""
+        closed = {*self.fixed, *self.unused, "n_jobs", "warm_start"}
+        return {name: c for name, c in self.estimator.constraints.items() if name not in closed}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The estimator's own."""
+        own = self.estimator().get_params(deep=False)
+        return {name: own[name] for name in self.parameters}
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
+        return self.estimator(**self.fixed, **params, random_state=random_state)
+
+
+BASES = {"raf": "RaF", "rof": "RoF", "rrof": "RRoF"}
+REGULARIZATIONS = {"t": "tikhonov", "p": "axis", "n": "null"}
+
+
+def _ensembles() -> list[Forest]:
+    """The twelve ensembles of Zhang & Suganthan (2014), and the forest of HHCART trees."""
+    found = []
+    for base, title in BASES.items():
+        # No parameter of a name that has no use for it: groups without rotation, mtry where all features are searched.
+        unused = {"raf": ("group_size",), "rof": ("mtry",), "rrof": ()}[base]
+        for letter, rule in {"": "none", **REGULARIZATIONS}.items():
+            found.append(
+                Forest(
+                    f"mp{base}_{letter}" if letter else base,
+                    f"MP{title}-{letter.upper()}" if letter else title,
+                    "Zhang & Suganthan (2014), sections II and III",
+                    path_parameter=None,
+                    compiled=True,
+                    estimator=forest.MPSVMForestClassifier,
+                    fixed={"base": base, "regularization": rule},
+                    unused=unused if letter else (*unused, "delta"),
+                )
+            )
+    found.append(
+        Forest(
+            "hhcart_forest",
+            "HHCART forest",
+            "Wickramarachchi (2015), future work, on section 3.5",
+            path_parameter=None,
+            compiled=True,
+            estimator=forest.HHCARTForestClassifier,
+            fixed={},
+        )
+    )
+    return found
+
+
+ENSEMBLES = tuple(_ensembles())
+
+
 def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    for algorithm in (*BOTTOM_UP, *DISCRETE, *MACHINES, *NEIGHBOURS, *REGRESSION, PATHFINDER):
+    kinds = (*BOTTOM_UP, *DISCRETE, *MACHINES, *NEIGHBOURS, *ENSEMBLES, *REGRESSION, PATHFINDER)
+    for algorithm in kinds:
         table.register(algorithm.name)(algorithm)
     return table
 

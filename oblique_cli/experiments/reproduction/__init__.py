@@ -7,6 +7,7 @@ from oblique_cli.experiments.reproduction import chapter3 as chapter3
 from oblique_cli.experiments.reproduction import chapter5 as chapter5
 from oblique_cli.experiments.reproduction import chapter6 as chapter6
 from oblique_cli.experiments.reproduction import gdt as gdt
+from oblique_cli.experiments.reproduction import mpsvm as mpsvm
 from oblique_cli.experiments.reproduction import odt as odt
 from oblique_cli.experiments.reproduction import pathfinder as pathfinder
 from oblique_cli.experiments.reproduction import readings as readings

@@ -1,0 +1,119 @@
+// Rotations of a rotation forest (Rodriguez, Kuncheva & Alonso 2006; Zhang & Suganthan 2014, section II-B): disjoint
+// groups of features, principal components of each on a bootstrap sample of its own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "columns.hpp"
+#include "geometry.hpp"
+#include "random.hpp"
+
+namespace oblique {
+
+// Rotated feature q is the sum of coef[i] * x[feature[i]] over i from start[q] to start[q + 1].
+struct Rotation {
+  std::vector<std::int32_t> start, feature;
+  std::vector<double> coef;
+
+  bool given() const { return !start.empty(); }
+  std::size_t size() const { return start.size() - 1; }
+
+  // One rotated feature of a row; the sum starts from its first term, in growth and in prediction.
+  double of_row(std::size_t q, const double* x) const {
+    std::int32_t i = start[q];
+    double sum = coef[i] * x[feature[i]];
+    for (++i; i < start[q + 1]; ++i) sum += coef[i] * x[feature[i]];
+    return sum;
+  }
+};
+
+// How often each of n rows is drawn in n draws with replacement.
+inline void draw_bootstrap(Stream stream, std::size_t n, std::vector<std::uint32_t>& draws) {
+  draws.assign(n, 0);
+  for (std::size_t i = 0; i < n; ++i) ++draws[stream.below(n)];
+}
+
+// Groups of `size` features in random order; the last is completed with features of other groups.
+inline std::vector<std::vector<std::int32_t>> draw_groups(Stream stream, std::size_t p, std::size_t size) {
+  std::vector<std::int32_t> order(p);
+  for (std::size_t j = 0; j < p; ++j) order[j] = static_cast<std::int32_t>(j);
+  for (std::size_t j = 0; j + 1 < p; ++j) std::swap(order[j], order[j + stream.below(p - j)]);
+  std::vector<std::vector<std::int32_t>> groups;
+  for (std::size_t first = 0; first < p; first += size)
+    groups.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(first),
+                        order.begin() + static_cast<std::ptrdiff_t>(std::min(p, first + size)));
+  const std::size_t others = p - groups.back().size();
+  for (std::size_t drawn = 0; groups.back().size() < std::min(size, p); ++drawn) {
+    std::swap(order[drawn], order[drawn + stream.below(others - drawn)]);
+    groups.back().push_back(order[drawn]);
+  }
+  return groups;
+}
+
+// Components without variance are left out (Zhang & Suganthan 2014, step 2).
+// weights : of the rows, or nullptr. Streams 2 and 3, 4, ... of the tree are used: groups, then a sample a group.
+inline Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* weights, std::size_t group_size) {
+  Rotation out;
+  out.start.push_back(0);
+  std::vector<std::uint32_t> draws;
+  SymmetricEigen eigen;
+  Vector mean, covariance, axes;
+  const auto groups = draw_groups(Stream(tree_seed, 0, 2), x.p, std::min(group_size, x.p));
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& group = groups[g];
+    const std::size_t size = group.size();
+    draw_bootstrap(Stream(tree_seed, 0, 3 + g), x.n, draws);
+    mean.assign(size, 0.0);
+    covariance.assign(size * size, 0.0);
+    double total = 0.0;
+    for (std::size_t i = 0; i < x.n; ++i) {
+      const double w = draws[i] * (weights ? weights[i] : 1.0);
+      total += w;
+      if (w > 0.0)
+        for (std::size_t a = 0; a < size; ++a) mean[a] += w * x.column(group[a])[i];
+    }
+    for (double& value : mean) value /= total;
+    for (std::size_t i = 0; i < x.n; ++i) {
+      const double w = draws[i] * (weights ? weights[i] : 1.0);
+      if (w > 0.0)
+        for (std::size_t a = 0; a < size; ++a)
+          for (std::size_t b = 0; b <= a; ++b)
+            covariance[a * size + b] += w * (x.column(group[a])[i] - mean[a]) * (x.column(group[b])[i] - mean[b]);
+    }
+    for (std::size_t a = 0; a < size; ++a)
+      for (std::size_t b = 0; b <= a; ++b)
+        covariance[b * size + a] = covariance[a * size + b] /= total;
+    axes.clear();
+    const int kept = principal_axes(eigen, covariance.data(), static_cast<int>(size), 1e-10, -1.0, false, axes);
+    for (int c = 0; c < kept; ++c) {
+      for (std::size_t a = 0; a < size; ++a) {
+        out.feature.push_back(group[a]);
+        out.coef.push_back(axes[static_cast<std::size_t>(c) * size + a]);
+      }
+      out.start.push_back(static_cast<std::int32_t>(out.feature.size()));
+    }
+  }
+  return out;
+}
+
+// The rotated training rows, by the arithmetic of Rotation::of_row.
+inline void rotate(const Rotation& rotation, const Columns& x, Columns& out) {
+  out.resize(x.n, rotation.size());
+  for (std::size_t q = 0; q < rotation.size(); ++q) {
+    double* z = out.column(q);
+    for (std::int32_t t = rotation.start[q]; t < rotation.start[q + 1]; ++t) {
+      const double c = rotation.coef[t];
+      const double* column = x.column(rotation.feature[t]);
+      if (t == rotation.start[q])
+        for (std::size_t i = 0; i < x.n; ++i) z[i] = c * column[i];
+      else
+        for (std::size_t i = 0; i < x.n; ++i) z[i] += c * column[i];
+    }
+  }
+}
+
+}  // namespace oblique
