@@ -1,10 +1,24 @@
-"""All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, predict, pruning, memory, startup."""
+"""All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
+pruning, memory and startup."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import bottom_up, forests, fourier, growth, hierarchy, memory, oc1, predict, pruning, startup
+from benchmarks import (
+    bottom_up,
+    forests,
+    fourier,
+    growth,
+    hierarchy,
+    memory,
+    model_trees,
+    oc1,
+    pathfinder,
+    predict,
+    pruning,
+    startup,
+)
 from benchmarks.measuring import main
 
 BENCHMARKS = {
@@ -14,6 +28,8 @@ BENCHMARKS = {
     "oc1": oc1.run,
     "fourier": fourier.run,
     "hierarchy": hierarchy.run,
+    "model_trees": model_trees.run,
+    "pathfinder": pathfinder.run,
     "predict": predict.run,
     "pruning": pruning.run,
     "memory": memory.run,

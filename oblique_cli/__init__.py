@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
     from oblique_cli.estimators.discrete import C45BaggingClassifier, C45Classifier, C45ForestClassifier
     from oblique_cli.estimators.forest import HHCARTForestClassifier, MPSVMForestClassifier
+    from oblique_cli.estimators.model_tree import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.orthogonal import (
         AggregatedFourierTreeClassifier,
         OrthogonalTreesClassifier,
         ReconstructedFourierTreeClassifier,
     )
+    from oblique_cli.estimators.pathfinder import PathfinderClassifier
     from oblique_cli.estimators.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
     from oblique_cli.estimators.tree import ObliqueTreeClassifier
     from oblique_cli.tree.structure import Tree
@@ -33,11 +35,15 @@ __all__ = [
     "C45ForestClassifier",
     "HCEditClassifier",
     "HHCARTForestClassifier",
+    "M5StyleRegressor",
     "MPSVMForestClassifier",
     "ObliqueTreeClassifier",
     "OrthogonalTreesClassifier",
+    "PathfinderClassifier",
+    "RETISRegressor",
     "ReconstructedFourierTreeClassifier",
     "SupervisedTaxonomy",
+    "TPRTIRegressor",
     "Tree",
     "make",
 ]
@@ -54,10 +60,14 @@ _PLACES = {
     "C45ForestClassifier": "oblique_cli.estimators.discrete",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest",
-    "make": "oblique_cli.estimators.algorithms",
+    "M5StyleRegressor": "oblique_cli.estimators.model_tree",
     "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
     "OrthogonalTreesClassifier": "oblique_cli.estimators.orthogonal",
+    "PathfinderClassifier": "oblique_cli.estimators.pathfinder",
+    "RETISRegressor": "oblique_cli.estimators.model_tree",
     "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
+    "TPRTIRegressor": "oblique_cli.estimators.model_tree",
+    "make": "oblique_cli.estimators.algorithms",
     "Tree": "oblique_cli.tree.structure",
 }
 

@@ -74,6 +74,25 @@ def clustering_hyperplane(A: Doubles, B: Doubles, centre: Doubles, scale: Double
 def principal_axes(covariance: Doubles, tolerance: float, sign: float, dominant_only: bool) -> Doubles: ...
 def crimcoord(table: Doubles) -> Doubles: ...
 def project(X: Doubles, w: Doubles) -> Doubles: ...
+def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
+def region_split(
+    U: Doubles, y: Codes, n_classes: int, cells: int, alpha: float, theta: float
+) -> tuple[int, int, int, int, float] | None: ...
+def regions(
+    U: Doubles,
+    y: Codes,
+    n_classes: int,
+    x: int,
+    y_axis: int,
+    pivot: int,
+    other: int,
+    cells: int,
+    alpha: float,
+    theta: float,
+) -> tuple[Doubles, Codes, Doubles, Doubles, Codes]: ...
+def inside_regions(
+    points: Doubles, owner: Codes, centres: Doubles, cluster: Codes, rows: Doubles
+) -> NDArray[np.uint8]: ...
 
 def avalanche(
     distances: Doubles | Singles, n: int, trace: bool = False

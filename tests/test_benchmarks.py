@@ -117,6 +117,17 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "memory of STAXAC": "< 2.5",
         "memory of STAXAC, renewed graph": "< 2.5",
     },
+    "model_trees": {
+        "tprti_a, one tree on": None,
+        "tprti_b, one tree on": "< 2",
+        "retis, one tree on": "< 20",
+        "m5_style, one tree on": None,
+        "cuts of a feature": "> 10",
+    },
+    "pathfinder": {
+        "PATHFINDER, one tree on image segmentation": "< 60",
+        "NumPy / core, which rows lie inside": None,
+    },
     "predict": {
         "predicting with axis-parallel / with scikit-learn": None,
         "predicting with HHCART(D) / with scikit-learn": None,

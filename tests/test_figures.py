@@ -7,11 +7,12 @@ import pytest
 
 from oblique_cli import data
 from oblique_cli.data.synthetic import SEED, draw
-from oblique_cli.drawing import canvas, examples, orthogonal, tuning
+from oblique_cli.drawing import canvas, examples, orthogonal, segments, tuning
 from oblique_cli.drawing.diagram import drawing, positions
 from oblique_cli.drawing.examples import full_tree, off_the_board, thesis_numbers
 from oblique_cli.drawing.figures import FIGURES, Setting, page
 from oblique_cli.errors import ConfigError
+from oblique_cli.experiments.reproduction.pathfinder import GRID_SIZES
 from oblique_cli.resources import PACKAGE
 
 DOCS = PACKAGE.parent / "docs" / "figures"
@@ -180,6 +181,12 @@ def test_the_folder_holds_every_figure_small_and_no_other():
     assert max(files.values()) < 100_000 and sum(files.values()) < 2_000_000
     text = (DOCS / "README.md").read_text()
     assert re.findall(r"\((\w+)\.svg\)", text) == list(FIGURES)
+
+
+def test_pathfinder_is_drawn_with_the_grids_of_its_study():
+    assert {name: GRID_SIZES[name] for name in segments.GRIDS} == segments.GRIDS
+    seen = FIGURES["pathfinder_regions"].draw(Setting()).seen
+    assert "patches_4: 2 leaves, 2 clusters at the root, 100.0 % of its rows right, 0.0 % rejected" in seen
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------

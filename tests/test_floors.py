@@ -28,6 +28,8 @@ FLOORS = {
     "tree": 2,
     "fourier": 2,
     "hierarchy": 2,
+    "model_tree": 2,
+    "regions": 2,
     "proposers": 3,
     "estimators": 4,
     "data": 4,

@@ -51,7 +51,7 @@ def fakes(monkeypatch):
     monkeypatch.setattr(running, "ALGORITHMS", FAKES)
     load = data.catalogue.load
 
-    def load_or_toy(spec, data_dir=None, offline=False):
+    def load_or_toy(spec, data_dir=None, offline=False, task="classification"):
         return toy(name=spec.name) if spec.name.startswith("toy") else load(spec, data_dir, offline)
 
     monkeypatch.setattr(data.catalogue, "load", load_or_toy)

@@ -124,3 +124,56 @@ def test_balanced_magic_is_three_thousand_different_rows_of_each_class():
     assert len(set(rows.tolist())) == 6000
     np.testing.assert_array_equal(part.X, magic.X[rows])
     np.testing.assert_array_equal(part.y, magic.y[rows])
+
+
+# ---- Amalaman (2015) -------------------------------------------------------------------------------------------------
+
+
+def test_the_three_pieces_are_the_printed_lines():
+    d = synthetic.draw("three_pieces", 3)
+    for (x1, x2), y in zip(d.X, d.y, strict=True):
+        if x1 == 200:
+            assert 0 <= x2 < 100 and y == 300 - 3 * x2
+        else:
+            assert x2 == 0 and y == (-2 * x1 if x1 < 100 else -700 + 5 * x1)
+    assert d.task == "regression" and d.classes == () and d.y.dtype == float
+
+
+def test_the_regression_sets_follow_their_formulas():
+    d = synthetic.draw("one_bend", 2)
+    np.testing.assert_array_equal(d.y, np.where(d.X[:, 0] < 50, d.X[:, 0], 100 - d.X[:, 0]))
+    d = synthetic.draw("sine_product", 2)
+    np.testing.assert_allclose(d.y, 3 * np.sin(d.X[:, 0]) * np.sin(d.X[:, 1]))
+    d = synthetic.draw("friedman", 2)
+    x = d.X.T
+    clean = 10 * np.sin(np.pi * x[0] * x[1]) + 20 * (x[2] - 0.5) ** 2 + 10 * x[3] + 5 * x[4]
+    assert np.abs(d.y - clean).max() <= 1 and (d.y - clean).std() == pytest.approx(1 / np.sqrt(3), rel=0.1)
+    d = synthetic.draw("breiman_levels", 2)
+    for x, y in zip(d.X, d.y, strict=True):
+        clean = 3 + 3 * x[1] + 2 * x[2] + x[3] if x[0] == 1 else -3 + 3 * x[4] + 2 * x[5] + x[6]
+        assert abs(y - clean) <= 2 and set(x[1:]) <= {-1, 0, 1} and x[0] in (-1, 1)
+
+
+def printed_label(name, x, y):
+    """Table 3.2, line by line; None for a row in a margin."""
+    if name == "sine_2d":
+        d = y - np.sin(x * 2 * np.pi)
+        return "C+" if d > 0.3 else "C-" if d < -0.3 else None
+    if name == "circles_2d":
+        r = (x**2 + y**2) ** 0.5
+        return "C+" if r > 3.5 or r < 1.2 else "C-" if 1.5 < r < 3 else None
+    quadrant = {(1, 1): 1, (-1, 1): 2, (-1, -1): 3, (1, -1): 4}
+    if abs(x) <= 0.1 or abs(y) <= 0.1:
+        return None
+    q = quadrant[int(np.sign(x)), int(np.sign(y))]
+    if name == "patches_4":
+        return {1: "C-", 2: "C+", 3: "C-", 4: "C+"}[q]
+    if y > x + 0.2:
+        return {1: "C-", 2: "C+", 3: "C-"}[q]
+    return {1: "C+", 4: "C-", 3: "C+"}[q] if y < x - 0.2 else None
+
+
+@pytest.mark.parametrize("name", ["sine_2d", "patches_4", "patches_6", "circles_2d"])
+def test_the_sets_of_table_3_2_follow_its_lines(name):
+    dataset, labels = labels_of(name, 4)
+    assert [printed_label(name, x, y) for x, y in dataset.X] == labels.tolist()

@@ -65,9 +65,11 @@ def fit_to_all(
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
     suits(spec.name)
-    dataset = catalogue.load(policy, data_dir, offline)
-    if dataset.task != "classification":
-        raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts classes.")
+    task = ALGORITHMS[spec.name].kind.task
+    dataset = catalogue.load(policy, data_dir, offline, task)
+    if dataset.task != task:
+        predicts = "numbers" if task == "regression" else "classes"
+        raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
     encoder = fold_encoder(dataset, policy)
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
     random_state = seeds.integer(seed, dataset.name, "tree")

@@ -28,7 +28,7 @@ def figures(
     Example: oblique figures hhcart_growth --output .
     """
     from oblique_cli.data import files
-    from oblique_cli.drawing import examples, orthogonal, tuning  # noqa: F401  (they register their figures)
+    from oblique_cli.drawing import examples, orthogonal, segments, tuning  # noqa: F401  (they register their figures)
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.drawing.figures import FIGURES, Setting, page
 

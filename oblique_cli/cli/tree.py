@@ -43,9 +43,9 @@ def tree(
     """Fit a tree to all rows of the data set NAME, or of a CSV file, and print its rules.
 
     A row goes the way of "if" when the inequality holds. A leaf shows its class and how many training rows of each
-    class it has. The JSON holds every coefficient to the bit. The formats svg and png draw the tree, and beside it the
-    partition if there are two numeric features; they need --output and matplotlib. Of a condition they show the eight
-    largest coefficients.
+    class it has, or its linear model if the algorithm predicts numbers. The JSON holds every coefficient to the bit.
+    The formats svg and png draw the tree, and beside it the partition if there are two numeric features; they need
+    --output and matplotlib. Of a condition they show the eight largest coefficients.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
@@ -62,8 +62,10 @@ def tree(
     from oblique_cli.tree.describe import export_text
 
     def makes_tree(algorithm: str) -> None:
-        if not ALGORITHMS[algorithm].makes_tree:
+        if not ALGORITHMS[algorithm].kind.makes_tree:
             raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
+        if format_ in DRAWN and not ALGORITHMS[algorithm].kind.hyperplanes:
+            raise ConfigError(f"--format {format_} draws trees of hyperplanes, and {algorithm} makes others: use text.")
 
     fitted = fit_to_all(
         name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique tree", suits=makes_tree
@@ -103,14 +105,23 @@ def tree(
         )
         files.write(Path(str(output)), rendered(figure, format_))
         return
-    right = int((estimator.predict(fitted.X) == dataset.y).sum())
+    predicted = estimator.predict(fitted.X)
+    if dataset.task == "regression":
+        found = f"RMSE {((predicted - dataset.y) ** 2).mean() ** 0.5:.4g} on its {dataset.n} rows"
+    else:
+        found = f"{int((predicted == dataset.y).sum())} of its {dataset.n} rows right"
+    if hasattr(estimator, "reject_"):
+        found += f", {int(estimator.reject_.sum())} rejected"
     heading = (
         f"# {ALGORITHMS[spec.name].title} on {dataset.name}: {estimator.n_leaves_} "
-        f"{'leaf' if estimator.n_leaves_ == 1 else 'leaves'}, depth {estimator.depth_}, "
-        f"{right} of its {dataset.n} rows right\n"
+        f"{'leaf' if estimator.n_leaves_ == 1 else 'leaves'}, depth {estimator.depth_}, {found}\n"
     )
     note = f"# {dataset.note}\n" if dataset.note else ""
-    if values:
+    if dataset.task == "regression":
+        rules = estimator.export_text(features, target or "target", precision)
+    elif hasattr(estimator, "reject_"):
+        rules = estimator.export_text(features, dataset.classes)
+    elif values:
         rules = describe(estimator.tree_, features, values, dataset.classes, precision)
     else:
         rules = export_text(estimator.tree_, features, dataset.classes, precision, levels)

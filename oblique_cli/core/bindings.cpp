@@ -12,7 +12,9 @@
 #include "forest_bindings.hpp"
 #include "growth.hpp"
 #include "hierarchy.hpp"
+#include "least_squares.hpp"
 #include "python_arrays.hpp"
+#include "regions.hpp"
 #include "traverse.hpp"
 
 namespace nb = nanobind;
@@ -648,6 +650,82 @@ nb::object project_rows(const Matrix& x, const Doubles& w) {
   return array(std::move(z), {n});
 }
 
+nb::object prefix_rss_of(const Matrix& rows, const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& cuts,
+                         double zero) {
+  const std::size_t n = rows.shape(0), m = rows.shape(1), n_cuts = cuts.shape(0);
+  require(m >= 1, "rows must have at least the column of the target");
+  for (std::size_t c = 0; c < n_cuts; ++c)
+    require(cuts(c) >= (c ? cuts(c - 1) : 0) && cuts(c) <= static_cast<std::int64_t>(n), "cuts must rise from 0 to n");
+  std::vector<double> out;
+  {
+    nb::gil_scoped_release release;
+    out = prefix_rss(rows.data(), m, cuts.data(), n_cuts, zero);
+  }
+  return array(std::move(out), {n_cuts});
+}
+
+void check_planes(const Matrix& u, const Codes& y, int n_classes, int cells) {
+  require(u.shape(0) >= 1 && u.shape(0) == y.shape(0), "U and y must have the same number of rows, at least one");
+  require(n_classes >= 1 && cells >= 2, "there must be a class and at least two cells along an axis");
+  check_codes(y, static_cast<std::size_t>(n_classes));
+}
+
+std::optional<nb::tuple> region_split(const Matrix& u, const Codes& y, int n_classes, int cells, double alpha,
+                                      double theta) {
+  check_planes(u, y, n_classes, cells);
+  RegionSplit best;
+  {
+    nb::gil_scoped_release release;
+    best = best_regions(u.data(), y.data(), u.shape(0), u.shape(1), n_classes, cells, {alpha, theta});
+  }
+  if (best.x < 0) return std::nullopt;
+  return nb::make_tuple(best.x, best.y, best.pivot, best.other, best.gain);
+}
+
+nb::object points_array(const std::vector<Point>& points) {
+  std::vector<double> flat;
+  for (const Point& point : points) flat.insert(flat.end(), {point.x, point.y});
+  return array(std::move(flat), {points.size(), 2});
+}
+
+nb::tuple regions_of(const Matrix& u, const Codes& y, int n_classes, int x, int y_axis, int pivot, int other, int cells,
+                     double alpha, double theta) {
+  check_planes(u, y, n_classes, cells);
+  const int p = static_cast<int>(u.shape(1));
+  require(x >= 0 && x < p && y_axis >= 0 && y_axis < p && x != y_axis, "a plane has two different features");
+  require(pivot >= 0 && pivot < n_classes && other >= 0 && other < n_classes && pivot != other, "two classes are needed");
+  Planes planes(u.data(), y.data(), u.shape(0), u.shape(1), n_classes, cells);
+  Regions found;
+  GridFrame frame{cells, 0.0, 0.0, 0.0, 0.0};
+  if (!planes.flat(x) && !planes.flat(y_axis)) {
+    planes.use(x, y_axis);
+    frame = planes.frame();
+    // The lower class first, as the search has it: the order of a pair decides how equal distances are settled.
+    auto both = planes.opposed(std::min(pivot, other), std::max(pivot, other), {alpha, theta});
+    found = std::move(pivot < other ? both.first : both.second);
+  }
+  std::vector<double> corners;
+  for (const Rectangle& r : found.rectangles)
+    corners.insert(corners.end(), {frame.x(r.x0), frame.y(r.y0), frame.x(r.x1 + 1), frame.y(r.y1 + 1)});
+  const std::size_t n = found.rectangles.size(), n_points = found.points.size();
+  return nb::make_tuple(array(std::move(corners), {n, 4}), array(std::vector<std::int32_t>(found.cluster.begin(), found.cluster.end()), {n}),
+                        points_array(found.centres), points_array(found.points),
+                        array(std::vector<std::int32_t>(found.owner.begin(), found.owner.end()), {n_points}));
+}
+
+nb::object inside_regions(const Matrix& points, const Codes& owner, const Matrix& centres, const Codes& cluster,
+                          const Matrix& rows) {
+  const std::size_t n_points = points.shape(0), n_rectangles = centres.shape(0), n = rows.shape(0);
+  require(n_points >= 1 && points.shape(1) == 2 && centres.shape(1) == 2 && rows.shape(1) == 2, "points must lie in a plane");
+  require(owner.shape(0) == n_points && cluster.shape(0) == n_rectangles, "every point has an owner, every rectangle a cluster");
+  check_codes(owner, n_rectangles);
+  const InsideTest inside(reinterpret_cast<const Point*>(points.data()), owner.data(), n_points,
+                          reinterpret_cast<const Point*>(centres.data()), cluster.data(), n_rectangles);
+  std::vector<std::uint8_t> out(n);
+  for (std::size_t i = 0; i < n; ++i) out[i] = inside({rows(i, 0), rows(i, 1)});
+  return array(std::move(out), {n});
+}
+
 void load_lapack() {
   const nb::object exported = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
   const nb::object capsule = exported["dsyev"];
@@ -698,6 +776,17 @@ NB_MODULE(_core, m) {
         "Score of each level from the table of weights of levels by classes (thesis 3.7), (n_levels,).");
   m.def("project", &project_rows, "X"_a.noconvert(), "w"_a.noconvert(),
         "X w by the arithmetic that prediction uses.");
+  m.def("prefix_rss", &prefix_rss_of, "rows"_a.noconvert(), "cuts"_a.noconvert(), "zero"_a,
+        "Residual sum of squares of the last column on the others over the first cuts[0], cuts[1], ... rows, by Givens "
+        "rotations; entries below zero once the columns before them are eliminated count as 0.");
+  m.def("region_split", &region_split, "U"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a, "cells"_a, "alpha"_a,
+        "theta"_a, "Best (feature, feature, pivot class, other class, Gini gain) over all planes and pairs, or None.");
+  m.def("regions", &regions_of, "U"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a, "x"_a, "y_axis"_a, "pivot"_a,
+        "other"_a, "cells"_a, "alpha"_a, "theta"_a,
+        "Rectangles of the pivot class against the other: corners (m, 4), cluster (m,), centres (m, 2), boundary points "
+        "(k, 2) and the rectangle that owns each (k,).");
+  m.def("inside_regions", &inside_regions, "points"_a.noconvert(), "owner"_a.noconvert(), "centres"_a.noconvert(),
+        "cluster"_a.noconvert(), "rows"_a.noconvert(), "Whether each row (n, 2) lies inside, (n,) uint8.");
 
   const auto def_condensed = [&]<class T>() {
     m.def("avalanche", &avalanche<T>, "distances"_a.noconvert(), "n"_a, "trace"_a = false,

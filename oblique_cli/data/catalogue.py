@@ -209,11 +209,14 @@ def published_code(name: str, source: str) -> str | None:
     return entry(name).published.get(source)
 
 
-def load(spec: Spec | str, data_dir: str | Path | None = None, offline: bool = False) -> Dataset:
+def load(
+    spec: Spec | str, data_dir: str | Path | None = None, offline: bool = False, task: str = "classification"
+) -> Dataset:
     """Return the data set that a request describes; a bare name asks for that set of the catalogue as it is.
 
     data_dir   where files that are not bundled may be, before $OBLIQUE_DATA and the cache
     offline    never fetch what is missing
+    task       what a CSV file of the user's own is for; a set of the catalogue knows
     Every file of the catalogue is checked against its sha256 each time. Raises DataError (file absent, damaged or not
     as described) or ConfigError (unknown name or policy), one sentence each.
     """
@@ -229,6 +232,7 @@ def load(spec: Spec | str, data_dir: str | Path | None = None, offline: bool = F
             read_csv(spec.csv),
             spec.target,
             name=spec.name,
+            task=task,
             qualitative=spec.qualitative,
             missing=spec.missing,
             encoding=spec.encoding,

@@ -1,8 +1,10 @@
-"""Data sets that are drawn, not read: those of the geometric tree paper, and the thesis' two-dimensional examples.
+"""Data sets that are drawn, not read: those of the geometric tree paper and of Amalaman's dissertation, and the thesis'
+two-dimensional examples.
 
-A generator takes a seed and returns features and labels. The catalogue has an entry for each of them, of availability
-"generated", so a configuration names one like any other set; it is then drawn with `SEED`. The paper and the thesis
-print no coordinates: what they say about a set is in its generator's docstring, the rest is ours.
+A generator takes a seed and returns features and labels, or features and numbers for regression. The catalogue has an
+entry for each of them, of availability "generated", so a configuration names one like any other set; it is then drawn
+with `SEED`. The papers print no coordinates: what they say about a set is in its generator's docstring, the rest is
+ours.
 """
 
 from __future__ import annotations
@@ -19,11 +21,12 @@ from oblique_cli.registry import Registry
 
 Array = NDArray[np.float64]
 Drawn = tuple[Array, NDArray[np.str_]]
+DrawnNumbers = tuple[Array, Array]
 
 # The seed of the sets that the catalogue names.
 SEED = 1
 
-SYNTHETIC: Registry[Callable[[int], Drawn]] = Registry("synthetic data set", "oblique data list")
+SYNTHETIC: Registry[Callable[[int], Drawn | DrawnNumbers]] = Registry("synthetic data set", "oblique data list")
 
 
 def draw(name: str, seed: int = SEED, *, paper_code: str = "", note: str = "") -> Dataset:
@@ -32,12 +35,15 @@ def draw(name: str, seed: int = SEED, *, paper_code: str = "", note: str = "") -
     Raises UnknownName. Stochasticity: one stream named (seed, "synthetic", name).
     """
     X, labels = SYNTHETIC[name](seed)
-    classes = tuple(sorted(set(labels.tolist()), key=label_order))
-    y = np.array([classes.index(label) for label in labels], dtype=np.int32)
+    regression = labels.dtype.kind == "f"
+    classes = () if regression else tuple(sorted(set(labels.tolist()), key=label_order))
+    y = np.array(labels if regression else [classes.index(label) for label in labels])
+    y = y.astype(np.float64 if regression else np.int32)
     X = np.ascontiguousarray(X)
     X.flags.writeable = y.flags.writeable = False
     features = tuple(f"x{j + 1}" for j in range(X.shape[1]))
-    return Dataset(name=name, X=X, y=y, classes=classes, feature_names=features, paper_code=paper_code, note=note)
+    task = "regression" if regression else "classification"
+    return Dataset(name, X, y, classes, features, task=task, paper_code=paper_code, note=note)
 
 
 # ---- Manwani and Sastry (2012), section IV ---------------------------------------------------------------------------
@@ -97,6 +103,123 @@ def balanced(y: NDArray[np.integer], rows: int = 3000, seed: int = 20260101) -> 
         for code in np.unique(y)
     ]
     return np.sort(np.concatenate(drawn))
+
+
+# ---- Amalaman (2015), Tables 2.3 and 3.2 -----------------------------------------------------------------------------
+
+
+@SYNTHETIC.register("three_pieces")
+def three_pieces(seed: int) -> DrawnNumbers:
+    """300 points on three joined lines: along x1 at x2 = 0, twice, then along x2 at x1 = 200. Dataset #1 of Table 2.3.
+
+    The table gives no spacing; here inputs are whole numbers, 100 a piece. The seed decides the order of the rows.
+    """
+    x = np.arange(100.0)
+    zero = np.zeros(100)
+    X = np.vstack([np.c_[x, zero], np.c_[x + 100, zero], np.c_[zero + 200, x]])
+    y = np.concatenate([-2 * x, -700 + 5 * (x + 100), 300 - 3 * x])
+    order = _generator(seed, "three_pieces").permutation(300)
+    return X[order], y[order]
+
+
+@SYNTHETIC.register("one_bend")
+def one_bend(seed: int) -> DrawnNumbers:
+    """2500 points, x1 uniform in [0, 250], x2 = 0; y = x1 below 50 and 100 - x1 above. Dataset #2 of Table 2.3."""
+    x = _generator(seed, "one_bend").uniform(0.0, 250.0, 2500)
+    return np.c_[x, np.zeros(2500)], np.where(x < 50, x, 100 - x)
+
+
+@SYNTHETIC.register("breiman_levels")
+def breiman_levels(seed: int) -> DrawnNumbers:
+    """750 points, x1 in {-1, 1}, nine more in {-1, 0, 1}; a linear function for each x1.
+
+    The CART data set of Table 2.3. Noise is uniform in [-2, 2], as the text says, which alone is a squared error of
+    1.33; the printed errors, below 0.1, must come from less noise.
+    """
+    rng = _generator(seed, "breiman_levels")
+    X = np.c_[rng.choice([-1.0, 1.0], 750), rng.integers(-1, 2, (750, 9))]
+    _, x2, x3, x4, x5, x6, x7 = X.T[:7]
+    y = np.where(X[:, 0] > 0, 3 + 3 * x2 + 2 * x3 + x4, -3 + 3 * x5 + 2 * x6 + x7)
+    return X, y + rng.uniform(-2.0, 2.0, 750)
+
+
+@SYNTHETIC.register("sine_product")
+def sine_product(seed: int) -> DrawnNumbers:
+    """500 points, uniform in [-3, 3]^2, y = 3 sin(x1) sin(x2). 3DSin of Table 2.3."""
+    X = _generator(seed, "sine_product").uniform(-3.0, 3.0, (500, 2))
+    return X, 3 * np.sin(X[:, 0]) * np.sin(X[:, 1])
+
+
+@SYNTHETIC.register("friedman")
+def friedman(seed: int) -> DrawnNumbers:
+    """700 points, uniform in [0, 1]^10, five features that matter, noise uniform in [-1, 1]. Fried of Table 2.3."""
+    rng = _generator(seed, "friedman")
+    X = rng.uniform(0.0, 1.0, (700, 10))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    return X, y + rng.uniform(-1.0, 1.0, 700)
+
+
+@SYNTHETIC.register("sine_2d")
+def sine_2d(seed: int) -> Drawn:
+    """834 points of (0, 1) x [-3, 3]: C+ over 0.3 above sin(2 pi x1), C- over 0.3 below. 2DSin of Table 3.2."""
+
+    def label(x: Array, y: Array) -> NDArray[np.str_]:
+        above = y - np.sin(2 * np.pi * x)
+        return np.where(above > 0.3, "C+", np.where(above < -0.3, "C-", ""))
+
+    return _with_margin(_generator(seed, "sine_2d"), 834, (0.0, 1.0), (-3.0, 3.0), label)
+
+
+@SYNTHETIC.register("patches_4")
+def patches_4(seed: int) -> Drawn:
+    """1082 points: C- in the first and third quadrant, C+ in the others, 0.1 from the axes. 4Patches of Table 3.2.
+
+    The printed range, (0, 1), has no negative values; here it is (-1, 1).
+    """
+
+    def label(x: Array, y: Array) -> NDArray[np.str_]:
+        inside = (np.abs(x) > 0.1) & (np.abs(y) > 0.1)
+        return np.where(inside, np.where(x * y > 0, "C-", "C+"), "")
+
+    return _with_margin(_generator(seed, "patches_4"), 1082, (-1.0, 1.0), (-1.0, 1.0), label)
+
+
+@SYNTHETIC.register("patches_6")
+def patches_6(seed: int) -> Drawn:
+    """1118 points of (-3, 3)^2: the quadrants, the first and third cut in two along x2 = x1. 6Patches of Table 3.2."""
+
+    def label(x: Array, y: Array) -> NDArray[np.str_]:
+        upper, lower = y > x + 0.2, y < x - 0.2
+        inside = (np.abs(x) > 0.1) & (np.abs(y) > 0.1) & (upper | lower)
+        same = x * y > 0
+        return np.where(inside, np.where(same == upper, "C-", "C+"), "")
+
+    return _with_margin(_generator(seed, "patches_6"), 1118, (-3.0, 3.0), (-3.0, 3.0), label)
+
+
+@SYNTHETIC.register("circles_2d")
+def circles_2d(seed: int) -> Drawn:
+    """1670 points of (-5, 5)^2: C+ within 1.2 of the centre or beyond 3.5, C- from 1.5 to 3. Table 3.2, 2DCircles."""
+
+    def label(x: Array, y: Array) -> NDArray[np.str_]:
+        r = np.hypot(x, y)
+        return np.where((r > 3.5) | (r < 1.2), "C+", np.where((r > 1.5) & (r < 3), "C-", ""))
+
+    return _with_margin(_generator(seed, "circles_2d"), 1670, (-5.0, 5.0), (-5.0, 5.0), label)
+
+
+def _with_margin(
+    rng: np.random.Generator,
+    n: int,
+    x: tuple[float, float],
+    y: tuple[float, float],
+    label: Callable[[Array, Array], NDArray[np.str_]],
+) -> Drawn:
+    """The first `n` of points drawn in a box whose label is not ""."""
+    X = np.c_[rng.uniform(*x, 4 * n), rng.uniform(*y, 4 * n)]
+    labels = label(X[:, 0], X[:, 1])
+    kept = np.flatnonzero(labels != "")[:n]
+    return X[kept], labels[kept]
 
 
 # ---- Wickramarachchi (2015), illustrations ---------------------------------------------------------------------------

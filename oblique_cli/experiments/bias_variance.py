@@ -115,6 +115,12 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
         )
     if cv.repeats < 2:
         raise ConfigError(f"bias-variance: cv.repeats is {cv.repeats}, and variance needs at least 2: use more.")
+    for dataset in datasets:
+        if dataset.task == "regression":
+            raise ConfigError(
+                f"bias-variance: {dataset.name} is for regression, and the decomposition is of misclassification "
+                "rates: leave it out."
+            )
     # Checks what a run would check, and knows its seeds.
     seeds = {(job.dataset, job.repeat, job.fold): job.seed for job in jobs_of.expand(experiment, datasets)}
     cases = [

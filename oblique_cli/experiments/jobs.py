@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli import seeds
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import task_of
 from oblique_cli.experiments import schemes
 from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Job
 
@@ -77,12 +78,15 @@ def _digest(value: Any) -> str:
 
 def _check(experiment: Experiment, dataset: Dataset) -> None:
     who = f"data set {dataset.name!r}"
-    if dataset.task != "classification":
-        first = experiment.algorithms[0].id
-        raise DataError(f"{who} is for {dataset.task}, and algorithm {first!r} predicts classes: leave it out.")
-    present = {dataset.classes[code] for code in set(dataset.y.tolist())}
-    if len(present) < 2:
-        raise DataError(f"{who} has one class only, {''.join(present)!r}: there is nothing to tell apart.")
+    for algorithm in experiment.algorithms:
+        if task_of(algorithm.name) != dataset.task:
+            predicts = "numbers" if task_of(algorithm.name) == "regression" else "classes"
+            one = f"algorithm {algorithm.id!r} predicts {predicts}"
+            raise DataError(f"{who} is for {dataset.task}, and {one}: leave it out.")
+    if dataset.task == "classification":
+        present = {dataset.classes[code] for code in set(dataset.y.tolist())}
+        if len(present) < 2:
+            raise DataError(f"{who} has one class only, {''.join(present)!r}: there is nothing to tell apart.")
     schemes.check(dataset, experiment.cv)
     if not schemes.SCHEMES[experiment.cv.scheme].tunes:
         for algorithm in experiment.algorithms:

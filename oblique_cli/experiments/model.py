@@ -163,17 +163,19 @@ class Job:
 class Row:
     """The result of a job, as it is stored.
 
-    n_correct, n_test     accuracy is their ratio; kept apart so that a repetition can be pooled (thesis eq. 1.9.3)
+    n_correct, n_test     accuracy is their ratio; kept apart so that a repetition can be pooled (thesis eq. 1.9.3). For
+                          regression n_correct is 0
     n_leaves, n_nodes, depth   0 for a classifier that is no tree
     fit_seconds           growing the one tree that is tested; `tune_seconds` is what choosing its parameters took
     chosen                parameters that tuning chose, {} if there was nothing to choose
     per_class             class label -> [correct, rows] on the test rows
     inner                 one mapping for each grid value of this fold's own tuning CV: {"params", "n_correct",
                           "n_rows", "n_leaves", "n_trees"}, sums over the tuning folds; [] if there was none, or if
-                          it was shared (two-stage: see `Store.tunings`)
+                          it was shared (two-stage: see `Store.tunings`). For regression "squared_error" takes the place
+                          of "n_correct"
     clusters              class label -> number of its clusters, {} for an algorithm that finds none
-    measures              name -> number: what else the fitted estimator says of itself on the test rows, by its method
-                          `extra_measures(X, y)`; {} for one without
+    measures              name -> number on the test rows: mse, rmse and r2 for regression; and what else the fitted
+                          estimator says of itself by its method `extra_measures(X, y)`
     """
 
     key: str

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import task_of
 from oblique_cli.experiments import schemes
 from oblique_cli.experiments.model import AlgorithmSpec, Experiment, Row
 
@@ -91,6 +92,12 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None) -> 
     names = [run.experiment.name for run in runs]
     if len(set(names)) < len(names):
         raise ConfigError(f"significance: a run is given twice ({', '.join(names)}); give each once.")
+    for run in runs:
+        if any(task_of(algorithm.name) == "regression" for algorithm in run.experiment.algorithms):
+            raise ConfigError(
+                f"significance: {run.experiment.name} predicts numbers, and the tests compare classifiers; its errors "
+                "are in oblique table."
+            )
     labels, found = _methods(runs, titles or {})
     if len(labels) < 2:
         raise ConfigError(

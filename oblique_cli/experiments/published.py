@@ -80,6 +80,8 @@ class Published:
     def methods(self) -> tuple[str, ...]:
         """Every name the number goes by: as printed, and as our table of algorithms has it."""
         printed = tuple(self.method.split(" and "))
+        if self.source == "amalaman2015" and self.method == "M5":
+            return ("M5", "M5-style")
         if "SVM" in printed and (self.source, self.table) in BOTTOM_UP_SVM:
             return (*printed, "BUTIF-SVM")
         return printed

@@ -31,7 +31,7 @@ from oblique_cli.errors import (
     EXIT_TERMINATED,
     ConfigError,
 )
-from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm
+from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import coded_weights, fold_encoder, prepared
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
@@ -75,11 +75,17 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
         predicted = estimator.predict(X)
         done = time.perf_counter()
-        right = predicted == y
         names = case.dataset.classes
         found = getattr(estimator, "n_clusters_", None)
         extra = getattr(estimator, "extra_measures", None)
-        correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
+        measures = {} if extra is None else {name: float(value) for name, value in extra(X, y).items()}
+        if case.dataset.task == "regression":
+            n_correct, per_class, measures = 0, {}, {**errors(y, predicted), **measures}
+        else:
+            right = predicted == y
+            n_correct = int(right.sum())
+            correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
+            per_class = {n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)}
         return Row(
             job.key,
             job.dataset,
@@ -87,7 +93,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             job.repeat,
             job.fold,
             status="ok",
-            n_correct=int(right.sum()),
+            n_correct=n_correct,
             n_test=len(y),
             n_leaves=_leaves(estimator),
             n_nodes=int(getattr(estimator, "n_nodes_", 0)),
@@ -96,13 +102,26 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             fit_seconds=fitted - tuned,
             predict_seconds=done - fitted,
             chosen=dict(chosen),
-            per_class={n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)},
+            per_class=per_class,
             inner=inner,
             clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
-            measures={} if extra is None else {name: float(value) for name, value in extra(X, y).items()},
+            measures=measures,
         )
     except Exception as error:  # whatever it is, it belongs to this fold alone and is shown with it
         return failed(job, error)
+
+
+def errors(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """Return mse, rmse and r2 of predicted numbers; ValueError if they are not finite.
+
+    r2 is 1 - mse over the variance of y on these rows: 0 for their mean. Of a constant y it is 1 or, with any error, 0.
+    """
+    mse = float(np.mean((y - predicted) ** 2))
+    if not np.isfinite(mse):
+        raise ValueError("the predictions are not finite")
+    variance = float(np.var(y))
+    r2 = 1.0 - mse / variance if variance > 0 else float(mse == 0)
+    return {"mse": mse, "rmse": mse**0.5, "r2": r2}
 
 
 def failed(job: Job, error: Exception | str) -> Row:
@@ -132,7 +151,8 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
     The rule (Wickramarachchi 2015, section 5.2): the highest accuracy, pooled over the validation rows; among equals
     the smallest mean number of leaves. The thesis stops there. A further tie goes to the largest value of the
     algorithm's path parameter (of a limit, that is the simpler trees), then to the last candidate, in the order of
-    parameters by name and values as given. All comparisons are of whole numbers.
+    parameters by name and values as given. All comparisons are of whole numbers. For regression the least squared error
+    over the validation rows takes the place of the accuracy.
 
     A path parameter costs one fit a training set: the tree for a larger limit is the tree for the smallest one, cut,
     and the clusters of a bottom-up tree serve every cost.
@@ -145,7 +165,8 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
     fitted_names = sorted(name for name in grid if not (path_values and name == path))
     fitted = [dict(zip(fitted_names, v, strict=True)) for v in itertools.product(*(grid[n] for n in fitted_names))]
     steps = max(1, len(path_values))
-    n_correct = np.zeros((len(fitted), steps), dtype=np.int64)
+    regression = case.dataset.task == "regression"
+    n_correct = np.zeros((len(fitted), steps), dtype=np.float64 if regression else np.int64)  # or minus squared errors
     n_leaves = np.zeros((len(fitted), steps), dtype=np.int64)
     n_rows = n_trees = 0
     for i, pair in enumerate(pairs):
@@ -162,7 +183,8 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
                 n_correct[j] += (estimator.predict_path(X, path_values) == y[:, None]).sum(axis=0)
                 n_leaves[j] += estimator.n_leaves_path(path_values)
             else:
-                n_correct[j, 0] += int((estimator.predict(X) == y).sum())
+                predicted = estimator.predict(X)
+                n_correct[j, 0] += -((predicted - y) ** 2).sum() if regression else int((predicted == y).sum())
                 n_leaves[j, 0] += _leaves(estimator)
     candidates = [{**f, **({path: v} if path_values else {})} for f in fitted for v in (path_values or (None,))]
     correct, leaves = n_correct.ravel().tolist(), n_leaves.ravel().tolist()
@@ -171,7 +193,13 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
         key=lambda c: (correct[c], -leaves[c], candidates[c][path] if path_values else 0, c),
     )
     table = [
-        {"params": params, "n_correct": c, "n_rows": n_rows, "n_leaves": size, "n_trees": n_trees}
+        {
+            "params": params,
+            **({"squared_error": -c} if regression else {"n_correct": c}),
+            "n_rows": n_rows,
+            "n_leaves": size,
+            "n_trees": n_trees,
+        }
         for params, c, size in zip(candidates, correct, leaves, strict=True)
     ]
     return candidates[best], table
@@ -352,7 +380,9 @@ def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[st
 def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:
     """Return the data sets of `experiment`. data_dir : folder of the command line, before the configuration's own."""
     place = data_dir or experiment.data_dir
-    return [catalogue.load(spec, data_dir=place, offline=offline) for spec in experiment.datasets]
+    tasks = {task_of(algorithm.name) for algorithm in experiment.algorithms}
+    own = "regression" if tasks == {"regression"} else "classification"  # what a CSV file is for
+    return [catalogue.load(spec, data_dir=place, offline=offline, task=own) for spec in experiment.datasets]
 
 
 def _with_folds(

@@ -72,6 +72,8 @@ def places(cv: CVSpec) -> list[tuple[int, int]]:
 def check(dataset: Dataset, cv: CVSpec) -> None:
     """Raise ConfigError, in one sentence with a way out, if `dataset` cannot be divided as `cv` asks."""
     kind = SCHEMES[cv.scheme]
+    if is_stratified(cv) and dataset.task == "regression":
+        raise ConfigError(f"data set {dataset.name!r} has no classes to keep the shares of: use scheme ordinary.")
     if cv.scheme == "split":
         if dataset.split is None:
             raise ConfigError(

@@ -24,6 +24,7 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any, Protocol
 
+from oblique_cli.estimators.algorithms import task_of
 from oblique_cli.experiments import published, schemes
 from oblique_cli.experiments.model import AlgorithmSpec, Experiment, Row
 from oblique_cli.experiments.published import Published
@@ -63,6 +64,8 @@ class Line:
     message     message of the first failed fold, by repetition and fold
     clusters    class -> its clusters, averaged over the training sets of the complete repetitions; {} if the algorithm
                 finds none. `clusters_published` are those of a published table, as printed, "" if it has none
+    measures    what else was measured on the test rows (`Row.measures`), mean over the folds of a repetition: errors of
+                regression, which has no accuracy, and shares of rejected rows
     """
 
     dataset: str
@@ -78,6 +81,7 @@ class Line:
     message: str = ""
     clusters: Mapping[str, float] = field(default_factory=dict)
     clusters_published: str = ""
+    measures: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def mark(self) -> str:
@@ -95,23 +99,35 @@ class Table:
     lines: tuple[Line, ...]
     references: tuple[str, ...]
     notes: tuple[str, ...]
+    regression: bool = False
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures that any line has: those of TITLES first, then by name."""
+        found = {name for line in self.lines for name in line.measures}
+        return (*(name for name in TITLES if name in found), *sorted(found - set(TITLES)))
 
     def sheet(self) -> Sheet:
         """What `render` prints."""
         several = len(self.references) > 1
         header = ["data set", "algorithm"]
-        for metric in ("accuracy", "leaves"):
-            header += [metric, "published", "diff"] if self.references else [metric]
+        metrics = self._metrics()
+        for metric in metrics:
+            title = TITLES.get(metric, metric.replace("_", " "))
+            header += [title, "published", "diff"] if self.references else [title]
         clusters = any(line.clusters for line in self.lines)
         if clusters:
             header += ["clusters", "published"] if self.references else ["clusters"]
         rows = []
         for line in self.lines:
             row = [line.dataset, line.label]
-            for value in (line.accuracy, line.leaves):
-                row.append(mean_and_sd(value, line.mark))
+            for metric in metrics:
+                value = _metric(line, metric)
+                own_unit = metric in line.measures
+                row.append(measured(value, line.mark) if own_unit else mean_and_sd(value, line.mark))
                 if self.references:
-                    row += [_printed(value.published, several), _signed(value.difference)]
+                    signed = _signed_measure if own_unit else _signed
+                    row += [_printed(value.published, several), signed(value.difference)]
             if clusters:
                 row.append(f"({', '.join(f'{n:.1f}' for n in line.clusters.values())})" if line.clusters else MISSING)
                 if self.references:
@@ -125,6 +141,9 @@ class Table:
             facts={"published": [_facts(reference) for reference in self.references]},
         )
 
+    def _metrics(self) -> tuple[str, ...]:
+        return (*(() if self.regression else ("accuracy",)), *self.measures, "leaves")
+
     def _record(self, line: Line, clusters: bool) -> dict[str, Any]:
         record: dict[str, Any] = {
             "dataset": line.dataset,
@@ -135,7 +154,8 @@ class Table:
             "folds_failed": line.folds_failed,
             "folds_expected": line.folds_expected,
         }
-        for metric, value in (("accuracy", line.accuracy), ("leaves", line.leaves)):
+        for metric in self._metrics():
+            value = _metric(line, metric)
             record[f"{metric}_mean"] = value.mean
             record[f"{metric}_sd"] = value.sd
             if self.references:
@@ -150,6 +170,16 @@ class Table:
             if self.references:
                 record["clusters_published"] = line.clusters_published or None
         return record
+
+
+TITLES = {"mse": "MSE", "rmse": "RMSE", "r2": "R2"}
+
+
+def _metric(line: Line, name: str) -> Value:
+    if name in ("accuracy", "leaves"):
+        value: Value = getattr(line, name)
+        return value
+    return line.measures.get(name, Value(None, None))
 
 
 # -- from rows to lines ------------------------------------------------------------------------------------------------
@@ -194,7 +224,12 @@ def summarise(
         lines=tuple(lines),
         references=tuple(table.reference for table in shown),
         notes=tuple(_notes(experiment, lines, shown, dataset_notes or {})),
+        regression=_is_regression(experiment),
     )
+
+
+def _is_regression(experiment: Experiment) -> bool:
+    return all(task_of(algorithm.name) == "regression" for algorithm in experiment.algorithms)
 
 
 def _line(
@@ -211,6 +246,8 @@ def _line(
     complete = _complete(done, places)
     # Exact arithmetic: no order of rows or of sums can change a digit.
     accuracies = [Fraction(100 * sum(row.n_correct for row in r), sum(row.n_test for row in r)) for r in complete]
+    if task_of(algorithm.name) == "regression":
+        accuracies = []
     leaves = [Fraction(sum(row.n_leaves for row in r), len(r)) for r in complete]
     clusters = _clusters([row for r in complete for row in r])
     return Line(
@@ -227,6 +264,13 @@ def _line(
         message=failed[0].message if failed else "",
         clusters=clusters,
         clusters_published=_published_clusters(shown, dataset, title) if clusters else "",
+        measures={
+            name: _value(
+                [sum((Fraction(row.measures[name]) for row in r), Fraction(0)) / len(r) for r in complete],
+                _published(shown, experiment, dataset, title, name),
+            )
+            for name in (complete[0][0].measures if complete else ())
+        },
     )
 
 
@@ -319,6 +363,11 @@ def _protocol_notes(experiment: Experiment) -> list[str]:
             f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}{strata}): accuracy in % pooled over the folds of a "
             f"repetition, leaves averaged over its trees{over}."
         )
+        if _is_regression(experiment):
+            protocol = (
+                f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}): errors and leaves averaged over the folds of a "
+                f"repetition{over}."
+            )
     notes = [protocol]
     chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})
     if cv.scheme == "two_stage" and chosen:
@@ -376,6 +425,19 @@ def mean_and_sd(value: Value, mark: str = "") -> str:
     else:
         text = f"{value.mean:.1f} ± {value.sd:.{2 if 0 < value.sd < 0.05 else 1}f}"
     return f"{text} {mark}" if mark else text
+
+
+def measured(value: Value, mark: str = "") -> str:
+    """ "0.02271 ± 0.0004", significant digits of a number in units of its own; a dash if there is no mean."""
+    if value.mean is None:
+        text = MISSING
+    else:
+        text = f"{value.mean:.4g}" if value.sd is None else f"{value.mean:.4g} ± {value.sd:.2g}"
+    return f"{text} {mark}" if mark else text
+
+
+def _signed_measure(difference: float | None) -> str:
+    return MISSING if difference is None else f"{difference:+z.3g}"
 
 
 def _signed(difference: float | None) -> str:

@@ -9,5 +9,7 @@ from oblique_cli.experiments.reproduction import chapter6 as chapter6
 from oblique_cli.experiments.reproduction import gdt as gdt
 from oblique_cli.experiments.reproduction import mpsvm as mpsvm
 from oblique_cli.experiments.reproduction import odt as odt
+from oblique_cli.experiments.reproduction import pathfinder as pathfinder
 from oblique_cli.experiments.reproduction import readings as readings
 from oblique_cli.experiments.reproduction import taxonomy as taxonomy
+from oblique_cli.experiments.reproduction import tprti as tprti

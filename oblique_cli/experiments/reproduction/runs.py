@@ -120,9 +120,9 @@ def outcome(
 
 
 def is_quick(dataset: str) -> bool:
-    """Return whether a data set is small and bundled, as those of the quick profile are."""
+    """Return whether a data set is small and at hand, bundled or drawn, as those of the quick profile are."""
     entry = catalogue.entry(dataset)
-    return entry.availability == "bundled" and entry.n <= QUICK_ROWS
+    return (entry.bundled or entry.generated) and entry.n <= QUICK_ROWS
 
 
 def dataset_names(source: str) -> dict[str, str]:
@@ -180,7 +180,7 @@ def cells(request: Request, reference: str, ours: Ours, not_run: Mapping[str, st
 
 
 # Qualifiers that say how a number was made, not which one it is.
-DESCRIPTIVE = ("sd_over", "class_size", "criterion", "variant", "role", "duplicate_of", "kernel")
+DESCRIPTIVE = ("sd_over", "class_size", "criterion", "variant", "role", "duplicate_of", "kernel", "printed_code")
 
 
 def qualifier(number: Published) -> str:

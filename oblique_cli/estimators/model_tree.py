@@ -1,0 +1,320 @@
+"""The scikit-learn faces of regression trees: TPRTI-A and TPRTI-B, RETIS, M5-style, and CART as a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.errors import ConfigError
+from oblique_cli.model_tree import growing
+from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
+from oblique_cli.model_tree.structure import ModelTree, export_text
+from oblique_cli.model_tree.turning_points import turning_points
+
+Array = NDArray[np.float64]
+
+STOPPING: Mapping[str, Constraint] = {
+    "min_node_percent": Real(0.0, 100.0),
+    "min_improvement_percent": Real(0.0, 100.0),
+    "min_child_percent": Optional(Real(0.0, 100.0)),
+    "max_depth": Optional(Integer(0)),
+}
+LOOK_AHEAD: Mapping[str, Constraint] = {
+    "weighting": Choice(growing.WEIGHTINGS),
+    "selection": Choice(growing.SELECTIONS),
+    "shortlist": Integer(1),
+}
+TURNING: Mapping[str, Constraint] = {
+    "subset_size": Integer(1),
+    "step": Optional(Integer(1)),
+    "cos_beta": Real(-1.0, 1.0),
+    "max_discrete_values": Integer(0),
+}
+DISCRETE = ("auto", "all", "none")
+
+
+class ModelTreeRegressor(RegressorMixin, BaseEstimator):
+    """What the model trees share: rows in an order of their own, growth, prediction, equations."""
+
+    constraints: ClassVar[Mapping[str, Constraint]] = STOPPING
+    needs_pruning_rows: ClassVar[bool] = False
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Grow the tree.
+
+        X : (n, p) finite numbers; y : (n,) finite numbers. A constant target gives one leaf. With fewer rows than
+        coefficients a model goes through all of them, with the smallest coefficients that do.
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, targets = validate_data(
+            self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
+        )
+        targets = np.asarray(targets, dtype=np.float64)
+        # Sums depend on the order of rows, and no tree should.
+        order = np.lexsort((*rows.T[::-1], targets))
+        rows, targets = np.ascontiguousarray(rows[order]), targets[order]
+        tree = growing.grow(rows, targets, self._proposals(rows, targets), self._settings(len(rows)))
+        self.tree_ = self._finished(tree, rows, targets)
+        self.n_leaves_ = self.tree_.n_leaves
+        self.n_nodes_ = self.tree_.n_nodes
+        self.depth_ = self.tree_.depth
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the value of the linear model in each row's leaf. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        return self.tree_.predict(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        return self.tree_.apply(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+    def export_text(self, feature_names: Any = None, target: str = "y", precision: int = 3) -> str:
+        """Return the rules of the tree with the equation of every leaf. feature_names : x1, x2, ... without them."""
+        check_is_fitted(self)
+        names = feature_names or [f"x{j + 1}" for j in range(self.n_features_in_)]
+        return export_text(self.tree_, names, target, precision)
+
+    def _settings(self, n: int) -> Settings:
+        shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
+        child = self.min_node_percent if self.min_child_percent is None else self.min_child_percent
+        return Settings(
+            min_node=self.min_node_percent / 100 * n,
+            min_improvement=self.min_improvement_percent / 100,
+            min_child=child / 100 * n,
+            max_depth=self.max_depth,
+            **shared,
+        )
+
+    def _proposals(self, X: Array, y: Array) -> Proposals:
+        raise NotImplementedError
+
+    def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
+        return tree
+
+
+class TPRTIRegressor(ModelTreeRegressor):
+    """A regression tree with linear leaves, cut at turning points (TPRTI; Amalaman 2015, chapter 2).
+
+    Turning points are found once: along each feature, rows are cut into windows, and a window's centroid is one if the
+    line through the centroids in the plane of that feature and y turns there. At a node, variant A scores a cut at
+    every turning point it still has; variant B scores the coordinates of the one farthest from the node's model.
+
+    Parameters
+    ----------
+    variant : {"A", "B"}, default "A"
+    subset_size : int, default 5
+        S, rows of a window. Table 2.5 has 3 to 250, chosen for each data set.
+    step : int or None, default None
+        K, by how many rows a window moves on; None for S, windows that do not overlap. The paper gives no value.
+    cos_beta : float in [-1, 1], default 0.8
+        A centroid is a turning point if the cosine of its turn is below this. Angles depend on units; nothing is
+        scaled.
+    discrete : {"auto", "all", "none"} or list of columns, default "auto"
+        Features of which every distinct value is a turning point; "auto" are those with at most `max_discrete_values`.
+    max_discrete_values : int, default 10
+    min_node_percent : float, default 10
+        A node with fewer rows, in percent of the training rows, is a leaf.
+    min_improvement_percent : float, default 10
+        Least part of a node's residual sum of squares that a cut must take away.
+    min_child_percent : float or None, default None
+        Least rows of a child, in percent of the training rows; None for `min_node_percent`, since Table 2.5 calls that
+        the required size of a node. With 0, leaves of a few rows come about, whose models go astray between rows.
+    max_depth : int or None, default None
+    weighting : {"size", "sum"}, default "size"
+        "size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even cut
+        then halves the sum even where it explains nothing, and trees grow until nodes are small; "sum" adds them.
+    selection : {"rss", "leave_one_out"}, default "rss"
+        "leave_one_out", beyond the paper, scores the `shortlist` best cuts again by cross-validation: the error of
+        predicting each row from the other rows of its side, in closed form. The stopping rule uses it as well.
+    shortlist : int, default 20
+
+    Attributes
+    ----------
+    tree_ : ModelTree
+    turning_points_ : TurningPoints
+    n_features_in_, n_leaves_, n_nodes_, depth_ : int
+
+    Nothing is drawn at random, and the order of the training rows does not matter.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "variant": Choice(("A", "B")),
+        **TURNING,
+        **STOPPING,
+        **LOOK_AHEAD,
+    }
+    # A configuration cannot know columns by number.
+    words: ClassVar[Mapping[str, Constraint]] = {"discrete": Choice(DISCRETE)}
+
+    def __init__(
+        self,
+        variant: str = "A",
+        *,
+        subset_size: int = 5,
+        step: int | None = None,
+        cos_beta: float = 0.8,
+        discrete: Any = "auto",
+        max_discrete_values: int = 10,
+        min_node_percent: float = 10,
+        min_improvement_percent: float = 10,
+        min_child_percent: float | None = None,
+        max_depth: int | None = None,
+        weighting: str = "size",
+        selection: str = "rss",
+        shortlist: int = 20,
+    ) -> None:
+        self.variant = variant
+        self.subset_size = subset_size
+        self.step = step
+        self.cos_beta = cos_beta
+        self.discrete = discrete
+        self.max_discrete_values = max_discrete_values
+        self.min_node_percent = min_node_percent
+        self.min_improvement_percent = min_improvement_percent
+        self.min_child_percent = min_child_percent
+        self.max_depth = max_depth
+        self.weighting = weighting
+        self.selection = selection
+        self.shortlist = shortlist
+
+    def _proposals(self, X: Array, y: Array) -> Proposals:
+        step = self.subset_size if self.step is None else self.step
+        if step > self.subset_size:
+            owner = type(self).__name__
+            raise ConfigError(f"step of {owner} must not exceed subset_size, {self.subset_size}. Got {step}.")
+        found = turning_points(X, y, self._discrete(X), self.subset_size, step, self.cos_beta)
+        self.turning_points_ = found
+        return AllTurns(found) if self.variant == "A" else FarthestTurn(found)
+
+    def _discrete(self, X: Array) -> NDArray[np.bool_]:
+        p = X.shape[1]
+        if isinstance(self.discrete, str):
+            if self.discrete == "auto":
+                return np.array([len(np.unique(column)) <= self.max_discrete_values for column in X.T])
+            if self.discrete in DISCRETE:
+                return np.full(p, self.discrete == "all")
+        else:
+            columns = np.asarray(self.discrete)
+            whole = columns.ndim == 1 and (columns.dtype.kind in "iu" or len(columns) == 0)
+            if whole and (len(columns) == 0 or 0 <= columns.min() <= columns.max() < p):
+                return np.isin(np.arange(p), columns)
+        raise ConfigError(
+            f"discrete of {type(self).__name__} must be one of {', '.join(DISCRETE)} or a list of columns from 0 to "
+            f"{p - 1}. Got {self.discrete!r}."
+        )
+
+
+class RETISRegressor(ModelTreeRegressor):
+    """A regression tree with linear leaves that tries every distinct value of every feature (Karalic 1992).
+
+    As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. Parameters are those of
+    `TPRTIRegressor`. One pass over the sorted rows answers all cuts of a feature, so a node costs O(n p^3), not
+    O(n^2 p^3).
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, **LOOK_AHEAD}
+
+    def __init__(
+        self,
+        *,
+        min_node_percent: float = 10,
+        min_improvement_percent: float = 10,
+        min_child_percent: float | None = None,
+        max_depth: int | None = None,
+        weighting: str = "size",
+        selection: str = "rss",
+        shortlist: int = 20,
+    ) -> None:
+        self.min_node_percent = min_node_percent
+        self.min_improvement_percent = min_improvement_percent
+        self.min_child_percent = min_child_percent
+        self.max_depth = max_depth
+        self.weighting = weighting
+        self.selection = selection
+        self.shortlist = shortlist
+
+    def _proposals(self, X: Array, y: Array) -> Proposals:
+        return EveryValue()
+
+
+class M5StyleRegressor(ModelTreeRegressor):
+    """A regression tree grown by the variance of the target, cut at means, with linear leaves, pruned (after M5).
+
+    Growth as Amalaman (2015), section 2.1, describes M5; pruning by Quinlan's estimate of the error, mean absolute
+    residual times (n + v) / (n - v). Of M5 as Quinlan (1992) and Weka have it, three things are not done: leaving terms
+    out of a leaf's model, smoothing along the path, and searching all values of a feature.
+
+    Parameters
+    ----------
+    min_node_percent : float, default 1
+    min_improvement_percent : float, default 0
+        Least part of the sum of squares around the mean that a cut must take away.
+    min_child_percent, max_depth : as in `TPRTIRegressor`
+    pruning : bool, default True
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, "pruning": Boolean()}
+
+    def __init__(
+        self,
+        *,
+        min_node_percent: float = 1,
+        min_improvement_percent: float = 0,
+        min_child_percent: float | None = None,
+        max_depth: int | None = None,
+        pruning: bool = True,
+    ) -> None:
+        self.min_node_percent = min_node_percent
+        self.min_improvement_percent = min_improvement_percent
+        self.min_child_percent = min_child_percent
+        self.max_depth = max_depth
+        self.pruning = pruning
+
+    def _settings(self, n: int) -> Settings:
+        shared = super()._settings(n)
+        return Settings(
+            shared.min_node, shared.min_improvement, shared.min_child, shared.max_depth, weighting="sum", constant=True
+        )
+
+    def _proposals(self, X: Array, y: Array) -> Proposals:
+        return Means()
+
+    def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
+        return growing.prune(tree, X, y) if self.pruning else tree
+
+
+class CARTRegressor(DecisionTreeRegressor):
+    """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read."""
+
+    needs_pruning_rows: ClassVar[bool] = False
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "min_samples_leaf": Integer(1),
+        "min_samples_split": Integer(2),
+        "max_depth": Optional(Integer(1)),
+        "max_leaf_nodes": Optional(Integer(2)),
+        "ccp_alpha": Real(0.0),
+    }
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves."""
+        return int(self.get_n_leaves())
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of nodes, leaves included."""
+        return int(self.tree_.node_count)
+
+    @property
+    def depth_(self) -> int:
+        """Longest path from the root."""
+        return int(self.get_depth())

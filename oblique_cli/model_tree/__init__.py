@@ -1,0 +1,1 @@
+"""Regression trees with linear models in their leaves (Amalaman 2015, chapter 2)."""

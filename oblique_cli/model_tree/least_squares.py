@@ -1,0 +1,113 @@
+"""Least squares of a node: one model fitted to its rows, and residual sums of many cuts from one pass over them.
+
+A pass rotates row after row into a triangular factor (`core/least_squares.hpp`), which costs O(p^2) a row and gives the
+residual sum of squares after every row. Columns are centred and scaled at the node first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import _core
+
+Array = NDArray[np.float64]
+
+# A column counts as depending on others if less than this share of its own spread is left once they are taken out.
+ZERO = 1e-9
+
+
+@dataclass(frozen=True)
+class Linear:
+    """y = coef @ x + intercept, fitted to some rows with this residual sum of squares and rank (intercept included)."""
+
+    coef: Array
+    intercept: float
+    rss: float
+    rank: int
+
+    def predict(self, X: Array) -> Array:
+        """X : (n, p); returns (n,)."""
+        return X @ self.coef + self.intercept
+
+
+def scaled(values: Array) -> tuple[Array, Array, Array]:
+    """Return columns of mean 0 and standard deviation 1, the means, and the deviations; a constant column becomes 0.
+
+    values : (n, m). A column is constant if it varies by rounding errors of its magnitude only.
+    """
+    centre = values.mean(axis=0)
+    spread = values.std(axis=0)
+    noise = 64 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0.0)
+    constant = (values.max(axis=0) == values.min(axis=0)) | (spread <= noise)
+    spread = np.where(constant, 1.0, spread)
+    out = (values - centre) / spread
+    out[:, constant] = 0.0
+    return out, centre, np.where(constant, 0.0, spread)
+
+
+def fit_linear(X: Array, y: Array) -> Linear:
+    """Return the least-squares model of y on X; of several, the one whose scaled coefficients are shortest.
+
+    X : (n, p), n >= 1; y : (n,). With fewer rows than coefficients the model goes through every row.
+    """
+    Z, centre, spread = scaled(X)
+    target, middle = y - y.mean(), float(y.mean())
+    used = spread > 0
+    coef = np.zeros(X.shape[1])
+    rank = 1
+    if used.any():
+        beta, _, found, _ = np.linalg.lstsq(Z[:, used], target, rcond=ZERO)
+        coef[used] = beta / spread[used]
+        rank += int(found)
+    intercept = middle - float(centre @ coef)
+    residuals = target - (X - centre) @ coef
+    return Linear(coef, intercept, float(residuals @ residuals), rank)
+
+
+class Passes:
+    """The rows of a node, ready for residual sums of the two sides of any cut.
+
+    X : (n, p); y : (n,); constant : model the mean alone, not a linear function (M5's splits)
+    """
+
+    def __init__(self, X: Array, y: Array, *, constant: bool = False) -> None:
+        target, _, spread = scaled(y[:, None])
+        self._unit = float(spread[0] ** 2)
+        Z, _, widths = scaled(X)
+        columns = [np.ones((len(X), 1)), target] if constant else [np.ones((len(X), 1)), Z[:, widths > 0], target]
+        self._rows = np.hstack(columns)
+
+    def sides(self, order: NDArray[np.intp], cuts: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Return the residual sums of squares left and right of each cut.
+
+        order : (n,) the rows as they are sorted; cuts : (k,) rising numbers of rows on the left
+        """
+        rows = self._rows[order]
+        left = _core.prefix_rss(rows, cuts, ZERO)
+        backward = np.ascontiguousarray(len(order) - cuts[::-1])
+        right = _core.prefix_rss(np.ascontiguousarray(rows[::-1]), backward, ZERO)[::-1]
+        return self._unit * left, self._unit * right
+
+
+def left_out_error(X: Array, y: Array) -> float:
+    """Return the sum of squared errors of predicting each row from a model of the others (leave-one-out).
+
+    X : (n, p); y : (n,). In closed form, e_i / (1 - h_i), h_i the diagonal of the hat matrix. A row that its model
+    needs (h_i = 1) is predicted by the mean of the others instead.
+    """
+    n = len(y)
+    if n == 1:
+        return np.inf
+    Z, _, spread = scaled(X)
+    design = np.hstack([np.full((n, 1), 1.0), Z[:, spread > 0]])
+    U, singular, _ = np.linalg.svd(design, full_matrices=False)
+    U = U[:, singular > ZERO * singular[0]]
+    target = y - y.mean()
+    residuals = target - U @ (U.T @ target)
+    room = 1.0 - np.einsum("ij,ij->i", U, U)
+    alone = room <= 1e-10
+    errors = np.where(alone, target * n / (n - 1), residuals / np.where(alone, 1.0, room))
+    return float(errors @ errors)

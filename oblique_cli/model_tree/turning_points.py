@@ -1,0 +1,82 @@
+"""Turning points: where the trend of the target along one feature changes direction (Amalaman 2015, algorithm 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TurningPoints:
+    """Centroids at which a trend turns, in the space of all features and the target.
+
+    feature : (t,) the feature along which each was found
+    centres : (t, p) means of all features over the rows of its window; targets : (t,) those of y
+    """
+
+    feature: NDArray[np.intp]
+    centres: Array
+    targets: Array
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    def where(self, keep: NDArray[np.bool_]) -> TurningPoints:
+        """Return some of them. keep : (t,)."""
+        return TurningPoints(self.feature[keep], self.centres[keep], self.targets[keep])
+
+
+def turning_points(
+    X: Array, y: Array, discrete: NDArray[np.bool_], subset_size: int, step: int, cos_beta: float
+) -> TurningPoints:
+    """Return the turning points of every plane (feature, target), features in order, along each by rising value.
+
+    X : (n, p); y : (n,)
+    discrete : (p,) features of which every distinct value is one, by its centroid
+    subset_size, step   S and K: a window of S rows, sorted by the feature, drops its first K rows and takes the next K.
+                        What is left at the end and fills no window is left out
+    cos_beta            a centroid is one if the cosine of the angle between the segments that lead to it and from it is
+                        below this. 1 means straight on, so the first and the last centroid never are
+
+    Rows of one value are sorted by target, then stay in their order. Centroids at one place count once.
+    """
+    both = np.column_stack([X, y])
+    planes, centroids = [], []
+    for j in range(X.shape[1]):
+        rows = both[np.lexsort((y, X[:, j]))]
+        if discrete[j]:
+            starts = np.flatnonzero(np.r_[True, rows[1:, j] != rows[:-1, j]])
+            sizes = np.diff(np.r_[starts, len(rows)])
+            found = np.add.reduceat(rows, starts, axis=0) / sizes[:, None]
+            found[:, j] = rows[starts, j]  # the value itself, without the rounding of a mean
+        else:
+            found = _turns(_windows(rows, subset_size, step), j, cos_beta)
+        planes.append(np.full(len(found), j))
+        centroids.append(found)
+    points = np.vstack(centroids)
+    return TurningPoints(np.concatenate(planes), points[:, :-1], points[:, -1])
+
+
+def _windows(rows: Array, size: int, step: int) -> Array:
+    """Centroids of windows over sorted rows; none if there are fewer rows than a window has."""
+    starts = np.arange(0, len(rows) - size + 1, step)
+    if len(starts) == 0:
+        return rows[:0]
+    return np.stack([rows[start : start + size].mean(axis=0) for start in starts])
+
+
+def _turns(centroids: Array, feature: int, cos_beta: float) -> Array:
+    """Those of the centroids at which the line through them in the plane (feature, target) turns."""
+    plane = centroids[:, [feature, -1]]
+    moved = np.r_[True, (plane[1:] != plane[:-1]).any(axis=1)][: len(plane)]
+    centroids, plane = centroids[moved], plane[moved]
+    if len(plane) < 3:
+        return centroids[:0]
+    steps = np.diff(plane, axis=0)
+    steps = steps / np.hypot(steps[:, 0], steps[:, 1])[:, None]
+    cosines = (steps[:-1] * steps[1:]).sum(axis=1)
+    return centroids[1:-1][cosines < cos_beta]
