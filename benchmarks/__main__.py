@@ -1,6 +1,5 @@
 """All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
-pruning, memory, startup.
-"""
+pruning, memory and startup."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli import _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import ALGORITHMS, ENSEMBLES, make
+from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST, make
 from oblique_cli.estimators.forest import BASES, REGULARIZATIONS, HHCARTForestClassifier, MPSVMForestClassifier
 
 KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
-NAMES = [algorithm.name for algorithm in ENSEMBLES]
+NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.kind is FOREST]
 
 
 def small_set(seed: int, n: int = 60, p: int = 5, n_classes: int = 4, whole: bool = False) -> tuple[Any, Any]:

@@ -45,7 +45,7 @@ ESTIMATORS = [
     HCEditClassifier("upgma", beta=0.8),
 ]
 CLASSIFIERS = [e for e in ESTIMATORS if hasattr(e, "predict")]
-NAMES = [algorithm.name for algorithm in NEIGHBOURS]
+NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.kind is NEIGHBOURS]
 
 
 def noisy(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:

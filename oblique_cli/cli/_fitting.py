@@ -65,7 +65,7 @@ def fit_to_all(
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
     suits(spec.name)
-    task = ALGORITHMS[spec.name].task
+    task = ALGORITHMS[spec.name].kind.task
     dataset = catalogue.load(policy, data_dir, offline, task)
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"

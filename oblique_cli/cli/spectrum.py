@@ -59,13 +59,14 @@ def spectrum(
     Example: oblique spectrum spect --algorithm aft --set n_trees=40
              oblique spectrum spect --algorithm odt --component 1 --format json
     """
-    from oblique_cli.estimators.algorithms import ALGORITHMS, Discrete
+    from oblique_cli.estimators.algorithms import ALGORITHMS, DISCRETE_ENSEMBLE, DISCRETE_TREE
     from oblique_cli.estimators.encoding import encoded_names
     from oblique_cli.fourier.summary import interactions, largest
 
     def has_spectrum(algorithm: str) -> None:
-        if not isinstance(ALGORITHMS[algorithm], Discrete):
-            known = ", ".join(name for name, found in ALGORITHMS.items() if isinstance(found, Discrete))
+        discrete = (DISCRETE_TREE, DISCRETE_ENSEMBLE)
+        if ALGORITHMS[algorithm].kind not in discrete:
+            known = ", ".join(name for name, found in ALGORITHMS.items() if found.kind in discrete)
             raise ConfigError(f"{algorithm} does not split on levels of single features; use one of {known}.")
 
     fitted = fit_to_all(

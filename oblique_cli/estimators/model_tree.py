@@ -152,6 +152,8 @@ class TPRTIRegressor(ModelTreeRegressor):
         **STOPPING,
         **LOOK_AHEAD,
     }
+    # A configuration cannot know columns by number.
+    words: ClassVar[Mapping[str, Constraint]] = {"discrete": Choice(DISCRETE)}
 
     def __init__(
         self,

@@ -210,6 +210,8 @@ class NearestNeighborsClassifier(ClassifierMixin, _OnDistances):
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = NEIGHBOURS
+    # A configuration's data set holds rows, so "precomputed" is not for it.
+    words: ClassVar[Mapping[str, Constraint]] = {"metric": Choice(METRICS)}
     needs_pruning_rows: ClassVar[bool] = False
 
     def __init__(
@@ -519,8 +521,3 @@ class HCEditClassifier(NearestNeighborsClassifier):
         for beta in betas:
             check({"beta": beta}, self.constraints, type(self).__name__)
         return [np.flatnonzero(editing.hc_edit(self.taxonomy_, beta)) for beta in betas]
-
-
-def neighbour_options(estimator: type[NearestNeighborsClassifier]) -> dict[str, Constraint]:
-    """Return what a configuration may set: all but the metric "precomputed", for a data set holds rows."""
-    return dict(estimator.constraints) | {"metric": Choice(METRICS)}

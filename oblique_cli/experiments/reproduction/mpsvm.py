@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oblique_cli.estimators.algorithms import ALGORITHMS, ENSEMBLES
+from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST
 from oblique_cli.experiments import bias_variance, published, significance
 from oblique_cli.experiments.published import Published
 from oblique_cli.experiments.reproduction.cells import Cell
@@ -23,7 +23,7 @@ from oblique_cli.experiments.reproduction.studies import STUDIES, ExtraTable, Re
 from oblique_cli.experiments.running import load_datasets
 
 PAPER = "zhang2014"
-TITLES = [algorithm.title for algorithm in ENSEMBLES]
+TITLES = [algorithm.title for algorithm in ALGORITHMS.values() if algorithm.kind is FOREST]
 BASES = ("RaF", "RoF", "RRoF")
 RULES = ("T", "P", "N")
 
