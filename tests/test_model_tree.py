@@ -19,7 +19,7 @@ from oblique_cli.model_tree.least_squares import ZERO, Passes, fit_linear, left_
 from oblique_cli.model_tree.structure import ModelTree, export_text
 from oblique_cli.model_tree.turning_points import turning_points
 
-NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.task == "regression"]
+NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.kind.task == "regression"]
 MODELS = {
     "tprti_a": TPRTIRegressor("A"),
     "tprti_b": TPRTIRegressor("B"),
