@@ -310,7 +310,7 @@ class _Checking:
             self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
             return None
         constraints = table[name].parameters
-        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), table[name].without)
+        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), table[name].kind.without)
         label = self.one(entries["id"], "id", ID) if "id" in entries else name
         params: dict[str, Any] = {}
         grid: dict[str, tuple[Any, ...]] = {}
