@@ -17,6 +17,10 @@ from oblique_cli.data import load
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.pathfinder import PathfinderClassifier
+from oblique_cli.experiments import config
+from oblique_cli.experiments.running import run
+from oblique_cli.experiments.store import Store
+from oblique_cli.experiments.tables import summarise
 from oblique_cli.regions.clusters import Grid, best_clusters, clusters_of
 
 __all__ = ["call"]
@@ -355,3 +359,20 @@ def test_the_tree_command_shows_planes_and_rejections(call):
     document = json.loads(call("tree", "patches_4", "--algorithm", "pathfinder", "--format", "json").out)
     assert document["schema"] == "oblique-region-tree/1"
     assert call("tree", "patches_4", "--algorithm", "pathfinder", "--set", "grid_size=auto").code == 0
+
+
+def test_the_printed_accuracy_stands_beside_the_one_that_counts_rejected_rows_as_right(tmp_path):
+    plain = {
+        "version": 1,
+        "dataset": "bupa",
+        "algorithm": {"name": "pathfinder"},
+        "cv": {"folds": 3, "repeats": 1},
+        "published": ["amalaman2015:3.7"],
+    }
+    asked = config.from_mapping(plain, "rejects", [], where="test")
+    with Store(tmp_path / "oblique.sqlite") as store:
+        run(asked, store, n_jobs=1)
+        (line,) = summarise(store.rows(asked.name), asked, titles={"pathfinder": "PATHFINDER"}).lines
+    assert line.accuracy.published is None
+    assert line.measures["published_accuracy_percent"].published.mean == 81.63
+    assert line.measures["reject_percent"].published.mean == 21.63
