@@ -38,7 +38,8 @@ def two_algorithms(monkeypatch):
         "pruning": Choice(("none", "cost_complexity")),
         "fast": Boolean(),
     }
-    table = {"bend": SimpleNamespace(without={}, parameters=bend), "stump": SimpleNamespace(without={}, parameters={})}
+    kind = SimpleNamespace(without={})
+    table = {"bend": SimpleNamespace(kind=kind, parameters=bend), "stump": SimpleNamespace(kind=kind, parameters={})}
     monkeypatch.setattr(config, "algorithm_table", lambda: table)
 
 
