@@ -113,12 +113,13 @@ def _documented(results: str) -> list[str]:
     from oblique_cli.data import files
     from oblique_cli.experiments.reproduction import document
 
+    for name in document.DOCUMENTS:
+        if not Path(name).is_file():
+            raise ConfigError(f"there is no {name} here: go to the folder of the sources first.")
     made = document.blocks(Path(results))
     changed = []
     for name in document.DOCUMENTS:
         path = Path(name)
-        if not path.is_file():
-            raise ConfigError(f"there is no {name} here: go to the folder of the sources first.")
         before = path.read_text(encoding="utf-8")
         after = document.filled(before, made)
         if after != before:
