@@ -315,6 +315,14 @@ def test_what_is_too_large_is_refused_with_the_count_and_what_to_lower():
     assert spectrum_of(tree, indicators(tree), max_terms=1000, max_order=2).orders.max() == 2
     with pytest.raises(TooLarge, match="passes 9 nodes; lower max_depth, energy or min_confidence"):
         tree_from_spectrum(spectrum_of(tree, indicators(tree)), ClassShares(2), max_nodes=9)
+    inner = np.arange(1100)
+    feature, first = np.full((2, 2201), -1)
+    feature[np.append(0, 2 * inner[1:])], first[np.append(0, 2 * inner[1:])] = inner, 2 * inner + 1
+    chain = DiscreteTree(Domain([2] * 1100), feature, first, np.zeros((2201, 1)), np.arange(2201) % 2)
+    for max_order in (None, 500):
+        with pytest.raises(TooLarge, match=r"takes 1000000000000000 terms or more, more than the 4194304 allowed"):
+            spectrum_of(chain, indicators(chain), max_order=max_order)
+    assert count_terms(chain, 1) == 1101
     wide = complete(8, 60)
     with pytest.raises(TooLarge, match=r"a table over the \d+ features of this tree has \d+ points"):
         spectrum_of(wide, indicators(wide), method="table")
