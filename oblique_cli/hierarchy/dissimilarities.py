@@ -46,7 +46,7 @@ def checked_condensed(values: ArrayLike, dtype: str = "float64", names: Sequence
         raise DataError(f"a condensed matrix is a list of dissimilarities. Got {array.ndim} dimensions.")
     n = number_of_objects(array)
     _check_values(array, lambda k: _pair_at(k, n), names)
-    return np.ascontiguousarray(array, dtype=dtype)
+    return _stored(array, n, dtype)
 
 
 def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] | None = None) -> Condensed:
@@ -76,7 +76,7 @@ def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] 
             f"a dissimilarity matrix must be symmetric: {_name(i, names)} to {_name(j, names)} is {array[i, j]:g}, "
             f"and back it is {array[j, i]:g}."
         )
-    return np.ascontiguousarray(squareform(array, force="tovector", checks=False), dtype=dtype)
+    return _stored(squareform(array, force="tovector", checks=False), len(array), dtype)
 
 
 def to_square(condensed: Condensed) -> Array:
@@ -104,7 +104,7 @@ def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", d
     """
     rows = np.asarray(X, dtype=np.float64)
     shift, scale = spread_of(rows, scaling)
-    return _defined(pdist((rows - shift) / scale, metric), metric).astype(dtype, copy=False)
+    return _stored(_defined(pdist((rows - shift) / scale, metric), metric), len(rows), dtype)
 
 
 def between(A: Array, B: Array, metric: str) -> Array:
@@ -117,6 +117,18 @@ def _defined(distances: Array, metric: str) -> Array:
         raise DataError(f"the {metric} distance of some rows is not a number; choose another metric or scaling.")
     # Cosine and correlation of equal directions may come out below zero by rounding.
     return np.maximum(distances, 0.0)
+
+
+def _stored(distances: NDArray[Any], n: int, dtype: str) -> Condensed:
+    """Return distances of n objects as a contiguous array; DataError if their squares or sums would be infinite."""
+    limit = min(math.sqrt(np.finfo(np.float64).max), float(np.finfo(dtype).max)) / n**2
+    largest = float(distances.max(initial=0.0))
+    if largest > limit:
+        raise DataError(
+            f"sums of dissimilarities of {n} objects need each to be {limit:.3g} or less in {dtype}. Got "
+            f"{largest:.3g}; divide all by the same number."
+        )
+    return np.ascontiguousarray(distances, dtype=dtype)
 
 
 def _numbers(values: ArrayLike) -> NDArray[Any]:
