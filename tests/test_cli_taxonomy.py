@@ -168,6 +168,13 @@ def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes
     assert again.cells == found.cells and again.tables == found.tables
 
 
+def test_pimas_finding_is_of_class_0_and_of_no_other():
+    for modes, direction in (([3, 0], True), ([0, 3], False), ([1, 1], False), ([0, 0], False)):
+        findings: list[tuple[str, str, str, bool | None]] = []
+        study._of_set("pima", {}, findings, {1.0: np.array(modes)}, 0.5, 3.0)
+        assert findings[0][0].startswith("pima: subclasses") and findings[0][3] is direction
+
+
 def test_boston_has_three_classes_at_the_log_prices_of_earlier_comparisons_and_twelve_columns():
     data, scaling = study.dataset_of("boston_housing_3class", request())
     assert (data.n, data.p, data.classes, scaling) == (506, 12, ("low", "middle", "high"), "zscore")
