@@ -122,6 +122,12 @@ def test_one_object_and_one_class_have_a_report_too(call):
         assert ended.code == 0, ended.err
 
 
+def test_a_threshold_that_is_no_number_is_refused(call):
+    ended = call("taxonomy", "iris", "--threshold", "nan")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "'nan' is not a number" in ended.err
+
+
 def test_oblique_tree_says_that_neighbours_have_no_hyperplanes(call):
     ended = call("tree", "iris", "--algorithm", "hc_edit_staxac")
     assert (ended.code, ended.err.count("\n")) == (2, 1)

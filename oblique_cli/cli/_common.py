@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import shlex
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -66,6 +67,17 @@ output_option = click.option(
     callback=writable,
     help="Write the table to FILE, whole or not at all, instead of standard output.",
 )
+
+
+class Number(click.FloatRange):
+    """A number in a range; click itself lets "nan" pass, which no range holds."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or fail in a sentence."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
 
 
 class Jobs(click.ParamType[Any]):
