@@ -136,7 +136,8 @@ def test_oblique_tree_says_that_neighbours_have_no_hyperplanes(call):
 
 def test_names_are_escaped_in_svg():
     tree = staxac.staxac(np.ones(1), [0, 1])[0]
-    made = report.Report("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c"), ("<x>", "y"), 1.0, 1)
+    made = report.Report("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c\x01"), ("<x>", "y\x1b"), 1.0, 1)
+    assert all(line.isprintable() for line in made.text().split("\n"))
     ET.fromstring(made.svg())
     assert "\x1b[" not in made.text() and "\x1b[" in made.text(lambda text, code: f"\x1b[3{code}m{text}")
 
