@@ -122,6 +122,13 @@ def test_scaled_distances_do_not_depend_on_units_and_constant_columns_are_nothin
     np.testing.assert_allclose(between(X, X, "euclidean")[0, 1], pairwise(X, scaling="none")[0])
 
 
+def test_a_column_whose_variance_is_infinite_is_named():
+    rows = [[0.0, 1e200], [1.0, -1e200], [2.0, 0.0]]
+    with pytest.raises(DataError, match=r"column 2 has no finite variance .largest value 1e\+200.; divide"):
+        pairwise(rows)
+    assert pairwise(rows, "hamming", "none").tolist() == [1.0, 1.0, 1.0]
+
+
 def test_labels_are_matched_by_name_or_by_place():
     assert read_labels("x\ny\nx\n", "l", NAMES, 3) == ["x", "y", "x"]
     assert read_labels("class\nx\ny\nx\n", "l", None, 3) == ["x", "y", "x"]

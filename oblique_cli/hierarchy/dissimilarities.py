@@ -89,12 +89,19 @@ def to_square(condensed: Condensed) -> Array:
 def spread_of(X: Array, scaling: str) -> tuple[Array, Array]:
     """Return the shift and scale of each column: mean and standard deviation, or 0 and 1 for scaling "none".
 
-    A column of equal values has scale 1, so that it is 0 in every row.
+    A column of equal values has scale 1, so that it is 0 in every row. DataError if a variance is infinite.
     """
     if scaling == "none":
         return np.zeros(X.shape[1]), np.ones(X.shape[1])
-    scale = X.std(axis=0)
-    return X.mean(axis=0), np.where((scale > 0) & (np.ptp(X, axis=0) > 0), scale, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        shift, scale = X.mean(axis=0), X.std(axis=0)
+    wrong = np.flatnonzero(~np.isfinite(shift) | ~np.isfinite(scale))
+    if len(wrong):
+        raise DataError(
+            f"column {wrong[0] + 1} has no finite variance (largest value {np.abs(X[:, wrong[0]]).max():.3g}); "
+            "divide it by a number, or set scaling to none."
+        )
+    return shift, np.where((scale > 0) & (np.ptp(X, axis=0) > 0), scale, 1.0)
 
 
 def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", dtype: str = "float64") -> Condensed:
