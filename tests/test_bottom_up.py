@@ -88,6 +88,15 @@ def test_an_inverted_range_of_k_is_refused():
     )
 
 
+def test_an_inverted_range_of_k_is_refused_before_anything_runs():
+    message = "min_components of hhbut must not exceed max_components, 2. Got 5."
+    with pytest.raises(ConfigError) as error:
+        make("hhbut", min_components=5, max_components=2)
+    assert str(error.value) == message
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        config.from_mapping(plan({"name": "hhbut", "min_components": 5, "max_components": 2}))
+
+
 def test_there_are_no_sample_weights():
     with pytest.raises(TypeError, match="sample_weight"):
         BottomUpTreeClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 2])

@@ -38,8 +38,8 @@ def two_algorithms(monkeypatch):
         "pruning": Choice(("none", "cost_complexity")),
         "fast": Boolean(),
     }
-    kind = SimpleNamespace(without={})
-    table = {"bend": SimpleNamespace(kind=kind, parameters=bend), "stump": SimpleNamespace(kind=kind, parameters={})}
+    common = {"kind": SimpleNamespace(without={}), "clash": lambda params: None}
+    table = {"bend": SimpleNamespace(**common, parameters=bend), "stump": SimpleNamespace(**common, parameters={})}
     monkeypatch.setattr(config, "algorithm_table", lambda: table)
 
 

@@ -72,7 +72,14 @@ class Algorithm(ABC):
             message = violation(name, value, table[name], self.name)
             if message:
                 raise ConfigError(message)
+        clash = self.clash(params)
+        if clash:
+            raise ConfigError(clash)
         return self._estimator(random_state, params)
+
+    def clash(self, params: Mapping[str, Any]) -> str | None:
+        """Return the one sentence for parameters that are allowed each and not together, or None."""
+        return None
 
     @abstractmethod
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
@@ -148,6 +155,11 @@ class BottomUp(Algorithm):
         """The estimator's own."""
         own = bottom_up.BottomUpTreeClassifier().get_params(deep=False)
         return {name: own[name] for name in self.parameters}
+
+    def clash(self, params: Mapping[str, Any]) -> str | None:
+        """A range of K that holds nothing."""
+        k = self.defaults | dict(params)
+        return bottom_up.inverted_range(self.name, k["min_components"], k["max_components"])
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> bottom_up.BottomUpTreeClassifier:
         return bottom_up.BottomUpTreeClassifier(self.splitter, random_state=random_state, **params)

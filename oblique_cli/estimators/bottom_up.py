@@ -265,11 +265,16 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
     def _check_parameters(self) -> None:
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
-        if self.max_components is not None and self.min_components > self.max_components:
-            raise ConfigError(
-                f"min_components of {owner} must not exceed max_components, {self.max_components}. "
-                f"Got {self.min_components}."
-            )
+        message = inverted_range(owner, self.min_components, self.max_components)
+        if message:
+            raise ConfigError(message)
+
+
+def inverted_range(owner: str, min_components: int, max_components: int | None) -> str | None:
+    """Return the sentence for a range of K that holds nothing, or None."""
+    if max_components is None or min_components <= max_components:
+        return None
+    return f"min_components of {owner} must not exceed max_components, {max_components}. Got {min_components}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -329,6 +329,8 @@ class _Checking:
                 self.problems.add(entry.place, message)
             else:
                 params[key] = self.one(entry, owner, constraints[key])
+        if None not in params.values() and (clash := table[name].clash(params)):
+            self.problems.add(value.place, clash)
         if (size := math.prod(map(len, grid.values()))) > MAX_GRID:
             self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
         return AlgorithmSpec(name, label, params, grid)
