@@ -642,14 +642,18 @@ class Forest {
   }
 
  private:
-  static constexpr std::size_t kFewest = 256, kMost = 4096;   // rows that share one reading of a tree's nodes
+  // Rows that share one reading of a tree's nodes: many, as a tree may be larger than the caches that are near. Of rotated
+  // rows a copy is made, so there they are fewer.
+  static constexpr std::size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
 
   // use(tree number, row number, leaf) for every row and tree, the trees of a row in order.
   template <class Use>
   void blocks(const double* x, std::size_t n, int n_threads, Use use) const {
-    // About four blocks a thread, so that none is left with the work while the others wait.
-    const std::size_t size =
-        n_threads > 1 ? std::clamp(n / (4 * static_cast<std::size_t>(n_threads)), kFewest, kMost) : kMost;
+    const bool rotates = !trees.empty() && trees[0].rotation.given();
+    const std::size_t most = rotates ? kMostRotated : kMost;
+    // About two blocks a thread, so that none is left with the work while the others wait.
+    const std::size_t n_blocks = n_threads > 1 ? 2 * static_cast<std::size_t>(n_threads) : 1;
+    const std::size_t size = std::clamp(n / n_blocks, kFewest, most);
     on_threads((n + size - 1) / size, n_threads, [&]() {
       return [&, rotated = std::vector<double>(), walks = std::vector<ForestTree::Walk>(size),
               leaves = std::vector<std::int32_t>(size)](std::size_t block) mutable {
