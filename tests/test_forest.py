@@ -299,7 +299,10 @@ def test_one_class_is_a_leaf_and_its_only_vote():
     ("params", "message"),
     [
         ({"mtry": 9}, r"^mtry of MPSVMForestClassifier must be at most the number of features, 4\. Got 9\.$"),
-        ({"n_trees": 0}, r"^n_trees of MPSVMForestClassifier must be a whole number, at least 1\. Got 0\.$"),
+        ({"n_trees": 0}, r"^n_trees of MPSVMForestClassifier must be a whole number from 1 to 1000000\. Got 0\.$"),
+        ({"n_trees": 10**15}, r"^n_trees of MPSVMForestClassifier must be a whole number from 1 to 1000000\."),
+        ({"max_depth": 2**40}, r"^max_depth of MPSVMForestClassifier must be a whole number from 1 to 2147483647,"),
+        ({"n_jobs": 2**40}, r"^n_jobs of MPSVMForestClassifier must be"),
         ({"base": "rof", "mtry": 2}, r"must be None with base 'rof', which searches all features\. Got 2; base 'rrof'"),
         ({"base": "rof", "oob_score": True}, r"^oob_score of MPSVMForestClassifier needs bootstrap samples\."),
         ({"n_jobs": 0}, r"^n_jobs of MPSVMForestClassifier must not be 0\."),
