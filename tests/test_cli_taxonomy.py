@@ -122,6 +122,12 @@ def test_one_object_and_one_class_have_a_report_too(call):
         assert ended.code == 0, ended.err
 
 
+def test_a_threshold_that_is_no_number_is_refused(call):
+    ended = call("taxonomy", "iris", "--threshold", "nan")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "must be a number. Got 'nan'." in ended.err
+
+
 def test_oblique_tree_says_that_neighbours_have_no_hyperplanes(call):
     ended = call("tree", "iris", "--algorithm", "hc_edit_staxac")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
@@ -130,7 +136,8 @@ def test_oblique_tree_says_that_neighbours_have_no_hyperplanes(call):
 
 def test_names_are_escaped_in_svg():
     tree = staxac.staxac(np.ones(1), [0, 1])[0]
-    made = report.Report("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c"), ("<x>", "y"), 1.0, 1)
+    made = report.Report("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c\x01"), ("<x>", "y\x1b"), 1.0, 1)
+    assert all(line.isprintable() for line in made.text().split("\n"))
     ET.fromstring(made.svg())
     assert "\x1b[" not in made.text() and "\x1b[" in made.text(lambda text, code: f"\x1b[3{code}m{text}")
 
@@ -166,6 +173,13 @@ def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes
     assert row[3] == "the same"
     again = study.STUDIES["taxonomy"]().run(request(dataset=("art_sequences_20", "art1_sequences")))
     assert again.cells == found.cells and again.tables == found.tables
+
+
+def test_pimas_finding_is_of_class_0_and_of_no_other():
+    for modes, direction in (([3, 0], True), ([0, 3], False), ([1, 1], False), ([0, 0], False)):
+        findings: list[tuple[str, str, str, bool | None]] = []
+        study._of_set("pima", {}, findings, {1.0: np.array(modes)}, 0.5, 3.0)
+        assert findings[0][0].startswith("pima: subclasses") and findings[0][3] is direction
 
 
 def test_boston_has_three_classes_at_the_log_prices_of_earlier_comparisons_and_twelve_columns():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oblique_cli.errors import ConfigError
 from oblique_cli.fourier.c45 import C45
 from oblique_cli.fourier.domain import Domain, phases, psi
-from oblique_cli.fourier.extraction import BYTES_A_TERM, count_terms, node_means, spectrum_of, transform
+from oblique_cli.fourier.extraction import bytes_a_term, count_terms, node_means, spectrum_of, transform
 from oblique_cli.fourier.principal import gram_of_trees, principal_components
 from oblique_cli.fourier.spectrum import CoefficientMatrix, Spectrum, TooLarge, combination
 from oblique_cli.fourier.structure import DiscreteTree, TreeBuilder, describe
@@ -291,17 +291,20 @@ def test_sums_and_multiples_of_spectra_are_those_of_functions(seed):
     assert len(zero) == 0
 
 
-def test_deep_trees_of_many_features_stay_sparse():
-    tree = complete(9, 180)
+@pytest.mark.parametrize(("features", "classes"), [(60, 2), (180, 2), (60, 26)])
+def test_deep_trees_of_many_features_stay_sparse(features, classes):
+    tree = complete(8, features)
+    tree = DiscreteTree(tree.domain, tree.feature, tree.first_child, tree.values, np.arange(tree.n_nodes) % classes)
+    outputs = indicators(tree, classes)
     terms = count_terms(tree)
     _ = tree.paths, tree.measures
     tracemalloc.start()
-    spectrum = spectrum_of(tree, indicators(tree), method="paths")
+    spectrum = spectrum_of(tree, outputs, method="paths")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len(spectrum) <= terms == (4**9 - 1) // 3 + 1
-    assert peak <= BYTES_A_TERM * terms * 2  # keys of three words
-    assert spectrum.energy == pytest.approx(gram_of_trees([tree], [indicators(tree)])[0, 0], abs=1e-12)
+    assert len(spectrum) <= terms == (4**8 - 1) // 3 + 1
+    assert peak <= bytes_a_term(tree.domain, outputs.shape[1]) * terms
+    assert spectrum.energy == pytest.approx(gram_of_trees([tree], [outputs])[0, 0], abs=1e-12)
 
 
 def test_what_is_too_large_is_refused_with_the_count_and_what_to_lower():
@@ -315,6 +318,14 @@ def test_what_is_too_large_is_refused_with_the_count_and_what_to_lower():
     assert spectrum_of(tree, indicators(tree), max_terms=1000, max_order=2).orders.max() == 2
     with pytest.raises(TooLarge, match="passes 9 nodes; lower max_depth, energy or min_confidence"):
         tree_from_spectrum(spectrum_of(tree, indicators(tree)), ClassShares(2), max_nodes=9)
+    inner = np.arange(1100)
+    feature, first = np.full((2, 2201), -1)
+    feature[np.append(0, 2 * inner[1:])], first[np.append(0, 2 * inner[1:])] = inner, 2 * inner + 1
+    chain = DiscreteTree(Domain([2] * 1100), feature, first, np.zeros((2201, 1)), np.arange(2201) % 2)
+    for max_order in (None, 500):
+        with pytest.raises(TooLarge, match=r"takes 1000000000000000 terms or more, more than the 2462710 allowed"):
+            spectrum_of(chain, indicators(chain), max_order=max_order)
+    assert count_terms(chain, 1) == 1101
     wide = complete(8, 60)
     with pytest.raises(TooLarge, match=r"a table over the \d+ features of this tree has \d+ points"):
         spectrum_of(wide, indicators(wide), method="table")

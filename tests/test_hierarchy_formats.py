@@ -73,6 +73,7 @@ def test_a_matrix_is_read_in_every_form(lines, names):
         (["3", "a 1 2", "b 3"], "a PHYLIP matrix of 3 objects has 3 names with 9 numbers (square) or 3 (lower"),
         (["3", "a 1 2", "b 3 4"], "every name of a PHYLIP matrix begins a line. Got '1' as name 2 within one."),
         (["3", "a 1 2 5", "b 3 4 5"], "Got 8 words."),
+        (["9" * 5000, "a 0", "b 1 0"], "holds 'a 0' where a number is expected."),
         (["2", "a", "b x"], "row 2 of the matrix holds 'x' where a number is expected."),
         (["2", "a 0 1", "a 1 0"], "Got 'a' twice."),
     ],
@@ -93,6 +94,13 @@ def test_numbers_are_checked_wherever_they_come_from():
         from_square(np.zeros((0, 0)))
     with pytest.raises(DataError, match="the cosine distance of some rows is not a number"):
         pairwise([[0.0, 0.0], [1.0, 2.0]], "cosine", "none")
+    for dtype, huge in (("float64", 1e200), ("float32", 1e38)):
+        for made in (lambda d, t=dtype: checked_condensed([d], t), lambda d, t=dtype: from_square([[0, d], [d, 0]], t)):
+            with pytest.raises(DataError, match=r"sums of dissimilarities of 2 objects .* divide all"):
+                made(huge)
+            assert made(1e30).tolist() == [np.dtype(dtype).type(1e30)]
+    with pytest.raises(DataError, match="divide all by the same number"):
+        pairwise([[0.0], [1e200]], "cityblock", "none")
     # Rounding in the last digits is not asymmetry.
     nearly = SQUARE.copy()
     nearly[0, 1] *= 1 + 1e-15
@@ -114,6 +122,13 @@ def test_scaled_distances_do_not_depend_on_units_and_constant_columns_are_nothin
     np.testing.assert_allclose(between(X, X, "euclidean")[0, 1], pairwise(X, scaling="none")[0])
 
 
+def test_a_column_whose_variance_is_infinite_is_named():
+    rows = [[0.0, 1e200], [1.0, -1e200], [2.0, 0.0]]
+    with pytest.raises(DataError, match=r"column 2 has no finite variance .largest value 1e\+200.; divide"):
+        pairwise(rows)
+    assert pairwise(rows, "hamming", "none").tolist() == [1.0, 1.0, 1.0]
+
+
 def test_labels_are_matched_by_name_or_by_place():
     assert read_labels("x\ny\nx\n", "l", NAMES, 3) == ["x", "y", "x"]
     assert read_labels("class\nx\ny\nx\n", "l", None, 3) == ["x", "y", "x"]
@@ -127,9 +142,13 @@ def test_labels_are_matched_by_name_or_by_place():
         ("alpha,x\nbeta,y\ngamma,x\ndelta,x\n", "l: 3 objects need 3 labels. Got 4."),
         ("", "l: a file of labels has one label a line"),
         ("a,b,c\n", "l: a file of labels has one label a line"),
+        ("alpha,x\nbeta,\ngamma,y\n", "l: the label of 'beta' is empty."),
+        ("a" * 200_000 + "\nx\ny\n", "l: it cannot be read as CSV"),
     ):
         with pytest.raises(DataError, match=message):
             read_labels(text, "l", NAMES, 3)
+    with pytest.raises(DataError, match="l: the label of '2' is empty"):
+        read_labels("1,x\n2,\n3,y\n", "l", None, 3)
 
 
 def parsed(text: str) -> tuple[dict[str, float], float]:

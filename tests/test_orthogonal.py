@@ -341,6 +341,17 @@ def test_the_papers_protocol_is_measured_and_named_and_never_predicts():
     assert measures["variance_kept"] >= measures["variance_of_first"] > 0
 
 
+@pytest.mark.parametrize("name", ["rft", "odt_lr"])
+def test_a_label_that_no_training_row_has_is_never_measured_as_right(name):
+    X = np.array([[0.0], [1.0]] * 10)
+    params = {"paper_protocol": True} if name == "odt_lr" else {}
+    model = make(name, random_state=1, n_trees=5, **params).fit(X, 2 * X[:, 0].astype(int))
+    key = {"rft": "tree_accuracy", "odt_lr": "accuracy_weights_fitted_on_test_rows"}[name]
+    for unseen in (1, 3):
+        measures = model.extra_measures(X[:4], [0, unseen, 0, unseen])
+        assert measures[key] <= 0.5
+
+
 def test_wide_data_of_three_classes_and_many_levels_has_complex_spectra_and_real_predictions():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 5, size=(150, 12)).astype(float)
@@ -394,7 +405,7 @@ def test_oblique_tree_prints_rules_of_one_tree_and_refuses_many(call):
     kept = ("--set", "dataset.missing=keep", "--set", "algorithm.missing=impute", "--set", "encoding=ordinal")
     assert call("tree", "house_votes", "--algorithm", "c45", *kept).code == 0
     drawn = call("tree", "iris", "--algorithm", "c45", "--format", "svg", "--output", "tree.svg")
-    assert drawn.code == 2 and "c45 makes a tree of many branches, which is not drawn" in drawn.err
+    assert drawn.code == 2 and "c45 makes others: use text" in drawn.err
     document = json.loads(call("tree", "iris", "--algorithm", "c45", "--format", "json").out)
     assert document["schema"] == "oblique-discrete-tree/1"
     assert [len(names) for names in document["value_names"]] == document["cardinalities"]

@@ -3,6 +3,7 @@
 import pytest
 
 from oblique_cli.experiments.reproduction import document
+from oblique_cli.experiments.reproduction.studies import STUDIES
 from oblique_cli.resources import PACKAGE
 
 ROOT = PACKAGE.parent
@@ -15,6 +16,12 @@ def test_every_algorithm_and_every_command_is_in_the_readme():
     readme = (ROOT / "README.md").read_text()
     assert [name for name in ALGORITHMS if f"`{name}`" not in readme] == []
     assert [name for name in COMMANDS if f"`oblique {name}" not in readme] == []
+
+
+def test_every_study_is_in_the_list_of_reproductions():
+    text = (ROOT / "docs" / "reproduction.md").read_text()
+    assert [name for name in STUDIES if f"| `make reproduce-{name}` |" not in text] == ["readings"]
+    assert "| `oblique reproduce readings` |" in text
 
 
 @pytest.mark.parametrize("name", document.DOCUMENTS)

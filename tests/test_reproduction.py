@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.experiments import published
-from oblique_cli.experiments.reproduction import chapter3, document, readings, reporting, runs
+from oblique_cli.experiments.reproduction import chapter3, chapter5, document, readings, reporting, runs
 from oblique_cli.experiments.reproduction.cells import AGREES, DEVIATES, NOT_PRINTED, NOT_RUN, Cell, agreement
 from oblique_cli.experiments.reproduction.studies import STUDIES, Request
 
@@ -178,6 +178,16 @@ def test_folds_of_the_fold_tables_are_those_of_the_whole_tables(request_for):
         assert all(cell.published_sd is not None for cell in cells)
 
 
+def test_a_repetition_keeps_its_number_when_another_one_failed(request_for):
+    run = runs.outcome(request_for, "reproduce/chapter5_two_stage")
+    printed = [n for n in published.numbers("wickramarachchi2015", "5.4") if n.metric == "accuracy_percent"]
+    first, second = (next(n for n in printed if n.qualifiers["repetition"] == number) for number in "12")
+    damaged = replace(run, rows=tuple(replace(r, status="failed") if r.repeat == 0 else r for r in run.rows))
+    whole, part = chapter5._of_repetitions(run), chapter5._of_repetitions(damaged)
+    assert whole(first, "wine")[0] != whole(second, "wine")[0] == part(second, "wine")[0]
+    assert part(first, "wine") is None
+
+
 def test_clusters_add_up_to_leaves(request_for):
     found = STUDIES["chapter6"]().run(replace(request_for, only={**request_for.only, "algorithm": ("hhbut",)})).cells
     counts = [cell.ours for cell in found if cell.metric == "avg_clusters_per_class"]
@@ -224,6 +234,18 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
     assert made["deviations-chapter5"] == made["readings"] == "Not run with the full profile yet.\n"
 
 
+def test_documents_are_not_emptied_by_a_folder_without_results(tmp_path, call):
+    with pytest.raises(ConfigError, match="has no results of a full profile"):
+        document.blocks(tmp_path)
+    for name in document.DOCUMENTS:
+        path = call.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("<!-- begin summary -->\nold\n<!-- end summary -->\n")
+    ended = call("reproduce", "report", "--results", "elsewhere")
+    assert ended.code == 2 and "elsewhere has no results of a full profile" in ended.err
+    assert all("old" in (call.folder / name).read_text() for name in document.DOCUMENTS)
+
+
 def test_only_what_is_between_the_marks_of_a_block_is_made():
     text = "a\n<!-- begin summary -->\nold\n<!-- end summary -->\nb\n"
     once = document.filled(text, {"summary": "new\n"})
@@ -254,9 +276,18 @@ def test_a_study_of_a_small_part_prints_every_cell_and_resumes(call):
     assert reporting.read_cells(call.folder / "results" / "reproduction" / "chapter3_quick_only.csv") == cells
 
 
+def test_a_file_in_the_place_of_the_folder_of_cells_is_one_sentence(call):
+    (call.folder / "results").mkdir()
+    (call.folder / "results" / "reproduction").touch()
+    words = ("reproduce", "chapter3", "--profile", "quick", "--only", "dataset=wine", "--only", "algorithm=hhcart_d")
+    ended = call(*words)
+    assert ended.code == 5 and "reproduction cannot be made (File exists)" in ended.err
+
+
 def test_strict_ends_with_6_while_a_cell_is_unexplained(call, monkeypatch):
     words = ("reproduce", "chapter3", "--profile", "quick", "--only", "dataset=wine", "--only", "algorithm=hhcart_d")
-    assert call(*words, "--strict").code in (0, 6)
+    monkeypatch.setattr(Cell, "verdict", property(lambda self: AGREES))
+    assert call(*words, "--strict").code == 0
     monkeypatch.setattr(Cell, "verdict", property(lambda self: DEVIATES))
     assert call(*words, "--strict").code == 6
     assert call(*words).code == 0
@@ -284,6 +315,9 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
         (("chapter33",), "Did you mean 'chapter3'"),
         (("chapter3", "--only", "datset=wine"), "must be dataset=NAME or algorithm=NAME"),
         (("chapter3", "--only", "dataset=wien"), "wine"),
+        (("chapter3", "--only", "algorithm=hhcrt_a"), "Did you mean 'hhcart_a'"),
+        (("chapter3", "--only", "algorithm=butif_svm"), "reproduce chapter3: --only leaves nothing of the full"),
+        (("readings", "--only", "dataset=income"), "reproduce readings: --only leaves nothing"),
     ],
 )
 def test_a_mistake_is_one_sentence(call, words, message):

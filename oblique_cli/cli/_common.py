@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,16 @@ output_option = click.option(
     callback=writable,
     help="Write the table to FILE, whole or not at all, instead of standard output.",
 )
+
+
+class NumberRange(click.FloatRange):
+    """A range of numbers. That of click lets "nan" through, which is neither below nor above any limit."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"must be a number. Got {value!r}.", param, ctx)
+        return float(number)
 
 
 class Jobs(click.ParamType[Any]):

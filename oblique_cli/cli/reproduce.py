@@ -88,7 +88,10 @@ def reproduce(
     code = EXIT_OK
     texts: list[str] = []
     for study in studies:
-        report = reporting.of(study, study.run(request), request)
+        result = study.run(request)
+        if result.is_empty:
+            continue
+        report = reporting.of(study, result, request)
         texts.append(report.render(format_))
         write("\n".join(texts) if output else "\n" * (len(texts) > 1) + texts[-1], output)
         report.save()
@@ -97,6 +100,11 @@ def reproduce(
         if report.regressions or (strict and report.unexplained):
             code = max(code, EXIT_OUTSIDE_TOLERANCE)
         code = max(code, report.exit_code)
+    if not texts:
+        raise ConfigError(
+            f"reproduce {name}: --only leaves nothing of the {profile} profile; name data sets and algorithms of its "
+            "tables."
+        )
     raise SystemExit(code)
 
 
@@ -105,12 +113,13 @@ def _documented(results: str) -> list[str]:
     from oblique_cli.data import files
     from oblique_cli.experiments.reproduction import document
 
+    for name in document.DOCUMENTS:
+        if not Path(name).is_file():
+            raise ConfigError(f"there is no {name} here: go to the folder of the sources first.")
     made = document.blocks(Path(results))
     changed = []
     for name in document.DOCUMENTS:
         path = Path(name)
-        if not path.is_file():
-            raise ConfigError(f"there is no {name} here: go to the folder of the sources first.")
         before = path.read_text(encoding="utf-8")
         after = document.filled(before, made)
         if after != before:
@@ -122,7 +131,10 @@ def _documented(results: str) -> list[str]:
 def _resolved(only: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Return `only` with our own names of data sets; UnknownName says what is close."""
     from oblique_cli.data import catalogue
+    from oblique_cli.estimators.algorithms import ALGORITHMS
 
+    for name in only.get("algorithm", ()):
+        ALGORITHMS[name]
     return {
         kind: tuple(catalogue.resolve(name) for name in names) if kind == "dataset" else names
         for kind, names in only.items()

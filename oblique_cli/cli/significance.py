@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, find_run, format_option, output_option, results_option, writable, write
+from oblique_cli.cli._common import (
+    NumberRange,
+    database,
+    find_run,
+    format_option,
+    output_option,
+    results_option,
+    writable,
+    write,
+)
 
 # The names in paired.METRICS, which the help must know without importing it.
 METRICS = ("accuracy", "leaves")
@@ -17,7 +26,7 @@ METRICS = ("accuracy", "leaves")
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 0.5, min_open=True),
+    type=NumberRange(0, 0.5, min_open=True),
     default=0.05,
     show_default=True,
     help="Level of the tests.",
@@ -25,7 +34,7 @@ METRICS = ("accuracy", "leaves")
 @click.option(
     "--rope",
     metavar="POINTS",
-    type=click.FloatRange(0, 100),
+    type=NumberRange(0, 100),
     default=1.0,
     show_default=True,
     help="Accuracies that differ by less are practically the same.",
@@ -33,7 +42,7 @@ METRICS = ("accuracy", "leaves")
 @click.option(
     "--rope-leaves",
     metavar="SHARE",
-    type=click.FloatRange(0, 10),
+    type=NumberRange(0, 10),
     default=0.1,
     show_default=True,
     help="Leaves that differ by a smaller share are practically the same.",

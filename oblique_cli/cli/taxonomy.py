@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import data_dir_option, offline_option, output_option, own_data, write
+from oblique_cli.cli._common import NumberRange, data_dir_option, offline_option, output_option, own_data, write
 
 if TYPE_CHECKING:
     from oblique_cli.hierarchy.report import Report
@@ -39,7 +39,7 @@ TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": 
 @click.option("--missing", type=click.Choice(MISSING), default="error", show_default=True, help="Empty cells of rows.")
 @click.option(
     "--threshold",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=NumberRange(0, 1, min_open=True),
     default=1.0,
     show_default=True,
     help="Purity of clusters.",

@@ -105,6 +105,12 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator):
         rows = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite, reset=False)
         return coded(rows, self.columns_)
 
+    def _class_codes(self, y: ArrayLike) -> Ints:
+        """Codes of labels, -1 for those that no training row has, (n,)."""
+        labels = np.asarray(y)
+        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
+        return np.where(self.classes_[codes] == labels, codes, -1)
+
     def _indicator(self, tree: DiscreteTree) -> Array:
         """Outputs of a tree at its nodes: the indicators of labels, (n_nodes, K)."""
         if len(self.classes_) <= 2:

@@ -145,7 +145,7 @@ class ReconstructedFourierTreeClassifier(_Rebuilt):
 
         Accuracies are of single trees, not of votes, as in figures 7, 9, 12, 13 and 15 of the paper, on the rows given.
         """
-        codes, truth = self._codes(X), np.searchsorted(self.classes_, y)
+        codes, truth = self._codes(X), self._class_codes(y)
 
         def accuracy(trees: list[DiscreteTree]) -> float:
             return float(np.mean([(tree.labels[tree.apply(codes)] == truth).mean() for tree in trees]))
@@ -403,7 +403,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
             "first_n_nodes": float(self.trees_[0].n_nodes),
         }
         if self.paper_protocol:
-            codes, truth = self._codes(X), np.searchsorted(self.classes_, y)
+            codes, truth = self._codes(X), self._class_codes(y)
             scores = self._outputs(codes) @ self._fitted_weights(codes, truth)
             shares = ClassShares(len(self.classes_))(scores)
             found["accuracy_weights_fitted_on_test_rows"] = float((np.argmax(shares, axis=1) == truth).mean())

@@ -25,8 +25,9 @@ from oblique_cli.fourier.spectrum import Spectrum, TooLarge
 from oblique_cli.fourier.structure import DiscreteTree
 
 TABLE_POINTS = 2**20  # largest table
-MAX_TERMS = 2**22  # terms of one tree; each takes at most BYTES_A_TERM while they are summed
-BYTES_A_TERM = 160  # for up to 64 binary features and one output, or half as many terms otherwise
+MAX_TERMS = 2**22  # terms of one tree
+MAX_BYTES = 2**31  # that they may take while they are summed: fewer terms of many outputs
+MOST_COUNTED = 10**15  # terms beyond it are not counted
 GROUP = 32  # size of the matrices that the fast transform multiplies by
 
 
@@ -35,14 +36,14 @@ def spectrum_of(
     leaf_values: NDArray[Any],
     *,
     max_order: int | None = None,
-    max_terms: int = MAX_TERMS,
+    max_terms: int | None = None,
     method: str = "auto",
 ) -> Spectrum:
     """Return the exact spectrum of the function that a tree computes.
 
     leaf_values : (n_nodes, K) value of K functions at each leaf; what internal nodes have is not read
     max_order   : leave out coefficients of higher order; the others are not changed by that
-    max_terms   : TooLarge if more terms than this would have to be summed
+    max_terms   : TooLarge if more terms than this would have to be summed; None for MAX_TERMS, or what MAX_BYTES hold
     method      : "paths", "table", or "auto" for the one that does less work
     """
     values = np.array(leaf_values, dtype=np.float64).reshape(tree.n_nodes, -1)
@@ -59,16 +60,19 @@ def spectrum_of(
                 "allowed; use method 'paths'."
             )
         return _by_table(tree, values, used).truncated(max_order=max_order)
+    if max_terms is None:
+        max_terms = min(MAX_TERMS, MAX_BYTES // bytes_a_term(tree.domain, values.shape[1]))
     if terms > max_terms:
         raise TooLarge(
-            f"the spectrum of a tree of depth {tree.depth} and {tree.n_leaves} leaves takes {terms} terms, more than "
+            f"the spectrum of a tree of depth {tree.depth} and {tree.n_leaves} leaves takes {terms} terms"
+            f"{' or more' if terms == MOST_COUNTED else ''}, more than "
             f"the {max_terms} allowed; lower max_order or max_depth, or prune more (confidence)."
         )
     return _by_paths(tree, values, max_order)
 
 
 def count_terms(tree: DiscreteTree, max_order: int | None = None) -> int:
-    """Return how many terms the walk along the paths sums, order 0 included."""
+    """Return how many terms the walk along the paths sums, order 0 included, or MOST_COUNTED if there are more."""
     inner = np.flatnonzero(~tree.is_leaf)
     if max_order == 0 or len(inner) == 0:
         return 1
@@ -76,13 +80,19 @@ def count_terms(tree: DiscreteTree, max_order: int | None = None) -> int:
     lambdas = np.where(features >= 0, tree.domain.lambdas[features], 1).astype(np.float64)
     own = tree.domain.lambdas[tree.feature[inner]] - 1.0
     if max_order is None:
-        return 1 + int(own @ lambdas.prod(axis=1))
+        with np.errstate(over="ignore"):
+            return 1 + int(min(own @ lambdas.prod(axis=1), MOST_COUNTED - 1))
     # ways[r] = choices of partitions that hold r features of the path: coefficients of prod_a (1 + (lambda_a - 1) z).
     ways = np.zeros((len(inner), max_order))
     ways[:, 0] = 1.0
     for column in lambdas.T:
-        ways[:, 1:] = ways[:, 1:] + ways[:, :-1] * (column[:, None] - 1.0)
-    return 1 + int(own @ ways.sum(axis=1))
+        ways[:, 1:] = np.minimum(ways[:, 1:] + ways[:, :-1] * (column[:, None] - 1.0), MOST_COUNTED)
+    return 1 + int(min(own @ ways.sum(axis=1), MOST_COUNTED - 1))
+
+
+def bytes_a_term(domain: Domain, n_outputs: int) -> int:
+    """Return a bound of the memory that a term takes while terms are summed: its key and weights, a few times over."""
+    return 120 + 40 * domain.n_words + 4 * (8 if domain.is_binary else 16) * n_outputs
 
 
 def node_means(tree: DiscreteTree, leaf_values: Array) -> Array:

@@ -46,7 +46,7 @@ def checked_condensed(values: ArrayLike, dtype: str = "float64", names: Sequence
         raise DataError(f"a condensed matrix is a list of dissimilarities. Got {array.ndim} dimensions.")
     n = number_of_objects(array)
     _check_values(array, lambda k: _pair_at(k, n), names)
-    return np.ascontiguousarray(array, dtype=dtype)
+    return _stored(array, n, dtype)
 
 
 def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] | None = None) -> Condensed:
@@ -76,7 +76,7 @@ def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] 
             f"a dissimilarity matrix must be symmetric: {_name(i, names)} to {_name(j, names)} is {array[i, j]:g}, "
             f"and back it is {array[j, i]:g}."
         )
-    return np.ascontiguousarray(squareform(array, force="tovector", checks=False), dtype=dtype)
+    return _stored(squareform(array, force="tovector", checks=False), len(array), dtype)
 
 
 def to_square(condensed: Condensed) -> Array:
@@ -89,12 +89,19 @@ def to_square(condensed: Condensed) -> Array:
 def spread_of(X: Array, scaling: str) -> tuple[Array, Array]:
     """Return the shift and scale of each column: mean and standard deviation, or 0 and 1 for scaling "none".
 
-    A column of equal values has scale 1, so that it is 0 in every row.
+    A column of equal values has scale 1, so that it is 0 in every row. DataError if a variance is infinite.
     """
     if scaling == "none":
         return np.zeros(X.shape[1]), np.ones(X.shape[1])
-    scale = X.std(axis=0)
-    return X.mean(axis=0), np.where((scale > 0) & (np.ptp(X, axis=0) > 0), scale, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        shift, scale = X.mean(axis=0), X.std(axis=0)
+    wrong = np.flatnonzero(~np.isfinite(shift) | ~np.isfinite(scale))
+    if len(wrong):
+        raise DataError(
+            f"column {wrong[0] + 1} has no finite variance (largest value {np.abs(X[:, wrong[0]]).max():.3g}); "
+            "divide it by a number, or set scaling to none."
+        )
+    return shift, np.where((scale > 0) & (np.ptp(X, axis=0) > 0), scale, 1.0)
 
 
 def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", dtype: str = "float64") -> Condensed:
@@ -104,7 +111,7 @@ def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", d
     """
     rows = np.asarray(X, dtype=np.float64)
     shift, scale = spread_of(rows, scaling)
-    return _defined(pdist((rows - shift) / scale, metric), metric).astype(dtype, copy=False)
+    return _stored(_defined(pdist((rows - shift) / scale, metric), metric), len(rows), dtype)
 
 
 def between(A: Array, B: Array, metric: str) -> Array:
@@ -117,6 +124,18 @@ def _defined(distances: Array, metric: str) -> Array:
         raise DataError(f"the {metric} distance of some rows is not a number; choose another metric or scaling.")
     # Cosine and correlation of equal directions may come out below zero by rounding.
     return np.maximum(distances, 0.0)
+
+
+def _stored(distances: NDArray[Any], n: int, dtype: str) -> Condensed:
+    """Return distances of n objects as a contiguous array; DataError if their squares or sums would be infinite."""
+    limit = min(math.sqrt(np.finfo(np.float64).max), float(np.finfo(dtype).max)) / n**2
+    largest = float(distances.max(initial=0.0))
+    if largest > limit:
+        raise DataError(
+            f"sums of dissimilarities of {n} objects need each to be {limit:.3g} or less in {dtype}. Got "
+            f"{largest:.3g}; divide all by the same number."
+        )
+    return np.ascontiguousarray(distances, dtype=dtype)
 
 
 def _numbers(values: ArrayLike) -> NDArray[Any]:

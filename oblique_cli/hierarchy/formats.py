@@ -12,7 +12,7 @@ from oblique_cli.errors import DataError
 from oblique_cli.hierarchy.dissimilarities import Condensed, checked_condensed, from_square
 from oblique_cli.hierarchy.structure import Hierarchy, shown_names
 
-FORMATS = ("square", "condensed", "phylip")
+COUNT_DIGITS = 18  # a longer whole number counts no objects
 
 
 def read_matrix(text: str, where: str, dtype: str = "float64") -> tuple[list[str] | None, Condensed]:
@@ -42,7 +42,8 @@ def read_matrix(text: str, where: str, dtype: str = "float64") -> tuple[list[str
 
 def _is_phylip(lines: Sequence[str]) -> bool:
     """Whether a whole number stands alone in the first line and the second begins with a name."""
-    if not (lines[0].strip().isdecimal() and lines[0].isascii() and len(lines) > 1):
+    first = lines[0].strip()
+    if not (first.isdecimal() and first.isascii() and len(first) <= COUNT_DIGITS and len(lines) > 1):
         return False
     second = lines[1].split()
     return len(second) > 1 or not _is_number(second[0])
@@ -134,7 +135,10 @@ def read_labels(text: str, where: str, names: Sequence[str] | None, n: int) -> l
     With two columns and named objects, lines are matched by name, and a first line that names no object is a header.
     With one column a line more than objects is a header. DataError if an object has no label, or a label no object.
     """
-    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise DataError(f"{where}: it cannot be read as CSV ({error}).") from None
     if not rows or len({len(row) for row in rows}) > 1 or len(rows[0]) > 2:
         raise DataError(f"{where}: a file of labels has one label a line, or a name, a comma and a label.")
     if len(rows[0]) == 2 and names is not None:
@@ -146,12 +150,18 @@ def read_labels(text: str, where: str, names: Sequence[str] | None, n: int) -> l
                 raise DataError(f"{where}: there is no label for {name!r}.")
         if len(rows) != n:
             raise DataError(f"{where}: {n} objects need {n} labels. Got {len(rows)}.")
-        return [given[name] for name in names]
+        return _not_blank([given[name] for name in names], where, names)
     labels = [row[-1] for row in rows]
     if len(labels) == n + 1:
         labels = labels[1:]
     if len(labels) != n:
         raise DataError(f"{where}: {n} objects need {n} labels. Got {len(labels)}.")
+    return _not_blank(labels, where, shown_names(names, n))
+
+
+def _not_blank(labels: list[str], where: str, names: Sequence[str]) -> list[str]:
+    if "" in labels:
+        raise DataError(f"{where}: the label of {names[labels.index('')]!r} is empty.")
     return labels
 
 

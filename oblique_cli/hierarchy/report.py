@@ -73,7 +73,7 @@ class Report:
     def text(self, paint: Callable[[str, int], str] = lambda text, code: text) -> str:
         """Return the report as text. paint : what gives a text the colour of a class code."""
         blocks = [
-            "\n".join([self.title, *self.notes]),
+            "\n".join([printable(self.title), *map(printable, self.notes)]),
             self._summary(),
             "\n".join([f"tree, edited at purity {self.threshold:g}", *_limited(self._tree_lines(paint))]),
             "\n".join([f"subclasses of at least {self.min_size} objects", *self._histogram(paint)]),
@@ -105,7 +105,7 @@ class Report:
             node, lead, below = open_.pop()
             label = int(taxonomy.majority[node])
             counts = " ".join(str(c) for c in taxonomy.counts[node])
-            what = paint(str(self.classes[label]), label)
+            what = paint(printable(self.classes[label]), label)
             lines.append(f"{lead}{what}  {tree.sizes[node]} objects, purity {taxonomy.purity[node]:.3g}  [{counts}]")
             if node >= tree.n and taxonomy.purity[node] < self.threshold:
                 a, b = tree.children[node - tree.n].tolist()
@@ -118,9 +118,9 @@ class Report:
         lines = []
         for s in found[:MAX_LINES]:
             bar = paint("#" * max(1, round(BAR * s.size / found[0].size)), s.label)
-            lines.append(f"{self.classes[s.label]!s:<{width}}  {s.size:>6}  {s.purity:.3f}  {bar}")
+            lines.append(f"{printable(self.classes[s.label]):<{width}}  {s.size:>6}  {s.purity:.3f}  {bar}")
         for name, modes in zip(self.classes, self._modality().tolist(), strict=True):
-            lines.append(f"{name!s:<{width}}  {MODES.get(modes, f'{modes}-modal')}")
+            lines.append(f"{printable(name):<{width}}  {MODES.get(modes, f'{modes}-modal')}")
         return lines
 
     def _depth_lines(self) -> list[str]:
@@ -140,11 +140,11 @@ class Report:
         y[tree.order] = top + step * (np.arange(tree.n) + 0.5)
         heights = np.concatenate([np.zeros(tree.n), tree.raised])
         x = margin + width * (1.0 - heights / (heights[-1] if heights[-1] > 0 else 1.0))
-        parts = [f'<text x="{margin}" y="20" font-size="14">{escape(self.title)}</text>']
+        parts = [f'<text x="{margin}" y="20" font-size="14">{_escaped(self.title)}</text>']
         for code, name in enumerate(self.classes):
             at = margin + 160.0 * code
             parts.append(f'<rect x="{at}" y="30" width="10" height="10" fill="{_colour(code)}"/>')
-            parts.append(f'<text x="{at + 15}" y="39">{escape(str(name))}</text>')
+            parts.append(f'<text x="{at + 15}" y="39">{_escaped(name)}</text>')
         for join, (a, b) in enumerate(tree.children.tolist(), tree.n):
             y[join] = (y[a] + y[b]) / 2
             for child in (a, b):
@@ -157,7 +157,7 @@ class Report:
             for leaf, name in enumerate(names):
                 colour = _colour(int(taxonomy.majority[leaf]))
                 parts.append(
-                    f'<text x="{margin + width + 4}" y="{y[leaf] + 3:.1f}" fill="{colour}">{escape(name)}</text>'
+                    f'<text x="{margin + width + 4}" y="{y[leaf] + 3:.1f}" fill="{colour}">{_escaped(name)}</text>'
                 )
         bottom = top + step * tree.n + 30
         found = measures.subclasses(taxonomy, self.threshold, self.min_size)
@@ -179,6 +179,15 @@ class Report:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right:.0f} {total:.0f}" '
             f'font-family="sans-serif" font-size="10">\n' + "\n".join(parts) + "\n</svg>\n"
         )
+
+
+def printable(text: object) -> str:
+    """Return text with a blank for every control character: terminals obey them, and XML cannot hold them."""
+    return "".join(char if char.isprintable() else " " for char in str(text))
+
+
+def _escaped(text: object) -> str:
+    return escape(printable(text))
 
 
 def _colour(code: int) -> str:

@@ -71,11 +71,12 @@ class _of_repetitions:
             return None
         measure = MEASURES[number.metric]
         folds = [_folds(self._run, dataset, repeat) for repeat in range(self._run.experiment.cv.repeats)]
-        means = [fmean(measure(row) for row in rows) for rows in folds if rows]
+        means = {repeat: fmean(measure(row) for row in rows) for repeat, rows in enumerate(folds) if rows}
         wanted = int(number.qualifiers["repetition"]) - 1
-        if wanted >= len(means):
+        if wanted not in means:
             return None
-        return means[wanted], stdev(means) if len(means) > 1 else None, "one repetition; our SD is over all of ours"
+        spread = stdev(means.values()) if len(means) > 1 else None
+        return means[wanted], spread, "one repetition; our SD is over all of ours"
 
 
 class _of_folds:

@@ -22,6 +22,8 @@ NOT_YET = "Not run with the full profile yet."
 def blocks(results: Path) -> dict[str, str]:
     """Return the text of every block by name, from the full profiles in the folder `results`.
 
+    ConfigError if it has none, so that a wrong folder does not empty the documents.
+
     summary         how many cells agree, by table and metric, and what it took
     deviations-X    the cells of study X that deviate, with their reasons
     readings        readings and agreement
@@ -29,6 +31,8 @@ def blocks(results: Path) -> dict[str, str]:
     """
     studies = [name for name, study in STUDIES.items() if study.tables]
     found = {name: cells for name in studies if (cells := _cells(results, name))}
+    if not found:
+        raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
     out = {
         "summary": _summary(results, found),
         "readings": _copied(results / "readings.csv"),
@@ -57,8 +61,6 @@ def _cells(results: Path, study: str) -> tuple[Cell, ...]:
 
 
 def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:
-    if not found:
-        return NOT_YET + "\n"
     every = [cell for cells in found.values() for cell in cells]
     compared = [cell for cell in every if cell.verdict in (AGREES, DEVIATES)]
     agree = sum(cell.verdict == AGREES for cell in compared)

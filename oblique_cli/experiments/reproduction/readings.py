@@ -155,6 +155,8 @@ class Readings(Study):
         for reading in READINGS:
             found = _outcome(replace(request, seed=request.seed + reading.seed), reading)
             ran.append(found)
+            if found is None:
+                continue
             ours = of_lines(lines_of([found]))
             mine = _cells(request, reading.base.table, ours)
             rows.append(_counted(reading.topic, reading.name, reading.base.table, mine))

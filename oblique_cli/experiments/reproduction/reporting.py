@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.data import files
-from oblique_cli.errors import DataError
+from oblique_cli.errors import DataError, StoreError
 from oblique_cli.experiments import published
 from oblique_cli.experiments.reproduction.cells import (
     AGREES,
@@ -80,9 +80,15 @@ class Report:
         return render(self, format)
 
     def save(self) -> Path:
-        """Write the cells, and beside them what the run cost; return the file of the cells."""
+        """Write the cells, and beside them what the run cost; return the file of the cells.
+
+        StoreError if there can be no folder for them.
+        """
         folder = Path(self.request.results) / "reproduction"
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder {folder} cannot be made ({error.strerror}); free its place.") from error
         path = folder / f"{self._file}.csv"
         if self.result.cells:
             files.write(path, write_cells(self.result.cells).encode())

@@ -81,6 +81,11 @@ class StudyResult:
     cost: Cost = field(default_factory=Cost)
     exit_code: int = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was run: no cell, no row of a table, no fold that failed."""
+        return not (self.cells or self.exit_code or any(table.rows for table in self.tables))
+
 
 class Study(ABC):
     """Published tables and the experiments that answer them.

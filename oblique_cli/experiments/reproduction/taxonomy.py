@@ -341,7 +341,7 @@ def _of_set(
                 "pima: subclasses of one class only at purity 1",
                 "class 0 only",
                 " and ".join(map(str, modes[1.0])),
-                int((modes[1.0] > 0).sum()) == 1,
+                (modes[1.0] > 0).tolist() == [True, False],
             )
         )
     said, holds = {
