@@ -157,6 +157,19 @@ def test_any_number_of_threads_grows_and_predicts_the_same_bits(name: str):
     np.testing.assert_array_equal(one.predict_proba(data.X), three.predict_proba(data.X))
 
 
+@pytest.mark.parametrize("name", ["mpraf_t", "mpraf_p", "raf", "mprrof_t"])
+def test_rows_asked_for_together_get_the_votes_that_they_get_in_parts(name: str):
+    """More rows than one reading of a tree serves, and fewer than the tree has nodes."""
+    data = real_set("glass")
+    model = make(name, random_state=4, n_trees=3).fit(data.X, data.y)
+    X = np.resize(data.X, (40_000, data.X.shape[1])) + np.linspace(0, 0.1, 40_000)[:, None]
+    together = model.predict_proba(X)
+    some = np.r_[:5, 4094:4098, 19_999:20_001, 32_766:32_770, 39_995:40_000]
+    for row in some:
+        np.testing.assert_array_equal(together[row], model.predict_proba(X[row : row + 1])[0])
+    np.testing.assert_array_equal(together, clone(model).set_params(n_jobs=3).fit(data.X, data.y).predict_proba(X))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_unpruned_trees_fit_the_rows_they_drew(name: str):
     """With all rows drawn every tree separates distinct rows, so that the whole forest is right on them."""
@@ -286,7 +299,10 @@ def test_one_class_is_a_leaf_and_its_only_vote():
     ("params", "message"),
     [
         ({"mtry": 9}, r"^mtry of MPSVMForestClassifier must be at most the number of features, 4\. Got 9\.$"),
-        ({"n_trees": 0}, r"^n_trees of MPSVMForestClassifier must be a whole number, at least 1\. Got 0\.$"),
+        ({"n_trees": 0}, r"^n_trees of MPSVMForestClassifier must be a whole number from 1 to 1000000\. Got 0\.$"),
+        ({"n_trees": 10**15}, r"^n_trees of MPSVMForestClassifier must be a whole number from 1 to 1000000\."),
+        ({"max_depth": 2**40}, r"^max_depth of MPSVMForestClassifier must be a whole number from 1 to 2147483647,"),
+        ({"n_jobs": 2**40}, r"^n_jobs of MPSVMForestClassifier must be"),
         ({"base": "rof", "mtry": 2}, r"must be None with base 'rof', which searches all features\. Got 2; base 'rrof'"),
         ({"base": "rof", "oob_score": True}, r"^oob_score of MPSVMForestClassifier needs bootstrap samples\."),
         ({"n_jobs": 0}, r"^n_jobs of MPSVMForestClassifier must not be 0\."),

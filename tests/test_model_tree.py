@@ -314,6 +314,16 @@ def test_degenerate_data_gives_finite_models(name):
             np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_numbers_whose_squares_overflow_are_refused_and_smaller_ones_are_not(name):
+    X, y = bent(60)
+    for bad_X, bad_y, what in ((X * 1e141 / np.abs(X).max(), y, "X"), (X, y * 1e141 / np.abs(y).max(), "y")):
+        with pytest.raises(DataError, match=rf"^{what} of .*Regressor must hold numbers of at most 1e\+140 in size"):
+            clone(MODELS[name]).fit(bad_X, bad_y)
+    large, high = X * (1e139 / np.abs(X).max()), y * (1e139 / np.abs(y).max())
+    assert np.isfinite(clone(MODELS[name]).fit(large, high).predict(large)).all()
+
+
 def test_discrete_features_are_named_or_found():
     X = np.column_stack([np.arange(60.0), np.arange(60) % 4])
     y = np.arange(60.0) % 4

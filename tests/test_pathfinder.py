@@ -320,11 +320,25 @@ def test_degenerate_data_have_a_stated_answer():
     assert PathfinderClassifier(4).fit(X[:1], [3]).predict(X).tolist() == [3] * 20
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")  # scikit-learn's check sums the column
+def test_a_range_beyond_the_largest_number_splits_as_a_small_one_does():
+    data = load("circles_2d")
+    rows = data.X - data.X.mean(axis=0)
+    rows *= 1 / np.abs(rows).max(axis=0)
+    small = PathfinderClassifier(8).fit(rows, data.y)
+    large = PathfinderClassifier(8).fit(rows * 2.0**1023, data.y)
+    assert small.n_leaves_ > 1
+    assert large.tree_.to_dict() == small.tree_.to_dict()
+    np.testing.assert_array_equal(large.predict(rows * 2.0**1023), small.predict(rows))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"grid_size": 1}, "grid_size of PathfinderClassifier must be a whole number, at least 2, or 'auto'. Got 1."),
-        ({"grid_size": "large"}, "grid_size of PathfinderClassifier must be a whole number, at least 2, or 'auto'."),
+        ({"grid_size": 1}, "grid_size of PathfinderClassifier must be a whole number from 2 to 1000, or 'auto'. Got"),
+        ({"grid_size": 10**6}, "grid_size of PathfinderClassifier must be a whole number from 2 to 1000, or 'auto'."),
+        ({"grid_size": 2**40}, "grid_size of PathfinderClassifier must be a whole number from 2 to 1000, or 'auto'."),
+        ({"grid_size": "large"}, "grid_size of PathfinderClassifier must be a whole number from 2 to 1000, or 'auto'."),
         ({"alpha": 90, "theta": 80}, "alpha of PathfinderClassifier must not exceed theta, 80. Got 90."),
         ({"theta": 0}, "theta of PathfinderClassifier must be"),
     ],

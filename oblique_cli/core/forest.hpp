@@ -77,8 +77,32 @@ struct ForestTree {
     std::int32_t node;
   };
 
+  // A split with all that a row needs at it, in one cache line. Of an axis-parallel one, other coefficients are 0: the
+  // sum has the same bits as long as features are finite.
+  struct alignas(64) Step {
+    double threshold;
+    double coef[4];
+    std::int32_t feature[4];
+    std::int32_t next[2];   // number of the step to the left and to the right; ~(node number) of a leaf
+  };
+  struct Steps {
+    std::vector<Step> steps;
+    std::vector<std::int32_t> number;   // of each node, as in `next`
+  };
+
   // leaf[i] = node number of the leaf of row i of n; rows are `stride` apart.
-  void leaves_of(const double* x, std::size_t n, std::size_t stride, Walk* walks, std::int32_t* leaf) const {
+  void leaves_of(const double* x, std::size_t n, std::size_t stride, Walk* walks, std::int32_t* leaf,
+                 Steps& table) const {
+    // For fewer rows, laying the steps out takes longer than it saves. Rotated features may overflow.
+    if (width >= 1 && width <= 4 && n >= size() && !rotation.given()) {
+      lay_out(table);
+      switch (width) {
+        case 1: return follow<1>(table, x, n, stride, walks, leaf);
+        case 2: return follow<2>(table, x, n, stride, walks, leaf);
+        case 3: return follow<3>(table, x, n, stride, walks, leaf);
+        default: return follow<4>(table, x, n, stride, walks, leaf);
+      }
+    }
     switch (width) {
       case 1: return descend<1>(x, n, stride, walks, leaf);
       case 2: return descend<2>(x, n, stride, walks, leaf);
@@ -100,6 +124,56 @@ struct ForestTree {
     double sum = term[0].coef * x[term[0].feature];   // growth starts from the first term as well
     for (std::size_t j = 1; j < count; ++j) sum += term[j].coef * x[term[j].feature];
     return sum;
+  }
+
+  // The splits as steps, in the order of their nodes.
+  void lay_out(Steps& table) const {
+    table.number.resize(size());
+    std::int32_t count = 0;
+    for (std::size_t i = 0; i < size(); ++i)
+      table.number[i] = nodes[i].left >= 0 ? count++ : ~static_cast<std::int32_t>(i);
+    table.steps.resize(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < size(); ++i) {
+      const ForestNode& node = nodes[i];
+      if (node.left < 0) continue;
+      Step& step = table.steps[static_cast<std::size_t>(table.number[i])];
+      step.threshold = node.threshold;
+      step.next[0] = table.number[node.left];
+      step.next[1] = table.number[node.left + 1];
+      for (std::size_t j = 0; j < width; ++j) {
+        const Term term = node.term < 0 ? Term{j == 0 ? 1.0 : 0.0, ~node.term}
+                                        : terms[static_cast<std::size_t>(node.term) * width + j];
+        step.coef[j] = term.coef;
+        step.feature[j] = term.feature;
+      }
+    }
+  }
+
+  // The same as `descend`, from step to step.
+  template <std::size_t W>
+  void follow(const Steps& table, const double* x, std::size_t n, std::size_t stride, Walk* __restrict walks,
+              std::int32_t* __restrict leaf) const {
+    for (std::size_t i = 0; i < n; ++i) {
+      leaf[i] = 0;
+      walks[i] = {static_cast<std::uint32_t>(i), 0};
+    }
+    const Step* steps = table.steps.data();
+    std::size_t open = table.steps.empty() ? 0 : n;
+    while (open > 0) {
+      std::size_t still = 0;
+      for (std::size_t i = 0; i < open; ++i) {
+        const Walk walk = walks[i];
+        const Step& step = steps[walk.node];
+        const double* row = x + walk.row * stride;
+        double sum = step.coef[0] * row[step.feature[0]];
+        for (std::size_t j = 1; j < W; ++j) sum += step.coef[j] * row[step.feature[j]];
+        const std::int32_t next = step.next[sum > step.threshold];
+        leaf[walk.row] = ~next;
+        walks[still] = {walk.row, next};
+        still += next >= 0;
+      }
+      open = still;
+    }
   }
 
   // All rows go down together, a level a pass, so that the processor waits for none of them.
@@ -642,17 +716,21 @@ class Forest {
   }
 
  private:
-  static constexpr std::size_t kFewest = 256, kMost = 4096;   // rows that share one reading of a tree's nodes
+  // Rows that share one reading of a tree's nodes: many, as a tree may be larger than the caches that are near. Of rotated
+  // rows a copy is made, so there they are fewer.
+  static constexpr std::size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
 
   // use(tree number, row number, leaf) for every row and tree, the trees of a row in order.
   template <class Use>
   void blocks(const double* x, std::size_t n, int n_threads, Use use) const {
-    // About four blocks a thread, so that none is left with the work while the others wait.
-    const std::size_t size =
-        n_threads > 1 ? std::clamp(n / (4 * static_cast<std::size_t>(n_threads)), kFewest, kMost) : kMost;
+    const bool rotates = !trees.empty() && trees[0].rotation.given();
+    const std::size_t most = rotates ? kMostRotated : kMost;
+    // About two blocks a thread, so that none is left with the work while the others wait.
+    const std::size_t n_blocks = n_threads > 1 ? 2 * static_cast<std::size_t>(n_threads) : 1;
+    const std::size_t size = std::clamp(n / n_blocks, kFewest, most);
     on_threads((n + size - 1) / size, n_threads, [&]() {
       return [&, rotated = std::vector<double>(), walks = std::vector<ForestTree::Walk>(size),
-              leaves = std::vector<std::int32_t>(size)](std::size_t block) mutable {
+              leaves = std::vector<std::int32_t>(size), table = ForestTree::Steps()](std::size_t block) mutable {
         const std::size_t from = block * size, count = std::min(n - from, size);
         for (std::size_t t = 0; t < trees.size(); ++t) {
           const ForestTree& tree = trees[t];
@@ -666,7 +744,7 @@ class Forest {
                 rotated[i * stride + q] = tree.rotation.of_row(q, rows + i * n_features);
             rows = rotated.data();
           }
-          tree.leaves_of(rows, count, stride, walks.data(), leaves.data());
+          tree.leaves_of(rows, count, stride, walks.data(), leaves.data(), table);
           for (std::size_t i = 0; i < count; ++i) use(t, from + i, leaves[i]);
         }
       };

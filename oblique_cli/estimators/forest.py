@@ -25,24 +25,26 @@ Array = NDArray[np.float64]
 BASES = ("raf", "rof", "rrof")
 REGULARIZATIONS = ("tikhonov", "axis", "null", "none")
 VOTINGS = ("majority", "mean")
+MOST_TREES = 1_000_000
+LARGEST = 2**31 - 1  # of the numbers that the core counts with
 
 SHARED: Mapping[str, Constraint] = {
-    "n_trees": Integer(1),
+    "n_trees": Integer(1, MOST_TREES),
     "mtry": Optional(Integer(1)),
     "minleaf": Integer(1),
-    "max_depth": Optional(Integer(1)),
+    "max_depth": Optional(Integer(1, LARGEST)),
     "bootstrap": Optional(Boolean()),
     "voting": Choice(VOTINGS),
     "oob_score": Boolean(),
     "warm_start": Boolean(),
-    "n_jobs": Optional(Integer()),
+    "n_jobs": Optional(Integer(-LARGEST, LARGEST)),
 }
 MPSVM_OPTIONS: Mapping[str, Constraint] = {
     "delta": Real(0.0, open_low=True),
     "group_size": Integer(1),
 }
 HHCART_OPTIONS: Mapping[str, Constraint] = {
-    "reflections": Integer(1),
+    "reflections": Integer(1, LARGEST),
     "eigenvectors": Choice(("dominant", "all")),
     "tau": Real(0.0, 2.0),
 }

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.model_tree.structure import ModelTree, export_text
@@ -38,6 +38,7 @@ TURNING: Mapping[str, Constraint] = {
     "max_discrete_values": Integer(0),
 }
 DISCRETE = ("auto", "all", "none")
+LARGEST = 1e140  # sums of squares of larger numbers overflow
 
 
 class ModelTreeRegressor(RegressorMixin, BaseEstimator):
@@ -49,7 +50,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.
 
-        X : (n, p) finite numbers; y : (n,) finite numbers. A constant target gives one leaf. With fewer rows than
+        X : (n, p) and y : (n,) numbers of at most 1e140 in size. A constant target gives one leaf. With fewer rows than
         coefficients a model goes through all of them, with the smallest coefficients that do.
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
@@ -57,6 +58,12 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
             self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
         )
         targets = np.asarray(targets, dtype=np.float64)
+        for name, values in (("X", rows), ("y", targets)):
+            if (size := np.abs(values).max()) > LARGEST:
+                raise DataError(
+                    f"{name} of {type(self).__name__} must hold numbers of at most {LARGEST:g} in size. "
+                    f"Got {size:g}; divide it by a unit."
+                )
         # Sums depend on the order of rows, and no tree should.
         order = np.lexsort((*rows.T[::-1], targets))
         rows, targets = np.ascontiguousarray(rows[order]), targets[order]

@@ -19,19 +19,20 @@ from oblique_cli.regions.growing import RegionTree, export_text, grow
 Array = NDArray[np.float64]
 
 SMALLEST_GRID = 2
+LARGEST_GRID = 1000  # a plane's cells are counted class by class
 
 
 class GridSize(Constraint):
-    """A whole number of cells, at least two, or "auto"."""
+    """A whole number of cells, from 2 to 1000, or "auto"."""
 
     def holds(self, value: Any) -> bool:
-        return value == "auto" if isinstance(value, str) else Integer(SMALLEST_GRID).holds(value)
+        return value == "auto" if isinstance(value, str) else Integer(SMALLEST_GRID, LARGEST_GRID).holds(value)
 
     def describe(self) -> str:
-        return f"{Integer(SMALLEST_GRID).describe()}, or 'auto'"
+        return f"{Integer(SMALLEST_GRID, LARGEST_GRID).describe()}, or 'auto'"
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [Integer(SMALLEST_GRID).schema(), {"const": "auto"}]}
+        return {"anyOf": [Integer(SMALLEST_GRID, LARGEST_GRID).schema(), {"const": "auto"}]}
 
 
 class PathfinderClassifier(ClassifierMixin, BaseEstimator):
@@ -46,7 +47,7 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     grid_size : int or "auto", default 16
-        Cells along an axis. "auto" takes, of 2 to `max_grid_size`, the number with the fewest training rows
+        Cells along an axis, 2 to 1000. "auto" takes, of 2 to `max_grid_size`, the number with the fewest training rows
         misclassified or rejected, the smallest of equals (the paper, 3.4.2, goes by the error alone, in which a tree
         that rejects every row is perfect).
     max_grid_size : int, default 30
@@ -73,7 +74,7 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "grid_size": GridSize(),
-        "max_grid_size": Integer(SMALLEST_GRID),
+        "max_grid_size": Integer(SMALLEST_GRID, LARGEST_GRID),
         "alpha": Real(0.0, 100.0, open_low=True),
         "theta": Real(0.0, 100.0, open_low=True),
         "min_node": Real(0.0, 100.0),
@@ -109,9 +110,8 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = np.ascontiguousarray(inverse, dtype=np.int32)
         self._low = rows.min(axis=0)
-        with np.errstate(over="ignore"):
-            width = rows.max(axis=0) - self._low
-        self._width = np.where(width > 0, width, 1.0)
+        half = rows.max(axis=0) / 2 - self._low / 2
+        self._half_width = np.where(half > 0, half, 1.0)
         U = self._normalised(rows)
         sizes = range(SMALLEST_GRID, self.max_grid_size + 1) if self.grid_size == "auto" else [int(self.grid_size)]
         best: tuple[int, int, RegionTree, NDArray[np.bool_]] | None = None
@@ -178,4 +178,5 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
         return np.array([node.label for node in tree.nodes])
 
     def _normalised(self, X: Array) -> Array:
-        return np.ascontiguousarray((X - self._low) / self._width)
+        # By halves, since the range of finite numbers need not be finite.
+        return np.ascontiguousarray((X / 2 - self._low / 2) / self._half_width)
