@@ -204,7 +204,7 @@ def test_with_several_tables_each_number_says_its_own():
 
 
 def test_notes_name_source_table_protocol_and_remarks():
-    exp = experiment(["magic"], ["gdt"], published=["manwani2012:II", "wickramarachchi2015:5.2"])
+    exp = experiment(["magic_balanced"], ["gdt"], published=["manwani2012:II", "wickramarachchi2015:5.2"])
     notes = tables.summarise([], exp, titles=TITLES).notes
     (paper,) = [note for note in notes if note.startswith("published: Manwani")]
     assert "Geometric decision tree" in paper
@@ -212,7 +212,7 @@ def test_notes_name_source_table_protocol_and_remarks():
     assert "Protocol: 10x10-fold CV; epsilon1 in [0.1,0.2]" in paper
     (thesis,) = [note for note in notes if note.startswith("published: Wickramarachchi")]
     assert thesis.endswith("None of its numbers is shown.")
-    assert "Table II, magic: the paper draws 3000 rows of each class." in notes
+    assert "Table II, magic_balanced: 3000 rows of each class drawn by us; the paper's draw is not to be had." in notes
 
 
 def test_a_table_of_folds_is_refused():
