@@ -14,7 +14,7 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.experiments import published
 from oblique_cli.experiments.reproduction import chapter3, chapter5, document, readings, reporting, runs
 from oblique_cli.experiments.reproduction.cells import AGREES, DEVIATES, NOT_PRINTED, NOT_RUN, Cell, agreement
-from oblique_cli.experiments.reproduction.studies import STUDIES, Request
+from oblique_cli.experiments.reproduction.studies import STUDIES, ExtraTable, Request, StudyResult
 
 __all__ = ["call"]
 
@@ -55,6 +55,16 @@ def test_agreement_counts_only_cells_with_both_numbers():
     found = agreement(cells)
     assert str(found["wickramarachchi2015:3.1", "accuracy_percent"]) == "1 of 2 (1 not run)"
     assert str(found["wickramarachchi2015:3.1", "n_leaves"]) == "1 of 1"
+
+
+def test_tables_without_cells_become_one_csv_under_the_columns_of_all():
+    tables = (ExtraTable("one", "One", ("a", "b"), (("1", "2"),)), ExtraTable("two", "Two", ("b", "c"), (("3", "4"),)))
+    text = reporting.of(STUDIES["readings"](), StudyResult((), tables), REQUEST).render("csv")
+    assert list(csv.reader(text.splitlines())) == [
+        ["table", "a", "b", "c"],
+        ["one", "1", "2", ""],
+        ["two", "", "3", "4"],
+    ]
 
 
 # -- reasons and regressions -------------------------------------------------------------------------------------------

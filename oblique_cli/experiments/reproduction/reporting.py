@@ -6,7 +6,7 @@ import csv
 import io
 import resource
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache
@@ -27,7 +27,7 @@ from oblique_cli.experiments.reproduction.cells import (
     agreement,
     unexplained,
 )
-from oblique_cli.experiments.reproduction.studies import Request, Study, StudyResult
+from oblique_cli.experiments.reproduction.studies import ExtraTable, Request, Study, StudyResult
 from oblique_cli.experiments.tables import MISSING, Grid, Sheet, render
 
 REASONS = Path(__file__).with_name("reasons.csv")
@@ -130,8 +130,7 @@ class Report:
             title=f"{self.study.title}, {self.request.profile} profile",
             grids=(*grids, summary_grid(cells)) if cells else tuple(grids),
             notes=tuple(self._notes()),
-            records=tuple(_record(cell) for cell in cells)
-            or tuple(dict(zip(table.header, row, strict=True)) for table in self.result.tables for row in table.rows),
+            records=tuple(_record(cell) for cell in cells) or _records_of(self.result.tables),
             facts={"study": self.study.name, "run": self._run()},
         )
 
@@ -193,6 +192,16 @@ def regressions(baseline: Iterable[Cell], cells: Iterable[Cell], *, complete: bo
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def _records_of(tables: Sequence[ExtraTable]) -> tuple[dict[str, Any], ...]:
+    """Return the rows of several tables under the columns of all of them, each with the name of its table."""
+    columns = dict.fromkeys(("table", *(name for table in tables for name in table.header)), "")
+    return tuple(
+        {**columns, "table": table.name, **dict(zip(table.header, row, strict=True))}
+        for table in tables
+        for row in table.rows
+    )
 
 
 def write_cells(cells: Iterable[Cell]) -> str:
