@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
 import pytest
@@ -364,3 +366,16 @@ def test_storing_a_fold_costs_less_than_a_millisecond(store):
     for i in range(500):
         store.append("chapter3", replace(ROW, key=f"k{i}", inner=ROW.inner * 36))
     assert time.process_time() - started < 0.5
+
+
+def test_many_may_open_a_new_file_at_once(tmp_path):
+    def open_with_the_others(path, gate):
+        gate.wait()
+        with Store(path, wait_seconds=30.0) as store:
+            return store.runs()
+
+    with ThreadPoolExecutor(4) as pool:
+        for i in range(60):
+            gate = threading.Barrier(4)
+            opened = [pool.submit(open_with_the_others, tmp_path / f"{i}.sqlite", gate) for _ in range(4)]
+            assert [future.result() for future in opened] == [[]] * 4

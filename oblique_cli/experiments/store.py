@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -125,16 +126,19 @@ class Store:
             # isolation_level None: a statement is its own transaction, and BEGIN is written where there are several.
             self._db = sqlite3.connect(self.path, timeout=wait_seconds, isolation_level=None)
         try:
-            self._open()
+            self._open(wait_seconds)
         except BaseException:
             self._db.close()
             raise
 
-    def _open(self) -> None:
+    def _open(self, wait_seconds: float) -> None:
         with self._errors():
+            # One look: between two, another process that starts on the same new file may have made its tables.
+            self._db.execute("BEGIN")
             (application,) = self._db.execute("PRAGMA application_id").fetchone()
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            self._db.execute("COMMIT")
             if application != APPLICATION_ID and tables:
                 raise StoreError(f"{self.path} is another program's database: give another path for the results.")
             if version > SCHEMA_VERSION:
@@ -148,7 +152,7 @@ class Store:
                     f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
                 )
             if not tables:
-                self._db.execute("PRAGMA journal_mode = WAL")
+                self._keep_a_log(wait_seconds)
                 with self._transaction():
                     # Two processes may start at once on a new file: the second finds the tables made.
                     if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -157,6 +161,18 @@ class Store:
                         self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                         self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             self._db.execute("PRAGMA synchronous = NORMAL")
+
+    def _keep_a_log(self, wait_seconds: float) -> None:
+        """Change to a write-ahead log, for which SQLite itself does not wait while another process holds the file."""
+        deadline = time.monotonic() + wait_seconds
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
 
     def close(self) -> None:
         """Release the file."""
