@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -35,7 +36,7 @@ TREE: Mapping[str, Constraint] = {
 BAG: Mapping[str, Constraint] = {"n_trees": Integer(1), "bag_fraction": Real(0.0, 1.0, open_low=True)}
 
 
-class DiscreteClassifier(ClassifierMixin, BaseEstimator):
+class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
     """What classifiers of discrete features share: columns become codes inside `fit`, classes become outputs.
 
     Two classes are one function, the indicator of the second, as in Kargupta et al. (2006); more are one function each.
@@ -74,22 +75,18 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator):
         self._grow(coded(rows, self.columns_), classes, seed)
         return self
 
+    @abstractmethod
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
-        raise NotImplementedError
-
-    def _scores(self, codes: Ints) -> Array:
-        """Return the outputs, (n, K)."""
-        raise NotImplementedError
+        """Grow the trees and set their sizes. codes : (n, p); classes : (n,) codes; seed : of every draw"""
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of the largest share, the first of equal ones. X : (n, p); returns (n,)."""
         shares = self.predict_proba(X)
         return self.classes_.take(np.argmax(shares >= shares.max(axis=1, keepdims=True) - TIE, axis=1))
 
+    @abstractmethod
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return class shares, (n, C), columns in the order of classes_. X : (n, p)."""
-        codes = self._codes(X)
-        return ClassShares(len(self.classes_))(self._scores(codes))
 
     def value_names(self) -> list[list[str]]:
         """Return what each value of each feature means, as it follows the name of the feature."""
@@ -293,7 +290,13 @@ class C45BaggingClassifier(DiscreteClassifier):
     def _learner(self) -> c45.C45:
         return self._c45()
 
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return class shares of the outputs, (n, C), columns in the order of classes_. X : (n, p)."""
+        codes = self._codes(X)
+        return ClassShares(len(self.classes_))(self._scores(codes))
+
     def _scores(self, codes: Ints) -> Array:
+        """The outputs, (n, K): the mean of what the trees say."""
         return vote(self.trees_, [self._indicator(tree) for tree in self.trees_], codes)
 
     def spectrum(self, max_order: int | None = None) -> Spectrum:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -41,7 +42,7 @@ DISCRETE = ("auto", "all", "none")
 LARGEST = 1e140  # sums of squares of larger numbers overflow
 
 
-class ModelTreeRegressor(RegressorMixin, BaseEstimator):
+class ModelTreeRegressor(RegressorMixin, BaseEstimator, ABC):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = STOPPING
@@ -101,8 +102,9 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator):
             **shared,
         )
 
+    @abstractmethod
     def _proposals(self, X: Array, y: Array) -> Proposals:
-        raise NotImplementedError
+        """Return what proposes the cuts of a node. X : (n, p) scaled; y : (n,)"""
 
     def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
         return tree

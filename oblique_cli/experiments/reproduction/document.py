@@ -35,7 +35,7 @@ def blocks(results: Path) -> dict[str, str]:
         raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
     out = {
         "summary": _summary(results, found),
-        "readings": _copied(results / "readings.csv"),
+        "readings": _copied(results / "reproduction" / "readings_agreement.csv"),
         "stage-1": _copied(results / "reproduction" / "readings_stage_1.csv"),
     }
     for name in studies:

@@ -7,17 +7,14 @@ one tree a fold, grown with the smallest epsilon and cut, answers every other.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
 
-from oblique_cli.data import catalogue, files
+from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments import published, schemes
 from oblique_cli.experiments.published import Published
@@ -136,7 +133,17 @@ EPSILON_TIES: Mapping[str, Choice] = {
 STAGE_1_DRAWS = 20
 DRAW_HEADER = ("data set", "method", "metric", "published", "least", "largest", "epsilon from", "to")
 
-HEADER = ("topic", "reading", "table", "accuracy agrees", "of", "leaves agree", "of ", "mean |diff| accuracy", "leaves")
+HEADER = (
+    "topic",
+    "reading",
+    "table",
+    "accuracies agree",
+    "of accuracies",
+    "sizes agree",
+    "of sizes",
+    "mean |diff| accuracy",
+    "mean |diff| leaves",
+)
 
 
 @STUDIES.register("readings")
@@ -149,7 +156,7 @@ class Readings(Study):
     in_all = False
 
     def run(self, request: Request) -> StudyResult:
-        """Run each reading and count; write results/readings.csv if the profile is full."""
+        """Run each reading and count."""
         rows, ran = [], []
         draws: tuple[tuple[str, ...], ...] = ()
         for reading in READINGS:
@@ -174,10 +181,6 @@ class Readings(Study):
         cost, code = total(ran)
         agreed = ExtraTable("agreement", "Readings and agreement", HEADER, tuple(rows), left=3)
         drawn = ExtraTable("stage_1", f"Table 5.2 under {STAGE_1_DRAWS} draws of stage 1", DRAW_HEADER, draws, left=3)
-        if request.profile == "full" and not request.only:
-            out = io.StringIO()
-            csv.writer(out, lineterminator="\n").writerows([[name.strip() for name in HEADER], *rows])
-            files.write(Path(request.results) / "readings.csv", out.getvalue().encode())
         return StudyResult((), (agreed, drawn) if draws else (agreed,), cost, code)
 
 
