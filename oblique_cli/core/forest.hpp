@@ -35,6 +35,7 @@ struct ForestOptions {
   double delta = 0.01;
   std::size_t mtry = 0;            // features drawn at a node, 0: all (of the rotated ones)
   std::size_t group_size = 0;      // of a rotation, 0: none
+  Scaling scaling = Scaling::range;   // before a rotation
   bool bootstrap = true;
   double minleaf = 1.0;            // an impure node of this many rows or fewer is a leaf, repeats counted
   int max_depth = -1;
@@ -210,10 +211,11 @@ struct TrainingRows {
   std::vector<double> weights;              // empty if all are 1
   std::vector<std::uint32_t> by_class;      // row numbers, by class and then by number
   std::vector<double> range;                // of each feature
+  Vector inverse_scale;                     // of each feature, where trees rotate them
   std::size_t n_classes = 0;
 
   TrainingRows(const double* rows, const std::int32_t* codes, const double* w, std::size_t n, std::size_t p,
-               std::size_t classes, bool rank)
+               std::size_t classes, const ForestOptions& options)
       : y(codes, codes + n), n_classes(classes) {
     x.resize(n, p);
     for (std::size_t i = 0; i < n; ++i)
@@ -225,8 +227,9 @@ struct TrainingRows {
     for (std::size_t j = 0; j < p; ++j) {
       const Range r = range_of(x.column(j), n);
       range.push_back(r.high - r.low);
-      if (rank) x.rank(j);
+      if (options.group_size == 0) x.rank(j);
     }
+    if (options.group_size > 0) inverse_scale = inverse_scales(x, w, options.scaling);
   }
 };
 
@@ -245,7 +248,7 @@ class ForestTreeGrower {
     x_ = &data_.x;
     if (options_.group_size > 0) {
       tree_.rotation = draw_rotation(seed_, data_.x, data_.weights.empty() ? nullptr : data_.weights.data(),
-                                     options_.group_size);
+                                     data_.inverse_scale, options_.group_size);
       rotate(tree_.rotation, data_.x, rotated_);
       x_ = &rotated_;
     }
