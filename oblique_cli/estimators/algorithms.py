@@ -342,7 +342,7 @@ _NEIGHBOURS = (
 FOREST = Kind("forests")
 BASES = {"raf": "RaF", "rof": "RoF", "rrof": "RRoF"}
 REGULARIZATIONS = {"t": "tikhonov", "p": "axis", "n": "null"}
-# No parameter of a name that has no use for it: groups and scales without rotation, mtry where all features are searched.
+# No parameter of a name that has no use for it: groups and scales without rotation, mtry where all are searched.
 UNUSED = {"raf": ("group_size", "scaling"), "rof": ("mtry",), "rrof": ()}
 
 
