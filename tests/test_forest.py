@@ -344,6 +344,33 @@ def test_degenerate_rows_give_a_forest_that_predicts(name: str, X: np.ndarray):
     assert np.isfinite(model.predict_proba(X)).all() and np.isfinite(model.feature_importances_).all()
 
 
+HUGE = {
+    "near the largest number": np.full(5, 1.79e308),
+    "one feature near the largest number": np.array([1.79e308, 1, 1, 1, 1]),
+    "squares overflow": np.full(5, 1e160),
+    "squares vanish": np.full(5, 1e-200),
+    "below the least normal number": np.full(5, 1e-310),
+    "all of it": np.array([1.79e308, 1e-310, 1, 1e-160, 1e160]),
+}
+ROTATED = [(name, {"scaling": scaling}) for name in ("rof", "mprof_t", "mprrof_n") for scaling in SCALINGS]
+
+
+@pytest.mark.parametrize("units", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
+def test_units_at_the_ends_of_the_number_line_give_a_forest_that_knows_its_rows(
+    name: str, params: dict[str, Any], units: np.ndarray
+):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 3
+    X = rng.uniform(-1, 1, size=(40, 5)) + 0.3 * y[:, None]
+    for rows in (X / np.abs(X).max() * units, np.abs(X) / np.abs(X).max() * units):
+        model = make(name, random_state=0, n_trees=5, **params).fit(rows, y)
+        assert np.isfinite(model.predict_proba(rows)).all()
+        assert (model.predict(rows) == y).mean() > 0.8
+        assert model.feature_importances_.sum() == pytest.approx(1.0)
+        assert np.isfinite(model.tree(0).thresholds).all()
+
+
 def test_one_class_is_a_leaf_and_its_only_vote():
     X = np.random.default_rng(0).normal(size=(10, 3))
     model = MPSVMForestClassifier(n_trees=4).fit(X, np.full(10, "only"))

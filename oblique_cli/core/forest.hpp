@@ -210,7 +210,7 @@ struct TrainingRows {
   std::vector<std::int32_t> y;
   std::vector<double> weights;              // empty if all are 1
   std::vector<std::uint32_t> by_class;      // row numbers, by class and then by number
-  std::vector<double> range;                // of each feature
+  std::vector<double> half_range;           // of each feature; the range itself may overflow
   Vector inverse_scale;                     // of each feature, where trees rotate them
   std::size_t n_classes = 0;
 
@@ -226,7 +226,7 @@ struct TrainingRows {
     std::stable_sort(by_class.begin(), by_class.end(), [this](std::uint32_t a, std::uint32_t b) { return y[a] < y[b]; });
     for (std::size_t j = 0; j < p; ++j) {
       const Range r = range_of(x.column(j), n);
-      range.push_back(r.high - r.low);
+      half_range.push_back(0.5 * r.high - 0.5 * r.low);
       if (options.group_size == 0) x.rank(j);
     }
     if (options.group_size > 0) inverse_scale = inverse_scales(x, w, options.scaling);
@@ -588,11 +588,15 @@ class ForestTreeGrower {
       for (std::size_t j = 0; j < tree_.width; ++j) add(features_[j], normal_[j]);
     double sum = 0.0;
     for (auto& [feature, w] : shares_) {
-      w = std::fabs(w) * data_.range[feature];
+      w = std::fabs(w) * data_.half_range[feature];
       sum += w;
     }
-    if (sum > 0.0 && std::isfinite(sum))
-      for (const auto& [feature, w] : shares_) tree_.importance[feature] += gain * w / sum;
+    if (!std::isfinite(sum)) {
+      sum = 0.0;
+      for (auto& [feature, w] : shares_) sum += w *= 0x1p-64;
+    }
+    if (sum > 0.0)
+      for (const auto& [feature, w] : shares_) tree_.importance[feature] += gain * (w / sum);
   }
 
   template <class T>

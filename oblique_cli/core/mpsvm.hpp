@@ -23,6 +23,9 @@ enum class Regularisation { tikhonov, axis, null_space };
 // has a singular covariance. True dependence leaves rounding errors of about 1e-15; nothing else comes near.
 inline constexpr double kSingular = 1e-12;
 
+// Features that are wider or larger than this have no bisector: products of their moments may overflow.
+inline constexpr double kWidest = 0x1p500;
+
 // Eigenvectors of small symmetric matrices by Jacobi rotations, of larger ones by LAPACK. Eigenvalues ascend.
 class SmallEigen {
  public:
@@ -162,7 +165,7 @@ class MpsvmSplit {
     m_ = x.m;
     size_ = m_ + 1;
     measure(x);
-    if (!std::isfinite(widest_)) return false;
+    if (!(widest_ < kWidest)) return false;
     class_moments(bag, x);
     group_classes(bag);
     const bool first_singular = covariance_of(group_[0].data(), covariance_.data());

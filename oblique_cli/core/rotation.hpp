@@ -35,21 +35,21 @@ struct Rotation {
 // What features are divided by before components are sought: their range, their standard deviation, or nothing.
 enum class Scaling { range, deviation, none };
 
-// One over what each feature is divided by; 0 leaves a constant feature out of every component.
-// weights : of the rows, or nullptr.
+// One over what each feature is divided by, or 0 for a constant feature, which is left out of every component.
+// weights : of the rows, or nullptr. Ranges may overflow, and their inverses: half a range does not, and an inverse is
+// cut off. Unscaled features are still multiplied by a power of 2 where their squares would overflow or vanish.
 inline Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) {
+  constexpr double most = 1e308;
   Vector inverse(x.p);
+  double largest = 0.0;
   for (std::size_t j = 0; j < x.p; ++j) {
     const double* column = x.column(j);
     const Range range = range_of(column, x.n);
-    const double half = 0.5 * range.high - 0.5 * range.low;   // the range itself may overflow
-    if (!(half > 0.0)) continue;
-    if (scaling == Scaling::none) {
-      inverse[j] = 1.0;
-      continue;
-    }
-    inverse[j] = 0.5 / std::max(half, 1e-300);
-    if (scaling == Scaling::range) continue;
+    const double half = 0.5 * range.high - 0.5 * range.low;
+    if (!(range.high > range.low)) continue;
+    largest = std::max({largest, std::fabs(range.low), std::fabs(range.high)});
+    inverse[j] = half > 0.0 ? std::min(0.5 / half, most) : most;
+    if (scaling != Scaling::deviation) continue;
     double total = 0.0, mean = 0.0, square = 0.0;
     for (std::size_t i = 0; i < x.n; ++i) {
       const double w = weights ? weights[i] : 1.0;
@@ -61,8 +61,12 @@ inline Vector inverse_scales(const Columns& x, const double* weights, Scaling sc
       const double z = column[i] * inverse[j] - mean;
       square += (weights ? weights[i] : 1.0) * z * z;
     }
-    if (square > 0.0) inverse[j] /= std::sqrt(square / total);
+    if (square > 0.0) inverse[j] = std::min(inverse[j] / std::sqrt(square / total), most);
   }
+  if (scaling != Scaling::none) return inverse;
+  const bool moderate = largest < 0x1p400 && largest > 0x1p-400;
+  const double factor = moderate || largest == 0.0 ? 1.0 : std::ldexp(1.0, std::min(-std::ilogb(largest) - 2, 1023));
+  for (double& each : inverse) each = each > 0.0 ? factor : 0.0;
   return inverse;
 }
 
