@@ -24,6 +24,7 @@
 #include "mpsvm.hpp"
 #include "random.hpp"
 #include "rotation.hpp"
+#include "sorted_rows.hpp"
 
 namespace oblique {
 
@@ -297,6 +298,13 @@ class ForestTreeGrower {
       weight_.push_back(w);
       if (weighted) draws_.push_back(draws);
     }
+    presorted_ = counts_ && options_.split == ForestSplit::axis && drawn_per_node_ == x_->p;
+    if (presorted_) {
+      sorted_.sort(*x_, row_);
+      facts_.resize(n);
+      for (std::size_t i = 0; i < row_.size(); ++i)
+        facts_[row_[i]] = static_cast<std::uint32_t>(data_.y[row_[i]]) << 16 | static_cast<std::uint32_t>(weight_[i]);
+    }
     side_.resize(row_.size());
     spare_.resize(row_.size() * sizeof(double));
     open_.assign(1, Open{0, row_.size(), 0, kRootPath, 0, 0, options_.split == ForestSplit::axis});
@@ -346,7 +354,7 @@ class ForestTreeGrower {
     bool found = false;
     if (!node.axis_only && x_->p > 0)
       found = options_.split == ForestSplit::mpsvm ? find_bisector(node.axis_only) : find_reflected(stream);
-    if (!found && !find_axis(stream)) return false;
+    if (!found && !find_axis(stream, node.first)) return false;
     commit(node);
     return true;
   }
@@ -377,7 +385,7 @@ class ForestTreeGrower {
   }
 
   // The best cut of the features drawn; if none of them varies, of the next that does.
-  bool find_axis(Stream& stream) {
+  bool find_axis(Stream& stream, std::size_t first) {
     search_.begin(bag_);
     for (std::size_t at = 0; at < x_->p; ++at) {
       if (at >= n_drawn_) {
@@ -385,7 +393,10 @@ class ForestTreeGrower {
         draw_feature(stream);
       }
       const std::int32_t j = features_[at];
-      search_.feature(j, x_->rank(static_cast<std::size_t>(j)));
+      if (presorted_)
+        search_.sorted_feature(j, sorted_.of(static_cast<std::size_t>(j), first), facts_.data());
+      else
+        search_.feature(j, x_->rank(static_cast<std::size_t>(j)));
     }
     if (search_.best.feature < 0) return false;
     found_axis_ = true;
@@ -551,6 +562,9 @@ class ForestTreeGrower {
       if (r.n) right_runs_.push_back(r);
       n_left += l.n;
     }
+    // Children that are leaves are not searched.
+    if (presorted_ && (run_arena_.size() - left_runs > 1 || right_runs_.size() > 1))
+      sorted_.divide(node.first, n, row_.data() + node.first, side_.data());
     stable_partition(row_.data() + node.first, n, n_left);
     stable_partition(weight_.data() + node.first, n, n_left);
     if (!draws_.empty()) stable_partition(draws_.data() + node.first, n, n_left);
@@ -632,6 +646,9 @@ class ForestTreeGrower {
   std::vector<std::pair<std::int32_t, double>> shares_;
   Bag bag_;
   AxisSearch search_;
+  bool presorted_ = false;                    // whether all features are searched at every node
+  SortedRows sorted_;
+  std::vector<std::uint32_t> facts_;             // of every row: class and draws, as sorted_feature takes them
   MpsvmSplit mpsvm_;
   std::vector<Plane> planes_;
   // The split found.
