@@ -186,6 +186,26 @@ def test_deviations_are_those_of_the_weights():
     np.testing.assert_allclose(np.abs(R).max(axis=0), 1 / deviations, rtol=1e-9)
 
 
+def test_groups_completed_from_others_make_every_matrix_singular_so_that_mprof_p_is_rof():
+    for p, same in [(6, False), (7, True), (8, True)]:
+        X, y = small_set(4, n=120, p=p, n_classes=2)
+        rof, mprof = (make(name, n_trees=3, random_state=0).fit(X, y) for name in ("rof", "mprof_p"))
+        assert (mprof.forest_.n_oblique().sum() == 0) == same
+        assert np.array_equal(rof.apply(X), mprof.apply(X)) == same
+
+
+def test_searching_sorted_rows_finds_what_searching_ranks_finds():
+    # Weights that are no counts are searched by ranks; all alike, they change no cut.
+    for seed, whole in [(0, False), (1, True)]:
+        X, y = small_set(seed, n=150, whole=whole)
+        model = MPSVMForestClassifier("raf", "none", n_trees=4, mtry=5, random_state=seed)
+        plain, weighted = clone(model).fit(X, y), clone(model).fit(X, y, sample_weight=np.full(len(X), 0.5))
+        np.testing.assert_array_equal(plain.apply(X), weighted.apply(X))
+        assert [t["threshold"].tolist() for t in plain.forest_.state()] == [
+            t["threshold"].tolist() for t in weighted.forest_.state()
+        ]
+
+
 def test_out_of_bag_rows_are_those_not_drawn():
     X, y = small_set(8)
     model = MPSVMForestClassifier(n_trees=9, oob_score=True, random_state=3).fit(X, y)
