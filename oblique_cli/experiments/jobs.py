@@ -35,11 +35,11 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
         _check(experiment, dataset)
-        bases = {a.id: _digest(_decides(experiment, spec, dataset, a)) for a in experiment.algorithms}
+        bases = {a.id: digest(_decides(experiment, spec, dataset, a)) for a in experiment.algorithms}
         for repeat, fold in schemes.places(experiment.cv):
             seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
             for algorithm, base in bases.items():
-                key = _digest([base, repeat, fold])
+                key = digest([base, repeat, fold])
                 jobs.append(Job(key, dataset.name, algorithm, repeat, fold, seed))
     return jobs
 
@@ -49,7 +49,7 @@ def shared_tuning(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, a
 
     Its fold is -1: it belongs to no test rows.
     """
-    key = _digest([_digest(_decides(experiment, spec, dataset, algorithm)), "tuning"])
+    key = digest([digest(_decides(experiment, spec, dataset, algorithm)), "tuning"])
     return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))
 
 
@@ -72,7 +72,8 @@ def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algori
     return [RESULT_VERSION, experiment.seed, cv, how, data]
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """Return the SHA-256 of plain data, in hexadecimal."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
