@@ -164,6 +164,9 @@ class FakeAlgorithm:
     def make(self, random_state: int | None = None, **params: Any) -> Any:
         return self.factory(random_state=random_state, **{**self.defaults, **params})
 
+    def shared_work(self, params: dict[str, Any]) -> None:
+        return None
+
 
 FAKES = {
     fake.name: fake

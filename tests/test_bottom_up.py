@@ -143,7 +143,7 @@ def test_bic_stops_at_the_first_k_that_does_not_improve_it():
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     fit = clusters_of._Mixtures(clustering(), "a", 5)
     with threadpool_limits(1):
-        mixtures = [fit(Z, k) for k in range(1, len(groups) + 2)]
+        mixtures = [fit.of_all(Z, k) for k in range(1, len(groups) + 2)]
     bics = [mixture.bic(Z) for mixture in mixtures]
     assert len(groups) > 1 and (np.diff(bics[:-1]) < 0).all()
     assert bics[-1] >= bics[-2]
@@ -197,6 +197,51 @@ def test_the_seed_decides_and_both_splitters_share_their_clusters():
     assert leaves[0] == leaves[1]
     others = {make("hhbut", random_state=s).fit(data.X, data.y).tree_.counts.tobytes() for s in range(4)}
     assert len(others) > 1
+
+
+def counted_fits(monkeypatch):
+    """The number of components of every mixture that is fitted from now on."""
+    fits = []
+
+    class Counted(GaussianMixture):
+        def fit(self, X, y=None):
+            fits.append(self.n_components)
+            return super().fit(X, y)
+
+    monkeypatch.setattr(clusters_of, "GaussianMixture", Counted)
+    monkeypatch.setattr(clusters_of, "_latest", None)
+    return fits
+
+
+def test_the_next_fit_on_the_same_rows_takes_the_clusters_over_and_any_other_finds_its_own(monkeypatch):
+    data, other = real_set("wine"), real_set("seeds")
+    fits = counted_fits(monkeypatch)
+    first = make("hhbut", random_state=4).fit(data.X, data.y)
+    assert fits and first.seconds_saved_ == 0.0
+    alone = len(fits)
+    second = make("butif_svm", random_state=4).fit(data.X, data.y)
+    assert len(fits) == alone and second.seconds_saved_ > 0.0
+    assert second.n_clusters_ == first.n_clusters_
+    for changed in (
+        lambda: make("hhbut", random_state=5).fit(data.X, data.y),
+        lambda: make("hhbut", random_state=4, covariance_regularization=0.02).fit(data.X, data.y),
+        lambda: make("hhbut", random_state=4).fit(data.X[:-1], data.y[:-1]),
+        lambda: make("hhbut", random_state=4).fit(data.X, data.y[::-1]),
+        lambda: make("hhbut", random_state=4).fit(other.X, other.y),
+    ):
+        before = len(fits)
+        changed()
+        assert len(fits) > before
+    again = make("hhbut", random_state=4).fit(data.X, data.y)
+    assert again.tree_.to_dict() == first.tree_.to_dict()
+
+
+def test_held_out_likelihood_fits_all_rows_of_a_class_to_the_chosen_k_alone(monkeypatch):
+    fits = counted_fits(monkeypatch)
+    X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [9.0], [18.0]], 20, axis=0)
+    clustering(components="cv", component_folds=5).of_class(X, 0, 1)
+    worse = fits[-2]  # the first K that does not improve the likelihood
+    assert worse > 2 and fits == [k for k in range(1, worse + 1) for _ in range(5)] + [worse - 1]
 
 
 def test_held_out_rows_are_each_scored_once_and_never_fitted_with():
@@ -367,6 +412,34 @@ def test_rows_carry_the_clusters_of_every_class_and_the_path_answers_the_grid(tm
     assert tuning.chosen["cost"] in GRID and len(tuning.inner) == len(GRID)
     for row in rows:
         assert list(row.clusters) == ["1", "2"] and sum(row.clusters.values()) == row.n_leaves
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_algorithms_of_a_fold_share_its_clusters_and_give_what_they_give_alone(tmp_path, monkeypatch, workers):
+    # Another method stands between them, and a third has other clusters.
+    names = [{"name": "hhbut"}, "hhcart_d", {"name": "hhbut", "id": "cv", "components": "cv"}, {"name": "butif_svm"}]
+    together = plan("hhbut")
+    del together["algorithm"]
+    together["algorithms"] = names
+    fits = counted_fits(monkeypatch)
+
+    def rows(mapping, name):
+        with Store(tmp_path / f"{name}.sqlite") as store:
+            experiment = config.from_mapping(mapping)
+            assert running.run(experiment, store, n_jobs=workers, offline=True).exit_code == 0
+            found = store.rows(experiment.name)
+        return {(r.algorithm, r.fold): (r.n_correct, r.n_leaves, dict(r.clusters)) for r in found}
+
+    both = rows(together, "together")
+    counts = [len(fits)]
+    alone = {}
+    for algorithm in names:
+        alone |= rows({**plan("hhbut"), "algorithm": algorithm}, f"alone_{len(alone)}")
+        counts.append(len(fits))
+    assert both == alone and len(both) == 12
+    if workers == 1:  # of other processes nothing is counted here
+        of_bic, of_none, of_cv, again = np.diff(counts)
+        assert of_bic == again > 0 == of_none and counts[0] == of_bic + of_cv
 
 
 def test_a_class_that_a_training_set_lacks_has_no_clusters(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import bottom_up, discrete, forest, machines, model_tree, orthogonal, taxonomy
+from oblique_cli.estimators.clusters import Clustering
 from oblique_cli.estimators.pathfinder import PathfinderClassifier
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.registry import Registry, close_matches
@@ -79,6 +80,13 @@ class Algorithm(ABC):
 
     def clash(self, params: Mapping[str, Any]) -> str | None:
         """Return the one sentence for parameters that are allowed each and not together, or None."""
+        return None
+
+    def shared_work(self, params: Mapping[str, Any]) -> Hashable:
+        """Return what decides the work that a fit has in common with others on the same rows; None if there is none.
+
+        Fits of equal answers, one right after the other in one process, do that work once.
+        """
         return None
 
     @abstractmethod
@@ -160,6 +168,11 @@ class BottomUp(Algorithm):
         """A range of K that holds nothing."""
         k = self.defaults | dict(params)
         return bottom_up.inverted_range(self.name, k["min_components"], k["max_components"])
+
+    def shared_work(self, params: Mapping[str, Any]) -> Hashable:
+        """What decides the clusters."""
+        own = self.defaults | dict(params)
+        return tuple(own[name] for name in Clustering.__dataclass_fields__)
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> bottom_up.BottomUpTreeClassifier:
         return bottom_up.BottomUpTreeClassifier(self.splitter, random_state=random_state, **params)

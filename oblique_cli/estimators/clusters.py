@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import time
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,32 @@ class Clustering:
     n_init: int
     max_steps: int
 
+    def of_classes(self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int) -> Clusters:
+        """Return the clusters of each class as row numbers of X.
+
+        X : (n, p); codes : (n,) positions in `classes`, which has two labels or more, each present
+
+        The last answer is kept for whoever asks for it next: trees that differ in their hyperplanes alone have the same
+        clusters, and those take most of the time.
+        """
+        global _latest
+        digest = self._digest(X, codes, seed)
+        latest = _latest
+        if latest is not None and latest.digest == digest:
+            return latest
+        started = time.perf_counter()
+        found = []
+        for code, label in enumerate(classes):
+            rows = np.flatnonzero(codes == code)
+            groups = self.of_class(X[rows], label, seeds.integer(seed, "class", code))
+            found.append([rows[group] for group in groups])
+        _latest = Clusters(digest, found, time.perf_counter() - started)
+        return _latest
+
+    def _digest(self, X: Array, codes: NDArray[np.integer], seed: int) -> bytes:
+        text = repr((astuple(self), X.shape, seed)).encode()
+        return hashlib.sha256(text + X.tobytes() + codes.astype(np.int64).tobytes()).digest()
+
     def of_class(self, X: Array, label: object, seed: int) -> list[Rows]:
         """Return the clusters of a class as row numbers of X, none empty.
 
@@ -53,25 +81,22 @@ class Clustering:
             spread = X.std(axis=0)
             varies = X.max(axis=0) > X.min(axis=0)
             Z = np.where(varies, Z / np.where(spread > 0, spread, 1.0), 0.0)
-        fit = _Mixtures(self, label, seed)
+        mixtures = _Mixtures(self, label, seed)
         # The mixtures are small: threads wait for each other longer than they work.
         with threadpool_limits(1):
-            return _groups(self._chosen(Z, limit, fit, seed).predict(Z))
+            return _groups(self._chosen(Z, limit, mixtures).predict(Z))
 
-    def _chosen(self, Z: Array, limit: int, fit: _Mixtures, seed: int) -> GaussianMixture:
+    def _chosen(self, Z: Array, limit: int, mixtures: _Mixtures) -> GaussianMixture:
         """The mixture of the first K, from `min_components` on, after which the score no longer improves."""
-        start, last = min(self.min_components, limit), min(limit, self._rows_to_fit(len(Z)))
-        best = fit(Z, start)
-        if start >= last:
-            return best
-        score = self._score(Z, best, fit, seed)
-        for k in range(start + 1, last + 1):
-            candidate = fit(Z, k)
-            new = self._score(Z, candidate, fit, seed)
-            if not new > score:
-                break
-            best, score = candidate, new
-        return best
+        best, last = min(self.min_components, limit), min(limit, self._rows_to_fit(len(Z)))
+        if best < last:
+            score = self._score(Z, best, mixtures)
+            for k in range(best + 1, last + 1):
+                new = self._score(Z, k, mixtures)
+                if not new > score:
+                    break
+                best, score = k, new
+        return mixtures.of_all(Z, best)
 
     def _rows_to_fit(self, n: int) -> int:
         """Rows of the smallest set that scoring fits a mixture to."""
@@ -79,14 +104,13 @@ class Clustering:
             return n
         return n // 2 if self.components == "mccv" else n - -(-n // min(self.component_folds, n))
 
-    def _score(self, Z: Array, whole: GaussianMixture, fit: _Mixtures, seed: int) -> float:
+    def _score(self, Z: Array, k: int, mixtures: _Mixtures) -> float:
         """What K is chosen by, larger is better: minus BIC, or the mean log-likelihood of a row that was held out."""
         if self.components == "bic":
-            return -float(whole.bic(Z))
-        k = whole.n_components
+            return -float(mixtures.of_all(Z, k).bic(Z))
         total, n = 0.0, 0
-        for i, (train, test) in enumerate(self._divisions(len(Z), seeds.generator(seed, "divisions", k))):
-            total += float(fit(Z[train], k, f"division {i}").score_samples(Z[test]).sum())
+        for i, (train, test) in enumerate(self._divisions(len(Z), seeds.generator(mixtures.seed, "divisions", k))):
+            total += float(mixtures.fit(Z[train], k, f"division {i}").score_samples(Z[test]).sum())
             n += len(test)
         return total / n
 
@@ -102,13 +126,37 @@ class Clustering:
             yield np.concatenate([*folds[:i], *folds[i + 1 :]]), test
 
 
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The clusters of all classes.
+
+    digest    of everything that decides them
+    rows      class by class, cluster by cluster: row numbers
+    seconds   that it took to find them
+    """
+
+    digest: bytes
+    rows: list[list[Rows]]
+    seconds: float
+
+
+_latest: Clusters | None = None
+
+
 class _Mixtures:
     """Fits mixtures to the rows of one class, or says why that failed."""
 
     def __init__(self, clustering: Clustering, label: object, seed: int) -> None:
         self.clustering, self.label, self.seed = clustering, label, seed
+        self._of_all: dict[int, GaussianMixture] = {}
 
-    def __call__(self, Z: Array, k: int, name: str = "whole") -> GaussianMixture:
+    def of_all(self, Z: Array, k: int) -> GaussianMixture:
+        """Return k components fitted to Z : (n, p), all rows of the class; once."""
+        if k not in self._of_all:
+            self._of_all[k] = self.fit(Z, k, "whole")
+        return self._of_all[k]
+
+    def fit(self, Z: Array, k: int, name: str) -> GaussianMixture:
         """Fit k components to Z : (n, p); `name` names the random stream."""
         settings = self.clustering
         mixture = GaussianMixture(

@@ -44,58 +44,70 @@ class Crew:
     def results(
         self,
         jobs: Sequence[Job],
-        calls: Callable[[Iterable[Job]], Iterator[Call]],
+        calls: Callable[[Iterable[Job]], Iterator[Sequence[Call]]],
         lost: Callable[[Job, str], Result],
     ) -> Iterator[Result]:
         """Yield the result of every job as it finishes, fewer once a signal was received.
 
-        calls   what to call for each of some jobs; read while others run
+        calls   what to call for some jobs, in groups of which one worker does one after the other; read while others
+                run
         lost    the result of a job whose process died under it
         """
         left = {job.key: job for job in jobs}
         while left and not self._signals.received:
             in_hand: dict[str, Job] = {}
             try:
-                for result in self._parallel(calls(list(left.values())), min(self._workers, len(left)), in_hand):
-                    del left[result.key], in_hand[result.key]
-                    yield result
+                for group in self._parallel(calls(list(left.values())), min(self._workers, len(left)), in_hand):
+                    for result in group:
+                        del left[result.key], in_hand[result.key]
+                    yield from group
             except BrokenProcessPool:
                 # One of the jobs in hand killed its process (out of memory, a crash), and took the pool with it. Each
                 # gets a process of its own, so that the guilty one is named and the others are kept.
                 for job in list(in_hand.values()):
                     try:
-                        alone = list(self._parallel(calls([job]), 2, {}))
+                        alone = [result for group in self._parallel(calls([job]), 2, {}) for result in group]
                     except BrokenProcessPool:
                         alone = [lost(job, "the process died (out of memory, or a crash in compiled code)")]
                     for result in alone:
                         del left[result.key]
                         yield result
 
-    def _parallel(self, calls: Iterator[Call], workers: int, in_hand: dict[str, Job]) -> Iterator[Any]:
+    def _parallel(
+        self, groups: Iterator[Sequence[Call]], workers: int, in_hand: dict[str, Job]
+    ) -> Iterator[list[Any]]:
         def tasks() -> Iterator[Any]:
-            for job, function, arguments in calls:
+            for group in groups:
                 if self._signals.received:
                     return
-                in_hand[job.key] = job
+                in_hand.update((job.key, job) for job, _, _ in group)
+                work = [(function, arguments) for _, function, arguments in group]
                 if self._backend == "loky":
-                    yield joblib.delayed(_in_process)(os.getpid(), function, arguments)
+                    yield joblib.delayed(_in_process)(os.getpid(), work)
                 else:
-                    yield joblib.delayed(function)(*arguments)
+                    yield joblib.delayed(_one_by_one)(work)
 
         limits = {"inner_max_num_threads": 1} if self._backend == "loky" else {}
         with threadpool_limits(1), joblib.parallel_config(self._backend, **limits), warnings.catch_warnings():
             # Said when a run is left early, by a signal or an error that speaks for itself.
             warnings.filterwarnings("ignore", message=r"\d+ tasks (which|have)")
-            # One job a batch: a kill then loses what is being computed and nothing that was.
+            # One group a batch: a kill then loses what is being computed and nothing that was.
             pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=workers)
             yield from pool(tasks())
 
 
-def _in_process(parent: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Call `function` in a worker process of `parent`, or in `parent` itself if there is one worker only."""
+Work = list[tuple[Callable[..., Any], tuple[Any, ...]]]
+
+
+def _in_process(parent: int, work: Work) -> list[Any]:
+    """Do `work` in a worker process of `parent`, or in `parent` itself if there is one worker only."""
     if os.getpid() != parent:
         _become_worker(parent)
-    return function(*arguments)
+    return _one_by_one(work)
+
+
+def _one_by_one(work: Work) -> list[Any]:
+    return [function(*arguments) for function, arguments in work]
 
 
 @functools.cache  # once a process

@@ -14,7 +14,7 @@ import os
 import platform
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             n_nodes=int(getattr(estimator, "n_nodes_", 0)),
             depth=int(getattr(estimator, "depth_", 0)),
             tune_seconds=tuned - started,
-            fit_seconds=fitted - tuned,
+            fit_seconds=fitted - tuned + getattr(estimator, "seconds_saved_", 0.0),
             predict_seconds=done - fitted,
             chosen=dict(chosen),
             per_class=per_class,
@@ -334,16 +334,16 @@ def run(
             tunings = _tune_shared(experiment, cases, pending, store, crew, progress)
             progress.begin(experiment.name, len(jobs), done)
 
-            def calls(left: Iterable[Job]) -> Iterator[Call]:
-                for job, fold in _with_folds(experiment, cases, left):
-                    case = cases[job.dataset, job.algorithm]
-                    tuning = tunings.get((job.dataset, job.algorithm))
-                    if tuning is None:
-                        yield job, run_job, (job, case, fold)
-                    elif tuning.status == "ok":
-                        yield job, run_job, (job, case, fold, tuning.chosen)
-                    else:
-                        yield job, failed, (job, f"choosing parameters: {tuning.message}")
+            def call(job: Job, fold: Fold) -> Call:
+                tuning = tunings.get((job.dataset, job.algorithm))
+                if tuning is not None and tuning.status != "ok":
+                    return job, failed, (job, f"choosing parameters: {tuning.message}")
+                chosen = () if tuning is None else (tuning.chosen,)
+                return job, run_job, (job, cases[job.dataset, job.algorithm], fold, *chosen)
+
+            def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
+                for together, fold in _with_folds(experiment, cases, left):
+                    yield [call(job, fold) for job in together]
 
             for row in crew.results(pending, calls, failed):
                 store.append(experiment.name, row)
@@ -387,15 +387,21 @@ def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -
 
 def _with_folds(
     experiment: Experiment, cases: Mapping[tuple[str, str], Case], jobs: Iterable[Job]
-) -> Iterator[tuple[Job, Fold]]:
-    """Pair each job with its fold, drawing one repetition of one data set at a time."""
+) -> Iterator[tuple[list[Job], Fold]]:
+    """Pair jobs with their fold, those of a fold that have work in common together.
+
+    One repetition of one data set is drawn at a time.
+    """
     cv = experiment.cv
     for (_, repeat), group in itertools.groupby(jobs, key=lambda job: (job.dataset, job.repeat)):
-        together = list(group)
-        dataset = cases[together[0].dataset, together[0].algorithm].dataset
-        folds = list(SCHEMES[cv.scheme].draw(dataset, cv, experiment.seed, repeat))
-        for job in together:
-            yield job, folds[job.fold]
+        together: dict[Hashable, list[Job]] = {}
+        for job in group:
+            case = cases[job.dataset, job.algorithm]
+            work = case.algorithm.shared_work(case.spec.params)
+            together.setdefault((job.fold, job.key if work is None else work), []).append(job)
+        folds = list(SCHEMES[cv.scheme].draw(case.dataset, cv, experiment.seed, repeat))
+        for some in together.values():
+            yield some, folds[some[0].fold]
 
 
 def _tune_shared(
@@ -421,9 +427,9 @@ def _tune_shared(
     tunings = {t.key: t for t in store.tunings(experiment.name) if t.key in needed and t.status == "ok"}
     missing = [job for job in needed.values() if job.key not in tunings]
 
-    def calls(left: Iterable[Job]) -> Iterator[Call]:
+    def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
         for job in left:
-            yield job, tune_job, (job, cases[job.dataset, job.algorithm], pairs[job.key])
+            yield [(job, tune_job, (job, cases[job.dataset, job.algorithm], pairs[job.key]))]
 
     if missing:
         progress.begin(f"{experiment.name}, choosing parameters", len(needed), len(tunings), unit="searches")
