@@ -6,12 +6,13 @@ would carry test rows into training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, NotConverged
 from oblique_cli.registry import close_matches
 
 if TYPE_CHECKING:
@@ -94,6 +95,15 @@ def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, f
             hint = close_matches(label, dataset.classes) or f" Its classes: {', '.join(dataset.classes[:20])}."
             raise ConfigError(f"class_weight names {label!r}, which is no class of {dataset.name!r}.{hint}")
     return {code: float(weights.get(label, 1.0)) for code, label in enumerate(dataset.classes)}
+
+
+@contextmanager
+def own_labels(dataset: Dataset) -> Iterator[None]:
+    """Let an error about a class, which estimators know by its code, name the label that `dataset` has for it."""
+    try:
+        yield
+    except NotConverged as error:
+        raise NotConverged(error.reason, dataset.classes[int(error.label)]) from error
 
 
 def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...]]:

@@ -32,7 +32,7 @@ from oblique_cli.errors import (
     ConfigError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
-from oblique_cli.estimators.encoding import coded_weights, fold_encoder, prepared
+from oblique_cli.estimators.encoding import coded_weights, fold_encoder, own_labels, prepared
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
@@ -221,11 +221,10 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
         X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
-    if estimator.needs_pruning_rows:
-        # Both are sorted, so this is where the pruning rows stand among the training rows.
-        estimator.fit(X, case.dataset.y[train], pruning_rows=np.searchsorted(train, pruning))
-    else:
-        estimator.fit(X, case.dataset.y[train])
+    # Both are sorted, so this is where the pruning rows stand among the training rows.
+    own = {"pruning_rows": np.searchsorted(train, pruning)} if estimator.needs_pruning_rows else {}
+    with own_labels(case.dataset):
+        estimator.fit(X, case.dataset.y[train], **own)
     return estimator, encoder
 
 

@@ -49,10 +49,10 @@ def take(request: Request, study: str, calls: Sequence[Call]) -> Steps:
     progress = Progress(quiet=not sys.stderr.isatty(), closing=False)
     code = EXIT_OK
 
-    def remaining(left: Iterable[Job]) -> Iterator[Call]:
+    def remaining(left: Iterable[Job]) -> Iterator[list[Call]]:
         for job in left:
             _, function, arguments = by_key[job.key]
-            yield job, _attempt, (job, function, arguments)
+            yield [(job, _attempt, (job, function, arguments))]
 
     with Store(f"{request.results}/{DATABASE}") as store, Signals(progress) as signals:
         if request.fresh:
