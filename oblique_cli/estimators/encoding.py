@@ -67,21 +67,30 @@ def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
     )
 
 
+def n_columns(dataset: Dataset, policy: Policy) -> int:
+    """Return how many columns `fold_encoder` makes of all rows. From those of a fold there are no more."""
+    encoder = fold_encoder(dataset, policy) if policy.encoding == "onehot" else None
+    return dataset.p if encoder is None else int(encoder.fit_transform(dataset.X).shape[1])
+
+
 def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
     """Return `estimator`, told what only the data set knows.
 
     That is which columns hold levels, if the encoding leaves those to it ("crimcoord": ConfigError for an estimator
-    that has no parameter `qualitative`), and which codes the labels of a `class_weight` stand for.
+    that cannot take them), and which codes the labels of a `class_weight` stand for.
     """
     weights = getattr(estimator, "class_weight", None)
     if isinstance(weights, Mapping):
         estimator.set_params(class_weight=coded_weights(weights, dataset))
     if policy.encoding != "crimcoord" or not dataset.qualitative:
         return estimator
-    if "qualitative" not in estimator.get_params(deep=False):
+    proposer = getattr(estimator, "proposer", None)
+    refuses = getattr(proposer, "quantitative", False)
+    if refuses or "qualitative" not in estimator.get_params(deep=False):
+        owner = type(proposer if refuses else estimator).__name__
         raise ConfigError(
-            f"{type(estimator).__name__} does not take the levels of {dataset.name!r} as they are, which is what "
-            "encoding 'crimcoord' asks for; use encoding 'onehot'."
+            f"{owner} does not take the levels of {dataset.name!r} as they are, which is what encoding 'crimcoord' "
+            "asks for; use encoding 'onehot'."
         )
     if fold_encoder(dataset, policy) is None:
         return estimator.set_params(qualitative=sorted(dataset.qualitative))

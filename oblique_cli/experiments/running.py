@@ -32,7 +32,7 @@ from oblique_cli.errors import (
     ConfigError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
-from oblique_cli.estimators.encoding import coded_weights, fold_encoder, own_labels, prepared
+from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
@@ -321,10 +321,6 @@ def run(
         for policy, dataset in zip(experiment.datasets, datasets, strict=True)
         for spec in experiment.algorithms
     }
-    for case in cases.values():
-        for weights in (case.spec.params.get("class_weight"), *case.spec.grid.get("class_weight", ())):
-            if isinstance(weights, Mapping):
-                coded_weights(weights, case.dataset)  # refuses labels that the data set does not have
     done = len(jobs) - len(pending)
     failures: list[Row] = []
     with Signals(progress) as signals:
@@ -379,9 +375,14 @@ def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[st
 def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:
     """Return the data sets of `experiment`. data_dir : folder of the command line, before the configuration's own."""
     place = data_dir or experiment.data_dir
-    tasks = {task_of(algorithm.name) for algorithm in experiment.algorithms}
-    own = "regression" if tasks == {"regression"} else "classification"  # what a CSV file is for
+    own = csv_task(experiment)
     return [catalogue.load(spec, data_dir=place, offline=offline, task=own) for spec in experiment.datasets]
+
+
+def csv_task(experiment: Experiment) -> str:
+    """Return what a CSV file of `experiment` is for."""
+    tasks = {task_of(algorithm.name) for algorithm in experiment.algorithms}
+    return "regression" if tasks == {"regression"} else "classification"
 
 
 def _with_folds(
