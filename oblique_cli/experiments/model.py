@@ -205,6 +205,11 @@ class Row:
     clusters: Mapping[str, int] = field(default_factory=dict)
     measures: Mapping[str, float] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, job: Job, **found: Any) -> Row:
+        """Return the good row of `job`."""
+        return cls(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="ok", **found)
+
 
 @dataclass(frozen=True)
 class Tuning:

@@ -86,13 +86,8 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             n_correct = int(right.sum())
             correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
             per_class = {n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)}
-        return Row(
-            job.key,
-            job.dataset,
-            job.algorithm,
-            job.repeat,
-            job.fold,
-            status="ok",
+        return Row.of(
+            job,
             n_correct=n_correct,
             n_test=len(y),
             n_leaves=_leaves(estimator),

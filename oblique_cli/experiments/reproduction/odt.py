@@ -180,13 +180,8 @@ def fit(job: Job, method: Method, sample: Sample) -> Row:
     components = getattr(model, "components_", None)
     if components is not None:
         measures |= {f"{CAPTURED}{q}": float(ratio) for q, ratio in enumerate(components.ratios, start=1)}
-    return Row(
-        job.key,
-        job.dataset,
-        job.algorithm,
-        job.repeat,
-        job.fold,
-        status="ok",
+    return Row.of(
+        job,
         n_correct=n_correct,
         n_test=len(y_test),
         n_nodes=int(model.n_nodes_),
@@ -240,8 +235,7 @@ def validate(job: Job, sample: Sample) -> Row:
     with threadpool_limits(1):
         found = validated(sample, seeds.integer(job.seed, job.dataset, "folds", job.repeat))
     seconds = time.perf_counter() - started
-    place = (job.key, job.dataset, job.algorithm, job.repeat, job.fold)
-    return Row(*place, status="ok", fit_seconds=seconds, measures=asdict(found))
+    return Row.of(job, fit_seconds=seconds, measures=asdict(found))
 
 
 def _second_share(model: Any, X: np.ndarray) -> np.ndarray:

@@ -405,9 +405,7 @@ def accuracy_step(job: Job, data: Dataset) -> Row:
 def _row(job: Job, started: float, found: Found) -> Row:
     """Return the row of a step that found one value for each key."""
     values = {_text_of(key): value for key, (value,) in found.items()}
-    seconds = time.perf_counter() - started
-    place = (job.key, job.dataset, job.algorithm, job.repeat, job.fold)
-    return Row(*place, status="ok", fit_seconds=seconds, measures=values)
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=values)
 
 
 # ---- readings of algorithm 1 -----------------------------------------------------------------------------------------
