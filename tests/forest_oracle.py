@@ -56,8 +56,10 @@ def groups(stream: Stream, p: int, size: int) -> list[list[int]]:
     raise AssertionError
 
 
-def rotation(seed: int, X: np.ndarray, size: int) -> np.ndarray:
+def rotation(seed: int, X: np.ndarray, size: int, scaling: str = "range") -> np.ndarray:
     """Rows are the rotated features as combinations of the original ones."""
+    scale = {"range": np.ptp(X, axis=0), "deviation": X.std(axis=0), "none": np.ones(X.shape[1])}[scaling]
+    X = X / scale
     rows = []
     for g, group in enumerate(groups(Stream(seed, 0, 2), X.shape[1], min(size, X.shape[1]))):
         draws = bootstrap(Stream(seed, 0, 3 + g), len(X))
@@ -68,7 +70,7 @@ def rotation(seed: int, X: np.ndarray, size: int) -> np.ndarray:
                 row = np.zeros(X.shape[1])
                 v = vectors[:, c]
                 row[group] = -v if v[np.flatnonzero(np.abs(v) > 1e-9)[0]] > 0 else v
-                rows.append(row)
+                rows.append(row / scale)
     return np.array(rows).reshape(-1, X.shape[1])
 
 
@@ -82,7 +84,7 @@ class Oracle:
         self.seed = Stream(seed, 0, tree).next()
         self.R = None
         if self.options.get("group_size"):
-            self.R = rotation(self.seed, X, self.options["group_size"])
+            self.R = rotation(self.seed, X, self.options["group_size"], self.options.get("scaling", "range"))
             X = X @ self.R.T
         self.X, self.y = X, y
         self.draws = bootstrap(Stream(self.seed, 0, 1), len(X)) if self.options["bootstrap"] else np.ones(len(X), int)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from typing import Any
 
@@ -19,7 +20,13 @@ from sklearn.utils.estimator_checks import check_estimator
 from oblique_cli import _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST, make
-from oblique_cli.estimators.forest import BASES, REGULARIZATIONS, HHCARTForestClassifier, MPSVMForestClassifier
+from oblique_cli.estimators.forest import (
+    BASES,
+    REGULARIZATIONS,
+    SCALINGS,
+    HHCARTForestClassifier,
+    MPSVMForestClassifier,
+)
 
 KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
 NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.kind is FOREST]
@@ -117,17 +124,86 @@ def test_rotation_groups_cover_all_features_and_the_last_is_completed_from_other
         assert all(len(group) == len(set(group)) == min(size, p) for group in found)
 
 
-def test_rotation_of_the_core_is_block_orthogonal_and_that_of_the_oracle():
+def rotation_of(state: dict[str, Any], p: int) -> np.ndarray:
+    """The rotated features of a compiled tree as rows over the p original ones."""
+    starts = state["rotation_start"]
+    R = np.zeros((len(starts) - 1, p))
+    for q, (first, last) in enumerate(itertools.pairwise(starts)):
+        R[q, state["rotation_feature"][first:last]] = state["rotation_coef"][first:last]
+    return R
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_rotation_of_the_core_is_block_orthogonal_on_scaled_features_and_that_of_the_oracle(scaling: str):
     X, y = small_set(2, p=6)
-    model = MPSVMForestClassifier("rof", "none", n_trees=2, random_state=0).fit(X, y)
+    scale = {"range": np.ptp(X, axis=0), "deviation": X.std(axis=0), "none": np.ones(6)}[scaling]
+    model = MPSVMForestClassifier("rof", "none", n_trees=2, scaling=scaling, random_state=0).fit(X, y)
     seed, states = model.forest_.__getstate__()[2:]
     for t, state in enumerate(states):
-        R = np.zeros((6, 6))
-        for q in range(6):
-            terms = slice(*state["rotation_start"][q : q + 2])
-            R[q, state["rotation_feature"][terms]] = state["rotation_coef"][terms]
-        np.testing.assert_allclose(R @ R.T, np.eye(6), atol=1e-12)
-        np.testing.assert_allclose(R, rotation(Stream(seed, 0, t).next(), X, 3), atol=1e-9)
+        R = rotation_of(state, 6)
+        np.testing.assert_allclose((R * scale) @ (R * scale).T, np.eye(6), atol=1e-12)
+        np.testing.assert_allclose(R, rotation(Stream(seed, 0, t).next(), X, 3, scaling), atol=1e-9)
+
+
+@pytest.mark.parametrize("rule", REGULARIZATIONS)
+@pytest.mark.parametrize("scaling", ["range", "deviation"])
+def test_units_of_features_change_no_rotated_tree(scaling: str, rule: str):
+    X, y = small_set(5, p=5)
+    units = np.array([1.0, 2.0**-30, 2.0**40, 8.0, 2.0**-3])  # powers of 2, so that not even rounding differs
+    model = MPSVMForestClassifier("rrof", rule, n_trees=4, scaling=scaling, random_state=0)
+    plain, scaled = clone(model).fit(X, y), clone(model).fit(X * units, y)
+    np.testing.assert_array_equal(plain.apply(X), scaled.apply(X * units))
+    np.testing.assert_allclose(plain.feature_importances_, scaled.feature_importances_, rtol=1e-9)
+
+
+def test_without_scaling_the_largest_unit_decides_the_components():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) @ np.array([[1, 0.5, 0.5], [0, 1, 0.5], [0, 0, 1]]) * [1, 1000, 1e6]
+    y = np.arange(300) % 2
+    scale = np.ptp(X, axis=0)
+    turned = {}
+    for scaling in ("none", "range"):
+        model = MPSVMForestClassifier("rof", "none", n_trees=1, scaling=scaling, random_state=0).fit(X, y)
+        R = rotation_of(model.forest_.state()[0], 3) * (scale if scaling == "range" else 1.0)
+        turned[scaling] = np.abs(R).max(axis=1).min()  # 1: every component is an axis
+    assert turned["none"] > 0.999 and turned["range"] < 0.9
+
+
+def test_a_constant_feature_is_in_no_component_whatever_its_value():
+    X, y = small_set(6, p=4)
+    X[:, 2] = 1e300
+    model = MPSVMForestClassifier("rof", "none", n_trees=3, random_state=0).fit(X, y)
+    assert all((rotation_of(state, 4)[:, 2] == 0).all() for state in model.forest_.state())
+    assert (model.predict(X) == y).all()
+
+
+def test_deviations_are_those_of_the_weights():
+    X, y = small_set(7, p=4)
+    weights = np.random.default_rng(1).integers(1, 4, len(X))
+    model = MPSVMForestClassifier("rof", "none", n_trees=1, group_size=1, scaling="deviation", random_state=0)
+    R = rotation_of(model.fit(X, y, sample_weight=weights).forest_.state()[0], 4)
+    deviations = np.sqrt(np.diag(np.cov(X, rowvar=False, aweights=weights, ddof=0)))
+    np.testing.assert_allclose(np.abs(R).max(axis=0), 1 / deviations, rtol=1e-9)
+
+
+def test_groups_completed_from_others_make_every_matrix_singular_so_that_mprof_p_is_rof():
+    for p, same in [(6, False), (7, True), (8, True)]:
+        X, y = small_set(4, n=120, p=p, n_classes=2)
+        rof, mprof = (make(name, n_trees=3, random_state=0).fit(X, y) for name in ("rof", "mprof_p"))
+        assert (mprof.forest_.n_oblique().sum() == 0) == same
+        assert np.array_equal(rof.apply(X), mprof.apply(X)) == same
+
+
+def test_searching_sorted_rows_finds_what_searching_ranks_finds():
+    # Weights that are no counts are searched by ranks; all alike, they change no cut.
+    for seed, whole in [(0, False), (1, True)]:
+        X, y = small_set(seed, n=150, whole=whole)
+        model = MPSVMForestClassifier("raf", "none", n_trees=4, mtry=5, random_state=seed)
+        plain, weighted = clone(model).fit(X, y), clone(model).fit(X, y, sample_weight=np.full(len(X), 0.5))
+        np.testing.assert_array_equal(plain.apply(X), weighted.apply(X))
+        assert [t["threshold"].tolist() for t in plain.forest_.state()] == [
+            t["threshold"].tolist() for t in weighted.forest_.state()
+        ]
 
 
 def test_out_of_bag_rows_are_those_not_drawn():
@@ -286,6 +362,33 @@ def test_degenerate_rows_give_a_forest_that_predicts(name: str, X: np.ndarray):
     model = make(name, random_state=0, n_trees=3).fit(X, y)
     assert set(model.predict(X)) <= set(y)
     assert np.isfinite(model.predict_proba(X)).all() and np.isfinite(model.feature_importances_).all()
+
+
+HUGE = {
+    "near the largest number": np.full(5, 1.79e308),
+    "one feature near the largest number": np.array([1.79e308, 1, 1, 1, 1]),
+    "squares overflow": np.full(5, 1e160),
+    "squares vanish": np.full(5, 1e-200),
+    "below the least normal number": np.full(5, 1e-310),
+    "all of it": np.array([1.79e308, 1e-310, 1, 1e-160, 1e160]),
+}
+ROTATED = [(name, {"scaling": scaling}) for name in ("rof", "mprof_t", "mprrof_n") for scaling in SCALINGS]
+
+
+@pytest.mark.parametrize("units", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
+def test_units_at_the_ends_of_the_number_line_give_a_forest_that_knows_its_rows(
+    name: str, params: dict[str, Any], units: np.ndarray
+):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 3
+    X = rng.uniform(-1, 1, size=(40, 5)) + 0.3 * y[:, None]
+    for rows in (X / np.abs(X).max() * units, np.abs(X) / np.abs(X).max() * units):
+        model = make(name, random_state=0, n_trees=5, **params).fit(rows, y)
+        assert np.isfinite(model.predict_proba(rows)).all()
+        assert (model.predict(rows) == y).mean() > 0.8
+        assert model.feature_importances_.sum() == pytest.approx(1.0)
+        assert np.isfinite(model.tree(0).thresholds).all()
 
 
 def test_one_class_is_a_leaf_and_its_only_vote():

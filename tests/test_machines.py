@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import linalg
 from sklearn.exceptions import SkipTestWarning
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli import make
@@ -84,6 +86,17 @@ def test_degenerate_rows_are_no_error(name, kernel):
     for y in ([0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1], [2] * 6):  # apart, the same rows in both, one class
         labels = make(name, kernel=kernel).fit(X, y).predict(X)
         assert set(labels) <= set(y)
+
+
+def test_more_than_two_classes_are_told_apart_in_pairs_or_each_from_the_rest():
+    data = load("balance_scale")
+    options = {"kernel": "linear", "standardize": False, "cost": 2.0}
+    pairs, rest = (make("svm", multiclass=way, **options).fit(data.X, data.y) for way in machines.MULTICLASS)
+    one = SVC(kernel="linear", C=2.0).fit(data.X, data.y)
+    np.testing.assert_array_equal(pairs.predict(data.X), one.predict(data.X))
+    alone = OneVsRestClassifier(SVC(kernel="linear", C=2.0)).fit(data.X, data.y)
+    np.testing.assert_array_equal(rest.predict(data.X), alone.predict(data.X))
+    assert (pairs.predict(data.X) != rest.predict(data.X)).any()
 
 
 def test_a_parameter_out_of_range_is_one_sentence():

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from oblique_cli.experiments import published, significance
-from oblique_cli.experiments.reproduction.mpsvm import FAMILIES, Scores
-from oblique_cli.experiments.reproduction.studies import STUDIES, Request
+from oblique_cli.experiments.reproduction import document
+from oblique_cli.experiments.reproduction.mpsvm import (
+    FAMILIES,
+    Scores,
+    _accuracies,
+    _cells,
+    _rank_tables,
+    _readings,
+)
+from oblique_cli.experiments.reproduction.reporting import Report
+from oblique_cli.experiments.reproduction.runs import outcome
+from oblique_cli.experiments.reproduction.studies import STUDIES, Request, StudyResult
 
 
 def test_scores_keep_the_data_sets_that_all_methods_have_and_rank_the_best_first():
@@ -54,4 +66,38 @@ def test_a_small_run_has_a_cell_for_every_printed_number_and_the_tables(tmp_path
     tables = {table.name: table for table in result.tables}
     assert [row[0] for row in tables["accuracies"].rows] == ["iris", "wine"]
     assert [row[:2] for row in tables["costs"].rows] == [(f"MPRaF-{rule}", "RaF") for rule in "TPN"]
-    assert len(tables["ranks_raf_4"].rows) == 4
+    assert [row[:2] for row in tables["ranks"].rows] == [("IV-C, RaF", m) for m in FAMILIES["IV-C, RaF"]]
+    assert [row[3] for row in tables["ranks"].rows] == ["2.95", "1.97", "2.11", "2.97"]
+    assert sum(float(row[2]) for row in tables["ranks"].rows) == pytest.approx(10.0)
+    [test] = tables["tests"].rows
+    assert test[:2] == ("IV-C, RaF", "2") and test[-3:] == ("22.61", "8.89", "0.71")
+    assert tables.get("signs") is None  # MPRRoF was not run
+    verdicts = {row[0]: row[1:] for row in tables["verdicts"].rows}
+    assert verdicts["MPRaF-T over RaF"][0::2] == ("Nemenyi", "yes")
+    assert verdicts["RRoF over RaF"] == ("Nemenyi", "-", "yes")
+
+
+def test_readings_are_ranked_each_with_its_own_rotations(tmp_path):
+    only = {"dataset": ("iris", "wine", "zoo"), "algorithm": ("raf", "rof.none", "rrof.none", "rof", "rrof")}
+    request = Request("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
+    run = outcome(request, "reproduce/mpsvm_readings", "cv.repeats=1", algorithms=only["algorithm"])
+    [table] = _readings(run)
+    assert [row[:2] for row in table.rows] == [("range", "all rows"), ("none", "all rows"), ("paper", "")]
+    for row in table.rows:
+        assert sum(float(rank) for rank in row[2:5]) == pytest.approx(6.0, abs=0.02)
+    assert table.rows[0][5] == table.rows[1][5] and table.rows[0][6:] != table.rows[1][6:]
+
+
+def test_what_a_study_leaves_is_what_the_documents_show(tmp_path):
+    only = {"dataset": ("iris", "wine"), "algorithm": ("raf", "rof", "rrof")}
+    study = STUDIES["mpsvm"]()
+    request = Request("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
+    run = outcome(request, "reproduce/mpsvm", "cv.repeats=1")
+    cells = [cell for reference in study.tables for cell in _cells(reference, _accuracies(run))]
+    tables = tuple(_rank_tables(_accuracies(run)))
+    Report(study, StudyResult(tuple(cells), tables), replace(request, only={})).save()
+    made = document.blocks(tmp_path)
+    rank = next(cell.ours for cell in cells if cell.metric == "average_rank" and cell.method == "RoF")
+    assert f"| IV-B | RoF | {rank:.2f} | 2.07 |" in made["mpsvm-ranks"]
+    assert "| IV-B | 2 |" in made["mpsvm-tests"]
+    assert made["mpsvm-minleaf"] == document.NOT_YET + "\n"

@@ -28,4 +28,10 @@ def test_every_study_is_in_the_list_of_reproductions():
 def test_tables_of_reproductions_are_those_of_the_results(name):
     text = (ROOT / name).read_text()
     assert document.filled(text, document.blocks(ROOT / "results")) == text, "run: oblique reproduce report"
-    assert "<!-- begin summary -->" in text
+    assert document.BLOCK.search(text)
+
+
+def test_every_block_is_in_a_document():
+    texts = "".join((ROOT / name).read_text() for name in document.DOCUMENTS)
+    made = document.blocks(ROOT / "results")
+    assert [name for name in made if f"<!-- begin {name} -->" not in texts] == []

@@ -48,7 +48,8 @@ def reproduce(
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
     NAME may be all, for every study but the readings, or report, which runs nothing: it writes the results of the full
-    profiles into docs/reproduction.md and README.md of the current folder.
+    profiles into docs/reproduction.md, docs/forests.md and README.md of the
+    current folder.
 
     Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
     so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two

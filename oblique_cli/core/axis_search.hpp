@@ -87,28 +87,67 @@ class AxisSearch {
     return true;
   }
 
+  // Searches one feature of a node with `counts` whose rows stand in order. keys : as in SortedRows; facts : of every
+  // training row, its class in the upper 16 bits and its weight in the lower
+  bool sorted_feature(int j, const std::uint64_t* keys, const std::uint32_t* facts) {
+    const std::size_t n = bag_->n;
+    if (keys[0] >> 32 == keys[n - 1] >> 32) return false;
+    feature_ = j;
+    const auto& runs = *bag_->runs;
+    const auto most = static_cast<std::size_t>(runs.back().code) + 1;   // runs are in the order of their classes
+    if (left_.size() < most) {
+      left_.resize(most);
+      totals_.resize(most);
+    }
+    for (const ClassRun& run : runs) {
+      left_[static_cast<std::size_t>(run.code)] = 0.0;
+      totals_[static_cast<std::size_t>(run.code)] = run.weight;
+    }
+    Sides sides(*this);
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+      const std::uint64_t key = keys[i];
+      const std::uint32_t fact = facts[static_cast<std::uint32_t>(key)];
+      sides.move(fact >> 16, static_cast<double>(fact & 0xffff));
+      if (key >> 32 != keys[i + 1] >> 32) sides.consider(static_cast<std::uint32_t>(key >> 32));
+    }
+    return true;
+  }
+
   Best best;
 
  private:
-  void start() {
-    std::fill(left_.begin(), left_.end(), 0.0);
-    left_squares_ = left_sum_ = 0.0;
-    right_squares_ = squares_;
-    right_sum_ = total_;
-  }
-  void move(std::size_t k, double w) {
-    const double l = left_[k];
-    left_squares_ += w * (2.0 * l + w);
-    right_squares_ -= w * (2.0 * (totals_[k] - l) - w);
-    left_[k] = l + w;
-    left_sum_ += w;
-    right_sum_ -= w;
-  }
-  void consider(std::uint32_t rank) {
-    if (!(left_sum_ > 0.0 && right_sum_ > 0.0)) return;  // weights too small to be seen beside the others
-    const double value = gini_value(left_squares_, left_sum_, right_squares_, right_sum_);
-    if (best.feature < 0 || value > best.value * kBeats) best = {feature_, rank, value};
-  }
+  // Both sides of a cut that moves to the right. A local object, so that its sums stay in registers.
+  class Sides {
+   public:
+    explicit Sides(AxisSearch& search)
+        : search_(search), left_of_(search.left_.data()), totals_(search.totals_.data()),
+          right_squares_(search.squares_), right_(search.total_), beats_(search.beats()) {}
+    void move(std::size_t k, double w) {
+      const double l = left_of_[k];
+      left_squares_ += w * (2.0 * l + w);
+      right_squares_ -= w * (2.0 * (totals_[k] - l) - w);
+      left_of_[k] = l + w;
+      left_ += w;
+      right_ -= w;
+    }
+    // Divides only where products say that the cut may be better: they tell to 1e-15 or so, and beats_ leaves more.
+    void consider(std::uint32_t rank) {
+      if (left_squares_ * right_ + right_squares_ * left_ < beats_ * (left_ * right_)) return;
+      if (!(left_ > 0.0 && right_ > 0.0)) return;  // weights too small to be seen beside the others
+      const double value = gini_value(left_squares_, left_, right_squares_, right_);
+      if (search_.best.feature >= 0 && !(value > search_.best.value * kBeats)) return;
+      search_.best = {search_.feature_, rank, value};
+      beats_ = search_.beats();
+    }
+
+   private:
+    AxisSearch& search_;
+    double* left_of_;
+    const double* totals_;
+    double left_squares_ = 0.0, left_ = 0.0, right_squares_, right_, beats_;
+  };
+  // A value that is surely not enough; of real weights nothing is said, as products of them may overflow or vanish.
+  double beats() const { return best.feature >= 0 && bag_->counts ? best.value : 0.0; }
 
   void by_counting(std::uint32_t low, std::uint32_t high) {
     const std::size_t n_classes = totals_.size(), n_ranks = static_cast<std::size_t>(high - low) + 1;
@@ -121,12 +160,13 @@ class AxisSearch {
         cells_[r * n_classes + k] += bag_->weight[i];
         present_[r] = 1;
       }
-    start();
+    std::fill(left_.begin(), left_.end(), 0.0);
+    Sides sides(*this);
     for (std::size_t r = 0; r + 1 < n_ranks; ++r) {
       if (!present_[r]) continue;
       for (std::size_t k = 0; k < n_classes; ++k)
-        if (const double w = cells_[r * n_classes + k]; w > 0.0) move(k, w);
-      consider(low + static_cast<std::uint32_t>(r));
+        if (const double w = cells_[r * n_classes + k]; w > 0.0) sides.move(k, w);
+      sides.consider(low + static_cast<std::uint32_t>(r));
     }
   }
 
@@ -142,21 +182,23 @@ class AxisSearch {
       for (std::size_t i = 0; i < n; ++i) keys_[i] = static_cast<std::uint64_t>(rank_[i]) << 32 | i;
     }
     sort_.sort(keys_.data(), n);
-    start();
+    std::fill(left_.begin(), left_.end(), 0.0);
+    Sides sides(*this);
+    const bool counts = bag_->counts;
+    const std::uint64_t* keys = keys_.data();
     for (std::size_t i = 0; i + 1 < n; ++i) {
-      const std::uint64_t key = keys_[i];
-      if (bag_->counts)
-        move(key >> 16 & 0xffff, static_cast<double>(key & 0xffff));
+      const std::uint64_t key = keys[i];
+      if (counts)
+        sides.move(key >> 16 & 0xffff, static_cast<double>(key & 0xffff));
       else
-        move(class_[key & 0xffffffff], bag_->weight[key & 0xffffffff]);
-      if (key >> 32 != keys_[i + 1] >> 32) consider(static_cast<std::uint32_t>(key >> 32));
+        sides.move(class_[key & 0xffffffff], bag_->weight[key & 0xffffffff]);
+      if (key >> 32 != keys[i + 1] >> 32) sides.consider(static_cast<std::uint32_t>(key >> 32));
     }
   }
 
   const Bag* bag_ = nullptr;
   int feature_ = 0;
   double total_ = 0.0, squares_ = 0.0;
-  double left_squares_ = 0.0, right_squares_ = 0.0, left_sum_ = 0.0, right_sum_ = 0.0;
   std::vector<double> totals_, left_, cells_;
   std::vector<unsigned char> present_;
   std::vector<std::uint32_t> rank_, class_;

@@ -62,6 +62,12 @@ ForestOptions options_of(const nb::dict& given) {
       options.mtry = nb::cast<std::size_t>(value);
     } else if (name == "group_size") {
       options.group_size = nb::cast<std::size_t>(value);
+    } else if (name == "scaling") {
+      const std::string scaling = nb::cast<std::string>(value);
+      require(scaling == "range" || scaling == "deviation" || scaling == "none", "scaling must be range, deviation or none");
+      options.scaling = scaling == "range"       ? Scaling::range
+                        : scaling == "deviation" ? Scaling::deviation
+                                                 : Scaling::none;
     } else if (name == "bootstrap") {
       options.bootstrap = nb::cast<bool>(value);
     } else if (name == "minleaf") {
@@ -92,7 +98,7 @@ void grow(Forest& forest, const Matrix& x, const Codes& y, const std::optional<D
   const ForestOptions options = options_of(given);
   nb::gil_scoped_release release;
   TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes,
-                    options.group_size == 0);
+                    options);
   forest.grow(data, options, n_trees, n_threads);
 }
 

@@ -23,6 +23,9 @@ enum class Regularisation { tikhonov, axis, null_space };
 // has a singular covariance. True dependence leaves rounding errors of about 1e-15; nothing else comes near.
 inline constexpr double kSingular = 1e-12;
 
+// Features that are wider or larger than this have no bisector: products of their moments may overflow.
+inline constexpr double kWidest = 0x1p500;
+
 // Eigenvectors of small symmetric matrices by Jacobi rotations, of larger ones by LAPACK. Eigenvalues ascend.
 class SmallEigen {
  public:
@@ -162,7 +165,7 @@ class MpsvmSplit {
     m_ = x.m;
     size_ = m_ + 1;
     measure(x);
-    if (!std::isfinite(widest_)) return false;
+    if (!(widest_ < kWidest)) return false;
     class_moments(bag, x);
     group_classes(bag);
     const bool first_singular = covariance_of(group_[0].data(), covariance_.data());
@@ -249,10 +252,12 @@ class MpsvmSplit {
   bool covariance_of(const double* moments, double* out) {
     const double* sums = moments + m_ * (m_ + 1) / 2;
     const double weight = sums[m_];
+    row_.resize(m_);
+    for (std::size_t j = 0; j < m_; ++j) row_[j] = sums[j] / weight;
     std::size_t at = 0;
     for (std::size_t j = 0; j < m_; ++j)
       for (std::size_t k = 0; k <= j; ++k, ++at)
-        out[j * m_ + k] = out[k * m_ + j] = moments[at] / weight - (sums[j] / weight) * (sums[k] / weight);
+        out[j * m_ + k] = out[k * m_ + j] = moments[at] / weight - row_[j] * row_[k];
     factor_.assign(out, out + m_ * m_);
     return is_singular(factor_.data(), m_, kSingular);
   }
@@ -407,13 +412,17 @@ class MpsvmSplit {
   // a = L^-1 a L^-T, a symmetric.
   void solve_lower(Vector& a) const {
     for (int pass = 0; pass < 2; ++pass) {
-      // Rows of L^-1 a; then the same for the transpose.
-      for (std::size_t c = 0; c < size_; ++c)
-        for (std::size_t i = 0; i < size_; ++i) {
-          double sum = a[i * size_ + c];
-          for (std::size_t k = 0; k < i; ++k) sum -= factor_[i * size_ + k] * a[k * size_ + c];
-          a[i * size_ + c] = sum / factor_[i * size_ + i];
+      // L^-1 a, row by row; then the same for the transpose.
+      for (std::size_t i = 0; i < size_; ++i) {
+        double* __restrict row = a.data() + i * size_;
+        for (std::size_t k = 0; k < i; ++k) {
+          const double factor = factor_[i * size_ + k];
+          const double* earlier = a.data() + k * size_;
+          for (std::size_t c = 0; c < size_; ++c) row[c] -= factor * earlier[c];
         }
+        const double pivot = factor_[i * size_ + i];
+        for (std::size_t c = 0; c < size_; ++c) row[c] /= pivot;
+      }
       for (std::size_t i = 0; i < size_; ++i)
         for (std::size_t j = 0; j < i; ++j) std::swap(a[i * size_ + j], a[j * size_ + i]);
     }

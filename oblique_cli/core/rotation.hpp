@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -31,6 +32,44 @@ struct Rotation {
   }
 };
 
+// What features are divided by before components are sought: their range, their standard deviation, or nothing.
+enum class Scaling { range, deviation, none };
+
+// One over what each feature is divided by, or 0 for a constant feature, which is left out of every component.
+// weights : of the rows, or nullptr. Ranges may overflow, and their inverses: half a range does not, and an inverse is
+// cut off. Unscaled features are still multiplied by a power of 2 where their squares would overflow or vanish.
+inline Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) {
+  constexpr double most = 1e308;
+  Vector inverse(x.p);
+  double largest = 0.0;
+  for (std::size_t j = 0; j < x.p; ++j) {
+    const double* column = x.column(j);
+    const Range range = range_of(column, x.n);
+    const double half = 0.5 * range.high - 0.5 * range.low;
+    if (!(range.high > range.low)) continue;
+    largest = std::max({largest, std::fabs(range.low), std::fabs(range.high)});
+    inverse[j] = half > 0.0 ? std::min(0.5 / half, most) : most;
+    if (scaling != Scaling::deviation) continue;
+    double total = 0.0, mean = 0.0, square = 0.0;
+    for (std::size_t i = 0; i < x.n; ++i) {
+      const double w = weights ? weights[i] : 1.0;
+      total += w;
+      mean += w * (column[i] * inverse[j]);
+    }
+    mean /= total;
+    for (std::size_t i = 0; i < x.n; ++i) {
+      const double z = column[i] * inverse[j] - mean;
+      square += (weights ? weights[i] : 1.0) * z * z;
+    }
+    if (square > 0.0) inverse[j] = std::min(inverse[j] / std::sqrt(square / total), most);
+  }
+  if (scaling != Scaling::none) return inverse;
+  const bool moderate = largest < 0x1p400 && largest > 0x1p-400;
+  const double factor = moderate || largest == 0.0 ? 1.0 : std::ldexp(1.0, std::min(-std::ilogb(largest) - 2, 1023));
+  for (double& each : inverse) each = each > 0.0 ? factor : 0.0;
+  return inverse;
+}
+
 // How often each of n rows is drawn in n draws with replacement.
 inline void draw_bootstrap(Stream stream, std::size_t n, std::vector<std::uint32_t>& draws) {
   draws.assign(n, 0);
@@ -55,13 +94,15 @@ inline std::vector<std::vector<std::int32_t>> draw_groups(Stream stream, std::si
 }
 
 // Components without variance are left out (Zhang & Suganthan 2014, step 2).
-// weights : of the rows, or nullptr. Streams 2 and 3, 4, ... of the tree are used: groups, then a sample a group.
-inline Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* weights, std::size_t group_size) {
+// weights : of the rows, or nullptr; inverse : of `inverse_scales`, which the coefficients include. Streams 2 and 3, 4, ... of the tree are used: groups, then a sample a group.
+inline Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* weights, const Vector& inverse,
+                              std::size_t group_size) {
   Rotation out;
   out.start.push_back(0);
   std::vector<std::uint32_t> draws;
   SymmetricEigen eigen;
   Vector mean, covariance, axes;
+  const auto value = [&](std::int32_t j, std::size_t i) { return x.column(j)[i] * inverse[j]; };
   const auto groups = draw_groups(Stream(tree_seed, 0, 2), x.p, std::min(group_size, x.p));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
@@ -74,15 +115,15 @@ inline Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const d
       const double w = draws[i] * (weights ? weights[i] : 1.0);
       total += w;
       if (w > 0.0)
-        for (std::size_t a = 0; a < size; ++a) mean[a] += w * x.column(group[a])[i];
+        for (std::size_t a = 0; a < size; ++a) mean[a] += w * value(group[a], i);
     }
-    for (double& value : mean) value /= total;
+    for (double& each : mean) each /= total;
     for (std::size_t i = 0; i < x.n; ++i) {
       const double w = draws[i] * (weights ? weights[i] : 1.0);
       if (w > 0.0)
         for (std::size_t a = 0; a < size; ++a)
           for (std::size_t b = 0; b <= a; ++b)
-            covariance[a * size + b] += w * (x.column(group[a])[i] - mean[a]) * (x.column(group[b])[i] - mean[b]);
+            covariance[a * size + b] += w * (value(group[a], i) - mean[a]) * (value(group[b], i) - mean[b]);
     }
     for (std::size_t a = 0; a < size; ++a)
       for (std::size_t b = 0; b <= a; ++b)
@@ -92,7 +133,7 @@ inline Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const d
     for (int c = 0; c < kept; ++c) {
       for (std::size_t a = 0; a < size; ++a) {
         out.feature.push_back(group[a]);
-        out.coef.push_back(axes[static_cast<std::size_t>(c) * size + a]);
+        out.coef.push_back(axes[static_cast<std::size_t>(c) * size + a] * inverse[group[a]]);
       }
       out.start.push_back(static_cast<std::int32_t>(out.feature.size()));
     }

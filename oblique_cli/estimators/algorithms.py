@@ -367,8 +367,8 @@ _NEIGHBOURS = (
 FOREST = Kind("forests")
 BASES = {"raf": "RaF", "rof": "RoF", "rrof": "RRoF"}
 REGULARIZATIONS = {"t": "tikhonov", "p": "axis", "n": "null"}
-# No parameter of a name that has no use for it: groups without rotation, mtry where all features are searched.
-UNUSED = {"raf": ("group_size",), "rof": ("mtry",), "rrof": ()}
+# No parameter of a name that has no use for it: groups and scales without rotation, mtry where all are searched.
+UNUSED = {"raf": ("group_size", "scaling"), "rof": ("mtry",), "rrof": ()}
 
 
 def _forests() -> list[Ready]:

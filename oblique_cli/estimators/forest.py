@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 BASES = ("raf", "rof", "rrof")
 REGULARIZATIONS = ("tikhonov", "axis", "null", "none")
+SCALINGS = ("range", "deviation", "none")
 VOTINGS = ("majority", "mean")
 MOST_TREES = 1_000_000
 LARGEST = 2**31 - 1  # of the numbers that the core counts with
@@ -42,6 +43,7 @@ SHARED: Mapping[str, Constraint] = {
 MPSVM_OPTIONS: Mapping[str, Constraint] = {
     "delta": Real(0.0, open_low=True),
     "group_size": Integer(1),
+    "scaling": Choice(SCALINGS),
 }
 HHCART_OPTIONS: Mapping[str, Constraint] = {
     "reflections": Integer(1, LARGEST),
@@ -256,6 +258,10 @@ class MPSVMForestClassifier(_ForestClassifier):
         In the units of the features, as in the paper. Covariances of classes are mended by it too.
     group_size : int, default 3
         Features of a group that is rotated; of more than p, one group of all.
+    scaling : {"range", "deviation", "none"}, default "range"
+        What features are divided by before the principal components of a group are sought, over all training rows.
+        With "none" the components follow the features of the largest units. The rotated features, and with them
+        `delta`, are in these units.
     bootstrap : bool or None, default None
         Whether trees are grown on bootstrap samples. None is True for "raf", False for the others.
     voting : {"majority", "mean"}, default "majority"
@@ -302,6 +308,7 @@ class MPSVMForestClassifier(_ForestClassifier):
         max_depth: int | None = None,
         delta: float = 0.01,
         group_size: int = 3,
+        scaling: str = "range",
         bootstrap: bool | None = None,
         voting: str = "majority",
         oob_score: bool = False,
@@ -317,6 +324,7 @@ class MPSVMForestClassifier(_ForestClassifier):
         self.max_depth = max_depth
         self.delta = delta
         self.group_size = group_size
+        self.scaling = scaling
         self.bootstrap = bootstrap
         self.voting = voting
         self.oob_score = oob_score
@@ -334,7 +342,10 @@ class MPSVMForestClassifier(_ForestClassifier):
                 f"mtry of {type(self).__name__} must be None with base 'rof', which searches all features. "
                 f"Got {self.mtry}; base 'rrof' draws features."
             )
-        options: dict[str, Any] = {"group_size": 0 if self.base == "raf" else min(self.group_size, p)}
+        options: dict[str, Any] = {
+            "group_size": 0 if self.base == "raf" else min(self.group_size, p),
+            "scaling": self.scaling,
+        }
         if self.base == "rof":
             options["mtry"] = 0
         if self.regularization == "none":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 # Part of every key. Add one whenever the same configuration and data can give other results than before.
-RESULT_VERSION = 1
+RESULT_VERSION = 2
 
 
 def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:

@@ -15,7 +15,22 @@ from oblique_cli.experiments.reproduction.studies import STUDIES
 
 # Between these a text is made; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
-DOCUMENTS = ("docs/reproduction.md", "README.md")
+DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "README.md")
+# Blocks that show a table as a study left it, and the file it is in.
+COPIED = {
+    "readings": "readings_agreement",
+    "stage-1": "readings_stage_1",
+    "mpsvm-ranks": "mpsvm_ranks",
+    "mpsvm-tests": "mpsvm_tests",
+    "mpsvm-verdicts": "mpsvm_verdicts",
+    "mpsvm-signs": "mpsvm_signs",
+    "mpsvm-costs": "mpsvm_costs",
+    "mpsvm-minleaf": "mpsvm_minleaf",
+    "mpsvm-mtry": "mpsvm_mtry",
+    "mpsvm-readings": "mpsvm_readings",
+    "mpsvm-bias-variance-raf": "mpsvm_bias_variance_raf",
+    "mpsvm-bias-variance-rrof": "mpsvm_bias_variance_rrof",
+}
 NOT_YET = "Not run with the full profile yet."
 
 
@@ -26,18 +41,15 @@ def blocks(results: Path) -> dict[str, str]:
 
     summary         how many cells agree, by table and metric, and what it took
     deviations-X    the cells of study X that deviate, with their reasons
-    readings        readings and agreement
-    stage-1         Table 5.2 under other draws of the cross-validation that chooses epsilon
+    the others are COPIED, such as readings (readings and agreement) and stage-1 (Table 5.2 under other draws of the
+    cross-validation that chooses epsilon)
     """
     studies = [name for name, study in STUDIES.items() if study.tables]
     found = {name: cells for name in studies if (cells := _cells(results, name))}
     if not found:
         raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
-    out = {
-        "summary": _summary(results, found),
-        "readings": _copied(results / "reproduction" / "readings_agreement.csv"),
-        "stage-1": _copied(results / "reproduction" / "readings_stage_1.csv"),
-    }
+    out = {"summary": _summary(results, found)}
+    out |= {name: _copied(results / "reproduction" / f"{file}.csv") for name, file in COPIED.items()}
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
     return out

@@ -26,6 +26,7 @@ PAPER = "zhang2014"
 TITLES = [algorithm.title for algorithm in ALGORITHMS.values() if algorithm.kind is FOREST]
 BASES = ("RaF", "RoF", "RRoF")
 RULES = ("T", "P", "N")
+SWEEPS = ("minleaf2", "minleaf3", "mtry", "readings")
 
 
 def family(base: str) -> tuple[str, ...]:
@@ -87,19 +88,21 @@ class Mpsvm(Study):
     tables = tuple(f"{PAPER}:{section}" for section in ("IV-B", "IV-C", "IV-E"))
 
     def run(self, request: Request) -> StudyResult:
-        """Run the ensembles; in the full profile also the sweeps over minleaf and mtry, and bias and variance."""
+        """Run the ensembles; in the full profile the sweeps over minleaf, mtry and readings, bias and variance too."""
         main = outcome(request, "reproduce/mpsvm")
         sweeps: list[Outcome | None] = []
         if request.profile == "full":
-            sweeps = [outcome(request, f"reproduce/mpsvm_{name}") for name in ("minleaf2", "minleaf3", "mtry")]
+            sweeps = [outcome(request, f"reproduce/mpsvm_{name}") for name in SWEEPS]
         accuracies = _accuracies(main)
         cells: list[Cell] = []
         tables: list[ExtraTable] = []
         if accuracies:
             cells = [cell for reference in self.tables for cell in _cells(reference, accuracies)]
-            tables = [*_rank_tables(accuracies), _signs(accuracies), _accuracy_table(accuracies), _costs(main)]
+            tables = [*_rank_tables(accuracies), _verdicts(cells), _signs(accuracies)]
+            tables += [_accuracy_table(accuracies), _costs(main)]
         if main and sweeps:
-            tables += [*_minleaf([main, *sweeps[:2]]), *_mtry(sweeps[2]), *_bias_variance(request, main)]
+            tables += [*_minleaf([main, *sweeps[:2]]), *_mtry(sweeps[2]), *_readings(sweeps[3])]
+            tables += _bias_variance(request, main)
         cost, code = total([main, *sweeps])
         return StudyResult(tuple(cells), tuple(table for table in tables if table.rows), cost, code)
 
@@ -160,28 +163,84 @@ def _family_of(number: Published) -> tuple[str, ...]:
 
 
 def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable]:
-    found = []
+    """Average ranks of every family beside the paper's, and Friedman's test on them."""
+    ranks: list[tuple[str, ...]] = []
+    tests: list[tuple[str, ...]] = []
     for section, methods in FAMILIES.items():
         scores = Scores.of(accuracies, methods)
         if len(scores.datasets) < 2:
             continue
-        ranks = scores.ranks()
-        test = significance.friedman(list(ranks), len(scores.datasets))
-        critical = significance.critical_difference(len(methods), len(scores.datasets))
         printed = {
-            number.method: f"{number.mean:.2f}"
+            (number.method, number.metric): f"{number.mean:.2f}"
             for table in ("IV-B", "IV-C")
             for number in published.numbers(PAPER, table)
-            if number.metric == "average_rank" and _family_of(number) == methods
+            if "family" in number.qualifiers and _family_of(number) == methods
         }
-        rows = [(m, f"{rank:.2f}", printed.get(m, "-")) for m, rank in zip(methods, ranks, strict=True)]
-        caption = (
-            f"Average ranks, section {section}, over {len(scores.datasets)} data sets (paper: 44): Friedman chi2 "
-            f"{test.chi2:.2f}, F {test.f:.2f}, p {test.p:.3g}; critical difference {critical:.2f} (Nemenyi, 0.05)"
+        ours, family_name = scores.ranks(), "/".join(methods)
+        for method, rank in zip(methods, ours, strict=True):
+            ranks.append((section, method, f"{rank:.2f}", printed.get((method, "average_rank"), "-")))
+        test = significance.friedman(list(ours), len(scores.datasets))
+        critical = significance.critical_difference(len(methods), len(scores.datasets))
+        theirs = ("friedman_chi2", "friedman_F", "nemenyi_critical_difference")
+        tests.append(
+            (
+                section,
+                *(str(len(scores.datasets)), f"{test.chi2:.2f}", f"{test.f:.2f}", f"{test.p:.3g}", f"{critical:.2f}"),
+                *(printed.get((family_name, metric), "-") for metric in theirs),
+            )
         )
-        name = f"ranks_{methods[0].lower()}_{len(methods)}"
-        found.append(ExtraTable(name, caption, ("method", "ours", "paper"), tuple(rows)))
-    return found
+    header = ("family", "data sets", "chi2", "F", "p", "critical difference")
+    return [
+        ExtraTable("ranks", "Average ranks, 1 the best", ("family", "method", "ours", "paper"), tuple(ranks), left=2),
+        ExtraTable(
+            "tests",
+            "Friedman's test within each family, the paper's over 44 data sets; Nemenyi's critical difference, 0.05",
+            (*header, "chi2, paper", "F, paper", "critical difference, paper"),
+            tuple(tests),
+        ),
+    ]
+
+
+def _verdicts(cells: Sequence[Cell]) -> ExtraTable:
+    """Every difference that the paper calls significant or not, and what ours is."""
+    words = {None: "-", 0.0: "no", 1.0: "yes"}
+    rows = tuple(
+        (cell.method, _test_of(cell), words[cell.ours], words[cell.published])
+        for cell in cells
+        if cell.metric == "significantly_better"
+    )
+    return ExtraTable("verdicts", "Is it significantly better?", ("pair", "test", "ours", "paper"), rows, left=2)
+
+
+def _test_of(cell: Cell) -> str:
+    return next(part.removeprefix("test=") for part in cell.qualifier.split("; ") if part.startswith("test="))
+
+
+def _readings(run: Outcome | None) -> list[ExtraTable]:
+    """Average ranks of RaF, RoF and RRoF under other readings of the rotation, on the repetitions of that run."""
+    if run is None:
+        return []
+    found = {
+        (line.dataset, line.algorithm): line.accuracy.mean
+        for line in run.table.lines
+        if line.accuracy.mean is not None and line.repeats == line.repeats_expected
+    }
+    params = {spec.id: spec.params for spec in run.experiment.algorithms}
+    rows = []
+    for reading in (key for key, of in params.items() if key.split(".")[0] == "rof"):
+        methods = ("raf", reading, f"r{reading}")
+        scores = Scores.of(found, methods)
+        if len(scores.datasets) < 2:
+            continue
+        sample = "a bootstrap sample" if params[reading].get("bootstrap") else "all rows"
+        means = (f"{mean:.2f}" for mean in scores.values.mean(axis=0))
+        ranks = (f"{rank:.2f}" for rank in scores.ranks())
+        rows.append((str(params[reading]["scaling"]), sample, *ranks, *means))
+    printed = {n.method: n.mean for n in published.numbers(PAPER, "IV-B") if n.metric == "average_rank"}
+    rows.append(("paper", "", *(f"{printed[method]:.2f}" for method in BASES), "", "", ""))
+    header = ("scaling", "trees see", *(f"{base}, rank" for base in BASES), *(f"{base}, %" for base in BASES))
+    caption = f"Readings of the rotation: average ranks and accuracies, {run.experiment.cv.repeats} repetitions"
+    return [ExtraTable("readings", caption, header, tuple(rows), left=2)]
 
 
 def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
@@ -190,6 +249,8 @@ def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
     for rule in RULES:
         first, second = f"MPRRoF-{rule}", f"MPRaF-{rule}"
         scores = Scores.of(accuracies, (first, second))
+        if len(scores.datasets) < 2:
+            continue
         found = significance.sign_test((scores.values[:, 0] - scores.values[:, 1]).tolist())
         verdict = "yes" if found.wins >= found.needed else "no"
         rows.append((f"{first} over {second}", str(found.wins), str(found.losses), str(found.needed), verdict))
