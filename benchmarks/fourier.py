@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from functools import partial
 
 import numpy as np
@@ -62,8 +63,7 @@ def transforms(report: Report, repeat: int) -> None:
         )
     report.table(f"spectrum of a complete binary tree of depth {depth}", rows)
     for features, sample in samples.items():
-        target = "< 50" if features < depth + 8 else None
-        report.claim(f"spectrum of a binary tree of depth {depth} over {features} features", target, sample, "ms")
+        report.claim(f"spectrum of a binary tree of depth {depth} over {features} features", "< 50", sample, "ms")
     small = complete_tree(5 if report.quick else 8, 12)
     ways = {m: partial(spectrum_of, small, indicator(small), method=m) for m in ("paths", "table")}
     times, found = alternate(ways, repeat)
@@ -107,8 +107,9 @@ print(time.process_time() - start, peak())
 def reproduction(report: Report, repeat: int) -> None:
     """All methods of section 7 on DNA, in a process of its own."""
     name, profile = ("house_votes", "quick") if report.quick else ("dna", "full")
-    command = [sys.executable, "-c", REPRODUCTION, name, profile, "unused"]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    with tempfile.TemporaryDirectory() as results:  # a new one: what is stored would not be fitted again
+        command = [sys.executable, "-c", REPRODUCTION, name, profile, results]
+        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     seconds, size = (float(word) for word in done.stdout.split())
     report.table("oblique reproduce odt, one data set", [{"data set": name, "CPU s": seconds, "peak MB": size / MB}])
     report.claim("all methods of section 7 on DNA", "< 120", Sample([seconds]), "s")

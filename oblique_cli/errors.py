@@ -7,6 +7,8 @@ Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished b
 
 from __future__ import annotations
 
+from typing import Any
+
 EXIT_OK = 0
 EXIT_INTERNAL = 1
 EXIT_CONFIG = 2
@@ -36,7 +38,17 @@ class UnknownName(ConfigError):
 
 
 class NotConverged(ConfigError):
-    """An iteration that did not settle with the parameters it was given."""
+    """An iteration that did not settle with the parameters it was given.
+
+    label    the class of the rows that it was given
+    """
+
+    def __init__(self, reason: str, label: Any) -> None:
+        super().__init__(f"class {label}, {reason}")
+        self.reason, self.label = reason, label
+
+    def __reduce__(self) -> tuple[type[NotConverged], tuple[str, Any]]:
+        return type(self), (self.reason, self.label)
 
 
 class DataError(ObliqueError, ValueError):

@@ -77,7 +77,7 @@ CLAIMS: dict[str, dict[str, str | None]] = {
     "fourier": {
         "spectrum of a binary tree of depth 6 over 6 features": "< 50",
         "spectrum of a binary tree of depth 6 over 10 features": "< 50",
-        "spectrum of a binary tree of depth 6 over 14 features": None,
+        "spectrum of a binary tree of depth 6 over 14 features": "< 50",
         "along the paths / by table": None,
         "inner products of 5 trees on DNA by spectra / from leaf boxes": None,
         "all methods of section 7 on DNA": "< 120",

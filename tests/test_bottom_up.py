@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+from cli_support import call
 from contracts import forbidden, real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,6 +28,8 @@ from oblique_cli.experiments.published import lookup
 from oblique_cli.experiments.store import Store
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.splitting import Node, best_split
+
+__all__ = ["call"]
 
 SPLITTERS = ("hhcart", "svm")
 NAMES = ("hhbut", "butif_svm")
@@ -370,6 +373,7 @@ def test_a_mixture_that_does_not_converge_is_an_error_that_names_class_and_k():
     assert str(error.value) == (
         "class 1, K=2: the mixture did not converge in 1 steps; raise max_steps or covariance_regularization."
     )
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)  # as it comes back from another process
 
 
 def test_a_singular_covariance_is_an_error_that_names_class_and_k(monkeypatch):
@@ -400,7 +404,13 @@ def test_a_fold_whose_mixture_does_not_converge_is_marked_and_the_run_ends_with_
         rows = store.rows(experiment.name)
     assert summary.exit_code == EXIT_FAILED_FOLDS == 3
     assert [row.status for row in rows] == ["failed"] * 3
-    assert re.fullmatch(r"NotConverged: class 0, K=2: the mixture did not converge in 1 steps; .*", rows[0].message)
+    assert re.fullmatch(r"NotConverged: class 1, K=2: the mixture did not converge in 1 steps; .*", rows[0].message)
+
+
+def test_oblique_tree_names_the_label_of_the_class_whose_mixture_does_not_converge(call):
+    ended = call("tree", "bupa", "--algorithm", "hhbut", "--set", "max_steps=1", "--set", "min_components=2")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "class 1, K=2: the mixture did not converge in 1 steps; raise" in ended.err
 
 
 def test_rows_carry_the_clusters_of_every_class_and_the_path_answers_the_grid(tmp_path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -145,8 +147,8 @@ def test_names_are_escaped_in_svg():
 # ---- the study -------------------------------------------------------------------------------------------------------
 
 
-def request(**only: tuple[str, ...]) -> Request:
-    return Request("quick", 20260101, 1, "results", None, only, lambda line: None, offline=True)
+def request(folder: Path, **only: tuple[str, ...]) -> Request:
+    return Request("quick", 20260101, 1, str(folder / "results"), None, only, lambda line: None, offline=True)
 
 
 def test_the_study_prints_sequences_with_the_direction_of_every_finding(call):
@@ -161,8 +163,8 @@ def test_the_study_prints_sequences_with_the_direction_of_every_finding(call):
     assert (first.ours, first.published) == (0.333, 0.333)
 
 
-def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes():
-    found = study.STUDIES["taxonomy"]().run(request(dataset=("art_sequences_20", "art1_sequences")))
+def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes(tmp_path):
+    found = study.STUDIES["taxonomy"]().run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
     cells = {(cell.dataset, cell.method, cell.metric, cell.qualifier): cell for cell in found.cells}
     nodes = cells["Art 20", "AVALANCHE and UPGMA", "n_clusters", "n=20"]
     assert (nodes.ours, nodes.ours_sd, nodes.verdict) == (39.0, 0.0, "agrees")
@@ -171,8 +173,43 @@ def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes
     findings = {row[0]: row for table in found.tables if table.name == "findings" for row in table.rows}
     row = findings["nodes of the tree edited at 100%, art1_sequences, STAXAC and NJ"]
     assert row[3] == "the same"
-    again = study.STUDIES["taxonomy"]().run(request(dataset=("art_sequences_20", "art1_sequences")))
+    again = study.STUDIES["taxonomy"]().run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
     assert again.cells == found.cells and again.tables == found.tables
+
+
+def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "BETAS", (0.9, 0.5))
+    monkeypatch.setattr(study, "NEIGHBOURS", (1,))
+    asked = request(tmp_path, dataset=("house_votes_complete",))
+    taken: list[str] = []
+
+    def counting(function):
+        def call(job, *arguments):
+            taken.append(f"{job.dataset} {job.algorithm} {job.repeat}")
+            if not stopped or len(taken) < 2:
+                return function(job, *arguments)
+            raise KeyboardInterrupt
+
+        return call
+
+    for name in ("accuracy_step", "editing_step"):
+        monkeypatch.setattr(study, name, counting(getattr(study, name)))
+    stopped = True
+    with pytest.raises(KeyboardInterrupt):
+        study.TaxonomyStudy().run(asked)
+    stopped = False
+    assert taken == ["house_votes_complete classifiers 0", "house_votes_complete HC-edit 0"]
+    found = study.TaxonomyStudy().run(asked)
+    assert taken[2:] == ["house_votes_complete HC-edit 0", "house_votes_complete HC-edit 1"]
+    again = study.TaxonomyStudy().run(asked)
+    assert len(taken) == 4 and (again.cells, again.tables) == (found.cells, found.tables)
+    assert study.TaxonomyStudy().run(replace(asked, fresh=True)).cells == found.cells and len(taken) == 7
+
+
+def test_an_algorithm_has_no_meaning_for_the_study_and_is_refused(call):
+    ended = call("reproduce", "taxonomy", "--profile", "quick", "--only", "algorithm=wilson")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "reproduce taxonomy: its methods are compared all together, so --only takes dataset=NAME" in ended.err
 
 
 def test_pimas_finding_is_of_class_0_and_of_no_other():
@@ -182,9 +219,9 @@ def test_pimas_finding_is_of_class_0_and_of_no_other():
         assert findings[0][0].startswith("pima: subclasses") and findings[0][3] is direction
 
 
-def test_boston_has_three_classes_at_the_log_prices_of_earlier_comparisons_and_twelve_columns():
-    data, scaling = study.dataset_of("boston_housing_3class", request())
+def test_boston_has_three_classes_at_the_log_prices_of_earlier_comparisons_and_twelve_columns(tmp_path):
+    data, scaling = study.dataset_of("boston_housing_3class", request(tmp_path))
     assert (data.n, data.p, data.classes, scaling) == (506, 12, ("low", "middle", "high"), "zscore")
     assert np.bincount(data.y).min() > 150
-    votes, scaling = study.dataset_of("house_votes_complete", request())
+    votes, scaling = study.dataset_of("house_votes_complete", request(tmp_path))
     assert (votes.n, scaling) == (232, "none") and set(np.unique(votes.X)) == {0.0, 1.0}

@@ -6,11 +6,14 @@ import sys
 
 import jsonschema
 import pytest
+from cli_support import call
 from click.testing import CliRunner
 
 from oblique_cli.cli.schema import schema
 from oblique_cli.cli.validate import validate
 from oblique_cli.experiments import composing
+
+__all__ = ["call"]
 
 GOOD = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {folds: 3, repeats: 2}\n"
 BAD = GOOD.replace("folds", "fold")
@@ -68,10 +71,52 @@ def test_set_changes_what_is_checked(run):
 
 def test_allow_outside_lets_a_path_leave_the_project_folder(run, tmp_path):
     outside = tmp_path.parent / f"{tmp_path.name}.csv"
-    outside.write_text("class,a\n1,2\n")
+    outside.write_text("class,a\n" + "1,2\n2,3\n" * 3)
     (tmp_path / "csv.yaml").write_text(GOOD.replace("iris", f"{{csv: ../{outside.name}, target: class}}"))
     assert "--allow-outside" in run("csv.yaml").stderr
     assert run("csv.yaml", "--allow-outside").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("dataset", "algorithm", "message"),
+    [
+        ("iris", "{name: raf, mtry: 5}", "data set 'iris': mtry of raf must be at most the number of features, 4."),
+        (
+            "{csv: my.csv, target: class, encoding: onehot}",
+            "{name: raf, mtry: {grid: [2, 4]}}",
+            "data set 'my': mtry of raf must be at most the number of features, 3. Got 4.",
+        ),
+        ("iris", "{name: pathfinder, alpha: 0.9, theta: 0.5}", "alpha of pathfinder must not exceed theta, 0.5."),
+        (
+            "iris",
+            "{name: pathfinder, theta: {grid: [0.5, 0.8]}, alpha: 0.7}",
+            "alpha of pathfinder must not exceed theta, 0.5. Got 0.7.",
+        ),
+        ("abalone", "{name: tprti_a, subset_size: 4, step: 5}", "step of tprti_a must not exceed subset_size, 4."),
+        ("iris", "{name: rof, oob_score: true}", "oob_score of rof needs bootstrap samples. Set bootstrap to True."),
+        ("iris", "{name: hhcrv, engine: native}", None),
+        ("iris", "{name: pathfinder, theta: {grid: [0.9, 0.999]}, alpha: 0.9}", None),
+        ("iris", "{name: quest, engine: native}", "quest has no native growth; set engine to 'auto' or 'reference'."),
+        (
+            "{csv: my.csv, target: class, encoding: crimcoord}",
+            "oc1",
+            "OC1 does not take the levels of 'my' as they are, which is what encoding 'crimcoord' asks for; use",
+        ),
+        ("iris", "{name: hhcart_a, class_weight: {elm: 2}}", "class_weight names 'elm', which is no class of 'iris'."),
+    ],
+)
+def test_what_would_fail_every_fold_is_a_sentence_before_any_is_run(call, dataset, algorithm, message):
+    (call.folder / "my.csv").write_text("class,a,colour\n" + "x,1,red\ny,2,blue\nx,3,blue\n" * 4)
+    scheme = "{scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}"
+    text = f"version: 1\ndataset: {dataset}\nalgorithm: {algorithm}\ncv: {scheme}\n"
+    (call.folder / "pair.yaml").write_text(text)
+    for words in (("validate", "pair.yaml"), ("run", "pair.yaml", "--quiet", "-j", "1")):
+        ended = call(*words)
+        if message is None:
+            assert ended.code == 0, ended.err
+            continue
+        assert (ended.code, ended.out) == (2, "") and message in ended.err
+    assert (message is None) == ("pair" in call("status").out)
 
 
 def test_schema_prints_a_schema_that_is_valid_json():

@@ -24,6 +24,7 @@ FLOORS = {
     "seeds": 0,
     "resources": 0,
     "geometry": 1,
+    "nodes": 1,
     "_core": 1,
     "tree": 2,
     "fourier": 2,

@@ -445,6 +445,18 @@ def test_reproduce_odt_makes_the_tables_of_a_small_part(call):
     assert "ODT-LR" in ended.out and "weights fitted on the labels of the test rows" in ended.out
     folder = call.folder / "results" / "reproduction"
     assert (folder / "odt_quick_only_errors.csv").read_text().count("house_votes") == 8
+    assert "; 17 trees grown now in" in ended.out  # 8 methods and a validation, twice each, C4.5 itself once
+
+
+def test_reproduce_odt_goes_on_from_its_stored_steps_and_a_part_serves_the_whole(call):
+    words = ("reproduce", "odt", "--profile", "quick", "-j", "1", "--only", "dataset=house_votes")
+    part = call(*words, "--only", "algorithm=c45")
+    whole, again, fresh = call(*words), call(*words), call(*words, "--fresh")
+    assert [ended.code for ended in (part, whole, again, fresh)] == [0, 0, 0, 0]
+    for ended, now in ((part, 3), (whole, 14), (again, 0), (fresh, 17)):
+        assert f"; {now} trees grown now in" in ended.out
+    tables = [ended.out.partition("Verdict:")[0] for ended in (whole, again, fresh)]
+    assert tables[0] == tables[1] == tables[2] and "ODT-LR" in tables[0]
 
 
 def test_the_stand_in_has_the_form_the_paper_describes_and_is_always_the_same():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.experiments import published
-from oblique_cli.experiments.reproduction import chapter3, chapter5, document, readings, reporting, runs
+from oblique_cli.experiments.reproduction import chapter3, chapter5, document, readings, reporting, runs, tprti
 from oblique_cli.experiments.reproduction.cells import AGREES, DEVIATES, NOT_PRINTED, NOT_RUN, Cell, agreement
 from oblique_cli.experiments.reproduction.studies import STUDIES, ExtraTable, Request, StudyResult
 
@@ -93,6 +93,27 @@ def test_every_reason_carries_a_measurement_and_names_a_printed_cell():
             and runs.qualifier(n) == row["qualifier"]
             for n in printed
         ), row
+
+
+def test_reasons_of_counts_hold_for_their_own_cells():
+    """Table 2.6 of Amalaman (2015): what is printed there, and what the printed Table 2.7 gives by the stated rule."""
+    errors: dict[str, dict[str, tuple[float, float]]] = {}
+    for number in published.numbers("amalaman2015", "2.7"):
+        if number.metric == "mse" and number.mean is not None:
+            errors.setdefault(number.method, {})[number.dataset] = (number.mean, number.sd or 0.0)
+    checked = set()
+    for number in published.numbers("amalaman2015", "2.6"):
+        versus = number.qualifiers["versus"]
+        cell = ("amalaman2015:2.6", "all 12", number.method, number.metric, f"versus={versus}")
+        if cell not in reporting.reasons():
+            continue
+        reason = reporting.reasons()[cell]
+        counts = tprti.wins_ties_losses(errors[number.method], errors[versus])
+        recounted = counts[tprti.OUTCOMES.index(number.metric)]
+        assert f"printed {number.mean:.0f}, recounted from the printed errors {recounted}," in reason, cell
+        assert ("does not follow from the printed table" in reason) == (recounted != number.mean), cell
+        checked.add(cell)
+    assert len(checked) == 25
 
 
 @pytest.mark.parametrize(

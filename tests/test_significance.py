@@ -13,8 +13,10 @@ from scipy import stats
 
 from oblique_cli.experiments import significance as s
 
-# Demsar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf. Voting prints 0.975 for the last two, and ranks
-# them 2 and 3: the digits that are not printed must differ.
+# J. Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7. Table 6: AUC of C4.5,
+# C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets. It and the numbers of the tests below (sections 3.1.3, 3.1.4 and 3.2.2)
+# were compared with the text of the paper. Voting prints 0.975 for the last two, and ranks them 2 and 3: the digits not
+# printed must differ.
 DEMSAR = np.array([
     [0.763, 0.768, 0.771, 0.798],
     [0.599, 0.591, 0.590, 0.569],
@@ -68,7 +70,17 @@ def test_nemenyi_of_demsars_example():
 @pytest.mark.parametrize(
     ("k", "q05", "q10"),
     # Demsar (2006), Table 5(a).
-    [(2, 1.960, 1.645), (3, 2.343, 2.052), (4, 2.569, 2.291), (5, 2.728, 2.459), (6, 2.850, 2.589), (10, 3.164, 2.920)],
+    [
+        (2, 1.960, 1.645),
+        (3, 2.343, 2.052),
+        (4, 2.569, 2.291),
+        (5, 2.728, 2.459),
+        (6, 2.850, 2.589),
+        (7, 2.949, 2.693),
+        (8, 3.031, 2.780),
+        (9, 3.102, 2.855),
+        (10, 3.164, 2.920),
+    ],
 )
 def test_critical_values_are_those_of_demsars_table_5(k, q05, q10):
     assert s.nemenyi_q(k) == pytest.approx(q05, abs=1.1e-3)
@@ -78,25 +90,33 @@ def test_critical_values_are_those_of_demsars_table_5(k, q05, q10):
 def test_wilcoxon_of_demsars_example():
     found = s.wilcoxon(MEANS)
     assert (found.n, found.plus, found.minus) == (14, 93, 12)
-    z = (12 - 14 * 15 / 4) / sqrt(14 * 15 * 29 / 24)
-    assert z == pytest.approx(-2.54, abs=0.005)  # his normal approximation
+    assert found.p < 0.05  # 12 is not above his critical value for 14 sets, 21
+    z = (12 - 14 * 15 / 4) / sqrt(14 * 15 * 29 / 24)  # his formula for more than 25 sets
     assert found.p == pytest.approx(2 * stats.norm.cdf(z), abs=0.004)
-    assert found.p < 0.05  # 12 is below his critical value 21
 
 
 def test_holm_of_demsars_example():
     ranks, error = s.average_ranks(DEMSAR), sqrt(4 * 5 / (6 * 14))
-    p = [2 * stats.norm.sf(abs(ranks[0] - ranks[other]) / error) for other in (3, 1, 2)]
-    assert p == pytest.approx([0.016, 0.019, 0.607], abs=2e-3)  # his z are rounded
+    z = [abs(ranks[0] - ranks[other]) / error for other in (3, 1, 2)]
+    assert z == pytest.approx([2.416, 2.342, 0.512], abs=1e-3)
+    p = [2 * stats.norm.sf(value) for value in z]
+    assert p == pytest.approx([0.016, 0.019, 0.607], abs=2e-3)  # his ranks and their error are rounded
     adjusted = s.holm(p)
     assert adjusted == pytest.approx([3 * p[0], 3 * p[0], p[2]])  # 2 p_2 = 0.038 may not be below 3 p_1 = 0.047
     assert [value < 0.05 for value in adjusted] == [True, True, False]  # Holm rejects the first two, as he says
 
 
 def test_sign_test_of_demsars_example():
-    # "C4.5+m was better on 11 out of 14 data sets (counting also one of the two ties)": significant.
+    # Better on 11 of 14 sets, one of the two ties included, which his Table 3 calls significant (section 3.1.4).
     found = s.sign_test(MEANS)
     assert (found.n, found.wins, found.losses, found.needed) == (14, 11, 3, 11)
+
+
+def test_the_wins_that_a_sign_test_needs_are_those_of_demsars_table_3_but_for_three():
+    exact = [5, 6, 7, 7, 8, 9, 9, 10, 10, 11, 12, 12, 13, 13, 14, 15, 15, 16, 17, 18, 18]  # 5 to 25 sets, alpha 0.05
+    needed = [s.sign_test([1.0] * n).needed for n in range(5, 26)]
+    # Ours is the formula that he gives beside the table, and that Zhang and Suganthan use.
+    assert {n: w for n, w, e in zip(range(5, 26), needed, exact, strict=True) if w != e} == {13: 11, 18: 14, 24: 17}
 
 
 # -- Zhang and Suganthan -----------------------------------------------------------------------------------------------

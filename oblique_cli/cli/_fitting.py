@@ -56,7 +56,7 @@ def fit_to_all(
     from oblique_cli import seeds
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.estimators.encoding import fold_encoder, prepared
+    from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
     from oblique_cli.experiments import config
 
     plain = {"version": 1, "dataset": dataset_key, "algorithm": {"name": algorithm}}
@@ -74,7 +74,8 @@ def fit_to_all(
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
     random_state = seeds.integer(seed, dataset.name, "tree")
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
-    return Fitted(dataset, spec, encoder, X, prepared(estimator, dataset, policy).fit(X, dataset.y))
+    with own_labels(dataset):
+        return Fitted(dataset, spec, encoder, X, prepared(estimator, dataset, policy).fit(X, dataset.y))
 
 
 def _full(override: str) -> str:

@@ -70,6 +70,14 @@ def reproduce(
         return
     names = [key for key, study in STUDIES.items() if study.in_all] if name == "all" else [name]
     studies = [STUDIES[key]() for key in names]
+    if name == "all":
+        studies = [study for study in studies if only.keys() <= set(study.selects)]
+    for study in studies:
+        for kind in only.keys() - set(study.selects):
+            known = " or ".join(f"{one}=NAME" for one in study.selects)
+            raise ConfigError(
+                f"reproduce {name}: its methods are compared all together, so --only takes {known}. Got {kind}."
+            )
 
     def say(line: str) -> None:
         if not runner.quiet:

@@ -13,7 +13,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import bottom_up, discrete, forest, machines, model_tree, orthogonal, taxonomy
 from oblique_cli.estimators.clusters import Clustering
 from oblique_cli.estimators.pathfinder import PathfinderClassifier
-from oblique_cli.estimators.tree import ObliqueTreeClassifier
+from oblique_cli.estimators.tree import ObliqueTreeClassifier, no_native
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
@@ -78,8 +78,11 @@ class Algorithm(ABC):
             raise ConfigError(clash)
         return self._estimator(random_state, params)
 
-    def clash(self, params: Mapping[str, Any]) -> str | None:
-        """Return the one sentence for parameters that are allowed each and not together, or None."""
+    def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
+        """Return the one sentence for parameters that are allowed each and not together, or None.
+
+        n_features : of the data they are for, if that is known
+        """
         return None
 
     def shared_work(self, params: Mapping[str, Any]) -> Hashable:
@@ -137,6 +140,10 @@ class TopDown(Algorithm):
         own = self.proposer().get_params(deep=False)
         return {name: (own | tree)[name] for name in self.parameters}
 
+    def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
+        """Native growth of what has none."""
+        return no_native(self.name) if params.get("engine") == "native" and not self.compiled else None
+
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> ObliqueTreeClassifier:
         own = {name: params[name] for name in self.proposer.constraints if name in params}
         tree: dict[str, Any] = dict(self.proposer.tree_defaults)
@@ -164,7 +171,7 @@ class BottomUp(Algorithm):
         own = bottom_up.BottomUpTreeClassifier().get_params(deep=False)
         return {name: own[name] for name in self.parameters}
 
-    def clash(self, params: Mapping[str, Any]) -> str | None:
+    def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
         """A range of K that holds nothing."""
         k = self.defaults | dict(params)
         return bottom_up.inverted_range(self.name, k["min_components"], k["max_components"])
@@ -201,6 +208,11 @@ class Ready(Algorithm):
         """The estimator's own."""
         own = self.estimator().get_params(deep=False)
         return {name: own[name] for name in self.parameters}
+
+    def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
+        """What the estimator says of it, if it has anything to say."""
+        found = getattr(self._estimator(None, params), "clash", None)
+        return None if found is None else found(self.name, n_features)
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
         estimator = self.estimator(**self.fixed, **params)

@@ -168,17 +168,19 @@ class _Mixtures:
             max_iter=settings.max_steps,
             random_state=seeds.integer(self.seed, "mixture", k, name),
         )
-        who = f"class {self.label}, K={k}: the mixture"
+        who = f"K={k}: the mixture"
         try:
             with warnings.catch_warnings():
                 # What a mixture says when it has not converged; `converged_` says the same.
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 mixture.fit(Z)
         except ValueError as error:
-            raise NotConverged(f"{who} has a singular covariance; raise covariance_regularization.") from error
+            reason = f"{who} has a singular covariance; raise covariance_regularization."
+            raise NotConverged(reason, self.label) from error
         if not mixture.converged_:
             raise NotConverged(
-                f"{who} did not converge in {settings.max_steps} steps; raise max_steps or covariance_regularization."
+                f"{who} did not converge in {settings.max_steps} steps; raise max_steps or covariance_regularization.",
+                self.label,
             )
         return mixture
 

@@ -6,12 +6,13 @@ would carry test rows into training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, NotConverged
 from oblique_cli.registry import close_matches
 
 if TYPE_CHECKING:
@@ -66,21 +67,30 @@ def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
     )
 
 
+def n_columns(dataset: Dataset, policy: Policy) -> int:
+    """Return how many columns `fold_encoder` makes of all rows. From those of a fold there are no more."""
+    encoder = fold_encoder(dataset, policy) if policy.encoding == "onehot" else None
+    return dataset.p if encoder is None else int(encoder.fit_transform(dataset.X).shape[1])
+
+
 def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
     """Return `estimator`, told what only the data set knows.
 
     That is which columns hold levels, if the encoding leaves those to it ("crimcoord": ConfigError for an estimator
-    that has no parameter `qualitative`), and which codes the labels of a `class_weight` stand for.
+    that cannot take them), and which codes the labels of a `class_weight` stand for.
     """
     weights = getattr(estimator, "class_weight", None)
     if isinstance(weights, Mapping):
         estimator.set_params(class_weight=coded_weights(weights, dataset))
     if policy.encoding != "crimcoord" or not dataset.qualitative:
         return estimator
-    if "qualitative" not in estimator.get_params(deep=False):
+    proposer = getattr(estimator, "proposer", None)
+    refuses = getattr(proposer, "quantitative", False)
+    if refuses or "qualitative" not in estimator.get_params(deep=False):
+        owner = type(proposer if refuses else estimator).__name__
         raise ConfigError(
-            f"{type(estimator).__name__} does not take the levels of {dataset.name!r} as they are, which is what "
-            "encoding 'crimcoord' asks for; use encoding 'onehot'."
+            f"{owner} does not take the levels of {dataset.name!r} as they are, which is what encoding 'crimcoord' "
+            "asks for; use encoding 'onehot'."
         )
     if fold_encoder(dataset, policy) is None:
         return estimator.set_params(qualitative=sorted(dataset.qualitative))
@@ -94,6 +104,15 @@ def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, f
             hint = close_matches(label, dataset.classes) or f" Its classes: {', '.join(dataset.classes[:20])}."
             raise ConfigError(f"class_weight names {label!r}, which is no class of {dataset.name!r}.{hint}")
     return {code: float(weights.get(label, 1.0)) for code, label in enumerate(dataset.classes)}
+
+
+@contextmanager
+def own_labels(dataset: Dataset) -> Iterator[None]:
+    """Let an error about a class, which estimators know by its code, name the label that `dataset` has for it."""
+    try:
+        yield
+    except NotConverged as error:
+        raise NotConverged(error.reason, dataset.classes[int(error.label)]) from error
 
 
 def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...]]:

@@ -121,12 +121,18 @@ class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
             self._score_out_of_bag(rows, codes)
         return self
 
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        if n_features is not None and self.mtry is not None and self.mtry > n_features:
+            return f"mtry of {owner} must be at most the number of features, {n_features}. Got {self.mtry}."
+        if self.oob_score and not self._draws_rows:
+            return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
+        return None
+
     def _all_options(self, p: int) -> dict[str, Any]:
         owner = type(self).__name__
-        if self.mtry is not None and self.mtry > p:
-            raise ConfigError(f"mtry of {owner} must be at most the number of features, {p}. Got {self.mtry}.")
-        if self.oob_score and not self._draws_rows:
-            raise ConfigError(f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True.")
+        if message := self.clash(owner, p):
+            raise ConfigError(message)
         if self.n_jobs == 0:
             raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one thread or -1 for all.")
         return {

@@ -195,11 +195,16 @@ class TPRTIRegressor(ModelTreeRegressor):
         self.selection = selection
         self.shortlist = shortlist
 
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for a step that leaves rows out between subsets, or None."""
+        if self.step is None or self.step <= self.subset_size:
+            return None
+        return f"step of {owner} must not exceed subset_size, {self.subset_size}. Got {self.step}."
+
     def _proposals(self, X: Array, y: Array) -> Proposals:
+        if message := self.clash(type(self).__name__):
+            raise ConfigError(message)
         step = self.subset_size if self.step is None else self.step
-        if step > self.subset_size:
-            owner = type(self).__name__
-            raise ConfigError(f"step of {owner} must not exceed subset_size, {self.subset_size}. Got {step}.")
         found = turning_points(X, y, self._discrete(X), self.subset_size, step, self.cos_beta)
         self.turning_points_ = found
         return AllTurns(found) if self.variant == "A" else FarthestTurn(found)

@@ -99,12 +99,18 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
         self.min_node = min_node
         self.min_gain = min_gain
 
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for limits of purity that are the wrong way round, or None."""
+        if self.alpha <= self.theta:
+            return None
+        return f"alpha of {owner} must not exceed theta, {self.theta:g}. Got {self.alpha:g}."
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> PathfinderClassifier:
         """Grow the tree. X : (n, p) finite numbers; y : (n,) labels. One class, or one feature, gives a single leaf."""
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
-        if self.alpha > self.theta:
-            raise ConfigError(f"alpha of {owner} must not exceed theta, {self.theta:g}. Got {self.alpha:g}.")
+        if message := self.clash(owner):
+            raise ConfigError(message)
         rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)

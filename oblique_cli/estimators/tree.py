@@ -325,7 +325,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             raise ConfigError(f"proposer of {owner} must be a registered name or a Proposer. Got {proposer!r}.")
         check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
         if self.engine == "native" and proposer.native is None:
-            raise ConfigError(f"{type(proposer).__name__} has no native growth; set engine to 'auto' or 'reference'.")
+            raise ConfigError(no_native(type(proposer).__name__))
         return proposer
 
     def _divide(
@@ -430,3 +430,8 @@ class _Training(NamedTuple):
         if len(rows) == len(self.X):
             return self
         return _Training(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
+
+
+def no_native(owner: str) -> str:
+    """Return the sentence for native growth of what has none."""
+    return f"{owner} has no native growth; set engine to 'auto' or 'reference'."

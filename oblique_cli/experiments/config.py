@@ -329,11 +329,12 @@ class _Checking:
                 self.problems.add(entry.place, message)
             else:
                 params[key] = self.one(entry, owner, constraints[key])
-        if None not in params.values() and (clash := table[name].clash(params)):
-            self.problems.add(value.place, clash)
+        spec = AlgorithmSpec(name, label, params, grid)
         if (size := math.prod(map(len, grid.values()))) > MAX_GRID:
             self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
-        return AlgorithmSpec(name, label, params, grid)
+        elif clash := next(filter(None, map(table[name].clash, filter(_is_whole, spec.candidates()))), None):
+            self.problems.add(value.place, clash)
+        return spec
 
     def grid(self, value: Value, owner: str, constraint: Constraint) -> tuple[Any, ...]:
         """Return the values of {grid: [...]} or {grid: {from, to, step}}, both ends included."""
@@ -379,6 +380,11 @@ class _Checking:
                 self.problems.add(entries["stratified"].key, message)
             fields["stratified"] = wanted
         return CVSpec(**fields)
+
+
+def _is_whole(params: Mapping[str, Any]) -> bool:
+    """Whether no value is missing, as one that was noted as wrong is."""
+    return None not in params.values()
 
 
 def _takes_mapping(constraint: Constraint) -> bool:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli import seeds
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.algorithms import task_of
+from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
+from oblique_cli.estimators.encoding import n_columns, prepared
 from oblique_cli.experiments import schemes
 from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Job
 
@@ -29,17 +30,17 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     """Return the jobs of `experiment`, whose data sets are `datasets`: by data set, repetition, fold, algorithm.
 
     A job's seed is named after data set, repetition and fold, not the algorithm: what algorithms draw, they share.
-    ConfigError if the folds cannot be drawn or a grid has nothing to choose by; DataError if a data set has no classes
-    to tell apart.
+    ConfigError if the folds cannot be drawn, a grid has nothing to choose by, or parameters do not suit a data set;
+    DataError if a data set has no classes to tell apart.
     """
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
-        _check(experiment, dataset)
-        bases = {a.id: _digest(_decides(experiment, spec, dataset, a)) for a in experiment.algorithms}
+        check(experiment, spec, dataset)
+        bases = {a.id: digest(_decides(experiment, spec, dataset, a)) for a in experiment.algorithms}
         for repeat, fold in schemes.places(experiment.cv):
             seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
             for algorithm, base in bases.items():
-                key = _digest([base, repeat, fold])
+                key = digest([base, repeat, fold])
                 jobs.append(Job(key, dataset.name, algorithm, repeat, fold, seed))
     return jobs
 
@@ -49,7 +50,7 @@ def shared_tuning(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, a
 
     Its fold is -1: it belongs to no test rows.
     """
-    key = _digest([_digest(_decides(experiment, spec, dataset, algorithm)), "tuning"])
+    key = digest([digest(_decides(experiment, spec, dataset, algorithm)), "tuning"])
     return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))
 
 
@@ -72,11 +73,13 @@ def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algori
     return [RESULT_VERSION, experiment.seed, cv, how, data]
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """Return the SHA-256 of plain data, in hexadecimal."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def _check(experiment: Experiment, dataset: Dataset) -> None:
+def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
+    """Raise ConfigError or DataError for what would fail every fold on `dataset`, which is read as `spec` says."""
     who = f"data set {dataset.name!r}"
     for algorithm in experiment.algorithms:
         if task_of(algorithm.name) != dataset.task:
@@ -95,3 +98,10 @@ def _check(experiment: Experiment, dataset: Dataset) -> None:
                     f"algorithm {algorithm.id!r} has a grid for {', '.join(algorithm.grid)}, and scheme "
                     f"{experiment.cv.scheme!r} chooses no parameters: use scheme nested or two_stage, or one value."
                 )
+    n_features = n_columns(dataset, spec)
+    for algorithm in experiment.algorithms:
+        if algorithm.name in ALGORITHMS:
+            for params in algorithm.candidates():
+                if message := ALGORITHMS[algorithm.name].clash(params, n_features):
+                    raise ConfigError(f"{who}: {message}")
+                prepared(ALGORITHMS[algorithm.name].make(**params), dataset, spec)

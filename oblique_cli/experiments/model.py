@@ -6,8 +6,9 @@ All are frozen. `Experiment` is what the user asked for; `Fold`, `Job` and `Row`
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,6 +43,11 @@ class AlgorithmSpec:
     id: str
     params: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def candidates(self) -> Iterator[dict[str, Any]]:
+        """Yield the parameters of every combination of the grid."""
+        for values in itertools.product(*self.grid.values()):
+            yield {**self.params, **dict(zip(self.grid, values, strict=True))}
 
 
 @dataclass(frozen=True)
@@ -198,6 +204,11 @@ class Row:
     inner: list[dict[str, Any]] = field(default_factory=list)
     clusters: Mapping[str, int] = field(default_factory=dict)
     measures: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, job: Job, **found: Any) -> Row:
+        """Return the good row of `job`."""
+        return cls(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="ok", **found)
 
 
 @dataclass(frozen=True)

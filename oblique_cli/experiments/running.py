@@ -32,7 +32,7 @@ from oblique_cli.errors import (
     ConfigError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
-from oblique_cli.estimators.encoding import coded_weights, fold_encoder, prepared
+from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
@@ -86,13 +86,8 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             n_correct = int(right.sum())
             correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
             per_class = {n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)}
-        return Row(
-            job.key,
-            job.dataset,
-            job.algorithm,
-            job.repeat,
-            job.fold,
-            status="ok",
+        return Row.of(
+            job,
             n_correct=n_correct,
             n_test=len(y),
             n_leaves=_leaves(estimator),
@@ -221,11 +216,10 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
         X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
-    if estimator.needs_pruning_rows:
-        # Both are sorted, so this is where the pruning rows stand among the training rows.
-        estimator.fit(X, case.dataset.y[train], pruning_rows=np.searchsorted(train, pruning))
-    else:
-        estimator.fit(X, case.dataset.y[train])
+    # Both are sorted, so this is where the pruning rows stand among the training rows.
+    own = {"pruning_rows": np.searchsorted(train, pruning)} if estimator.needs_pruning_rows else {}
+    with own_labels(case.dataset):
+        estimator.fit(X, case.dataset.y[train], **own)
     return estimator, encoder
 
 
@@ -322,10 +316,6 @@ def run(
         for policy, dataset in zip(experiment.datasets, datasets, strict=True)
         for spec in experiment.algorithms
     }
-    for case in cases.values():
-        for weights in (case.spec.params.get("class_weight"), *case.spec.grid.get("class_weight", ())):
-            if isinstance(weights, Mapping):
-                coded_weights(weights, case.dataset)  # refuses labels that the data set does not have
     done = len(jobs) - len(pending)
     failures: list[Row] = []
     with Signals(progress) as signals:
@@ -380,9 +370,14 @@ def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[st
 def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:
     """Return the data sets of `experiment`. data_dir : folder of the command line, before the configuration's own."""
     place = data_dir or experiment.data_dir
-    tasks = {task_of(algorithm.name) for algorithm in experiment.algorithms}
-    own = "regression" if tasks == {"regression"} else "classification"  # what a CSV file is for
+    own = csv_task(experiment)
     return [catalogue.load(spec, data_dir=place, offline=offline, task=own) for spec in experiment.datasets]
+
+
+def csv_task(experiment: Experiment) -> str:
+    """Return what a CSV file of `experiment` is for."""
+    tasks = {task_of(algorithm.name) for algorithm in experiment.algorithms}
+    return "regression" if tasks == {"regression"} else "classification"
 
 
 def _with_folds(

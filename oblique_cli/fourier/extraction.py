@@ -28,7 +28,7 @@ TABLE_POINTS = 2**20  # largest table
 MAX_TERMS = 2**22  # terms of one tree
 MAX_BYTES = 2**31  # that they may take while they are summed: fewer terms of many outputs
 MOST_COUNTED = 10**15  # terms beyond it are not counted
-GROUP = 32  # size of the matrices that the fast transform multiplies by
+GROUP = 16  # size of the matrices that the fast transform multiplies by
 
 
 def spectrum_of(
@@ -192,29 +192,30 @@ def _by_table(tree: DiscreteTree, leaf_values: Array, used: list[int]) -> Spectr
     elif not np.iscomplexobj(weights):
         weights = weights.astype(np.complex128)
     keys = np.zeros((1, domain.n_words), dtype=np.uint64)
-    for k in axes:
+    for k in reversed(axes):
         word, shift = places[k]
-        more = np.repeat(keys, domain.cardinalities[k], axis=0).reshape(len(keys), -1, domain.n_words)
-        more[:, :, word] |= np.arange(domain.cardinalities[k], dtype=np.uint64) << shift
-        keys = more.reshape(-1, domain.n_words)
+        more = np.zeros((domain.cardinalities[k], 1, domain.n_words), dtype=np.uint64)
+        more[:, 0, word] = np.arange(domain.cardinalities[k], dtype=np.uint64) << shift
+        keys = (more | keys).reshape(-1, domain.n_words)
     return Spectrum(domain, keys, weights).cleaned()
 
 
 def transform(table: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
     """Return the mean of f psi_j for all j, from a table of f over all values of features of these sizes.
 
-    Features are taken in groups: a matrix product transforms the group in front and moves it to the back, so that after
-    the last group every axis is where it was. For two values a feature this is the fast Walsh-Hadamard transform, five
-    features at a time.
+    Features are taken in groups, each of which a matrix product transforms where it stands. For two values a feature
+    this is the fast Walsh-Hadamard transform, four features at a time.
     """
     flat = np.asarray(table).reshape(-1)
     scale = 1.0 / len(flat)
-    start = 0
+    start, before = 0, 1  # the group's first feature, and how many values those before it have together
     while start < len(sizes):
         stop, matrix = start, np.ones((1, 1))
         while stop < len(sizes) and (stop == start or len(matrix) * sizes[stop] <= GROUP):
             matrix = np.kron(matrix, phases(sizes[stop]))
             stop += 1
-        flat = (matrix @ flat.reshape(len(matrix), -1)).T.reshape(-1)
-        start = stop
+        parts = flat.reshape(before, len(matrix), -1)
+        # The last group has nothing behind it: one product with the transpose, which the matrix equals, is faster.
+        flat = (parts[:, :, 0] @ matrix if parts.shape[2] == 1 else matrix @ parts).reshape(-1)
+        start, before = stop, before * len(matrix)
     return flat * scale

@@ -51,7 +51,8 @@ class Spectrum:
         return self if kept.all() else self._where(kept)
 
     def _where(self, kept: NDArray[np.bool_]) -> Spectrum:
-        return Spectrum(self.domain, self.keys[kept], self.weights[kept])
+        rows = np.flatnonzero(kept)
+        return Spectrum(self.domain, self.keys.take(rows, axis=0), self.weights.take(rows, axis=0))
 
     def __len__(self) -> int:
         return len(self.keys)

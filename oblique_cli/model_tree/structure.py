@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
+from oblique_cli.nodes import depths_of, nested_rules
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 SCHEMA = "oblique-model-tree/1"
-INDENT = "    "
 # Types of the arrays that are not float64.
 KINDS: Mapping[str, Any] = {"left": np.int32, "right": np.int32, "feature": np.int32, "n_rows": np.int64}
 
@@ -65,10 +65,7 @@ class ModelTree:
     @cached_property
     def depth(self) -> int:
         """Longest path from the root, 0 for a single leaf."""
-        depths = np.zeros(self.n_nodes, dtype=int)
-        for node in np.flatnonzero(~self.is_leaf):
-            depths[self.left[node]] = depths[self.right[node]] = depths[node] + 1
-        return int(depths.max())
+        return int(depths_of(self.left, self.right).max())
 
     def apply(self, X: Array) -> Ints:
         """Return the leaf of each row. X : (n, p); returns (n,)."""
@@ -152,22 +149,16 @@ def export_text(tree: ModelTree, feature_names: Sequence[str], target: str = "y"
             y = 100 - 1 x1  (180 rows, RMSE 0)
     """
     names = ["".join(char if char.isprintable() else " " for char in name) for name in feature_names]
-    lines = []
-    stack: list[tuple[int | str, int]] = [(0, 0)]
-    while stack:
-        node, depth = stack.pop()
-        if isinstance(node, str):
-            text = node
-        elif tree.is_leaf[node]:
-            rmse = np.sqrt(tree.rss[node] / tree.n_rows[node])
-            rows = f"{tree.n_rows[node]} row{'' if tree.n_rows[node] == 1 else 's'}"
-            text = f"{target} = {equation(tree, node, names, precision)}  ({rows}, RMSE {rmse:.{precision}g})"
-        else:
-            text = f"if {names[tree.feature[node]]} <= {tree.thresholds[node]:.{precision}g}:"
-            right, left = int(tree.right[node]), int(tree.left[node])
-            stack += [(right, depth + 1), ("else:", depth), (left, depth + 1)]
-        lines.append(INDENT * depth + text)
-    return "\n".join(lines) + "\n"
+
+    def condition(node: int) -> str:
+        return f"{names[tree.feature[node]]} <= {tree.thresholds[node]:.{precision}g}"
+
+    def leaf(node: int) -> str:
+        rmse = np.sqrt(tree.rss[node] / tree.n_rows[node])
+        rows = f"{tree.n_rows[node]} row{'' if tree.n_rows[node] == 1 else 's'}"
+        return f"{target} = {equation(tree, node, names, precision)}  ({rows}, RMSE {rmse:.{precision}g})"
+
+    return nested_rules(tree.left, tree.right, condition, leaf)
 
 
 def equation(tree: ModelTree, node: int, feature_names: Sequence[str], precision: int = 3) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.nodes import depths_of, nested_rules
 from oblique_cli.regions.clusters import Clusters, Grid, best_clusters, clusters_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 SCHEMA = "oblique-region-tree/1"
-INDENT = "    "
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +61,7 @@ class RegionTree:
     @cached_property
     def depth(self) -> int:
         """Longest path from the root."""
-        depths = [0] * self.n_nodes
-        for i, node in enumerate(self.nodes):
-            if node.split is not None:
-                depths[node.left] = depths[node.right] = depths[i] + 1
-        return max(depths)
+        return int(depths_of([node.left for node in self.nodes], [node.right for node in self.nodes]).max())
 
     def apply(self, U: Array) -> tuple[Ints, NDArray[np.bool_]]:
         """Return the leaf of each row and whether the leaf rejects it. U : (n, p) normalised; returns (n,), (n,)."""
@@ -165,7 +161,6 @@ def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Seq
         else:
             C- if inside 2 clusters of C- against C+ in (x1, x2), 36 boundary points, else rejected  (C-: 544)
     """
-    lines = []
 
     def said(found: Clusters) -> str:
         names = f"{class_names[found.pivot]} against {class_names[found.other]}"
@@ -173,23 +168,18 @@ def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Seq
         clusters = f"{found.n_clusters} cluster{'' if found.n_clusters == 1 else 's'}"
         return f"inside {clusters} of {names} in {plane}, {len(found.points)} boundary points"
 
-    stack: list[tuple[int | str, int]] = [(0, 0)]
-    while stack:
-        at, depth = stack.pop()
-        if isinstance(at, str):
-            text = at
-        else:
-            node = tree.nodes[at]
-            if node.split is not None:
-                text = f"if {said(node.split)}:"
-                stack += [(node.right, depth + 1), ("else:", depth), (node.left, depth + 1)]
-            else:
-                counts = ", ".join(f"{name}: {n}" for name, n in zip(class_names, node.counts, strict=True) if n)
-                label = class_names[node.label]
-                if node.rejects:
-                    label = f"rejected, {label} if it must be"
-                elif node.accepts is not None:
-                    label = f"{label} if {said(node.accepts)}, else rejected"
-                text = f"{label}  ({counts})"
-        lines.append(INDENT * depth + text)
-    return "\n".join(lines) + "\n"
+    def condition(at: int) -> str:
+        split = tree.nodes[at].split
+        return "" if split is None else said(split)
+
+    def leaf(at: int) -> str:
+        node = tree.nodes[at]
+        counts = ", ".join(f"{name}: {n}" for name, n in zip(class_names, node.counts, strict=True) if n)
+        label = class_names[node.label]
+        if node.rejects:
+            label = f"rejected, {label} if it must be"
+        elif node.accepts is not None:
+            label = f"{label} if {said(node.accepts)}, else rejected"
+        return f"{label}  ({counts})"
+
+    return nested_rules([node.left for node in tree.nodes], [node.right for node in tree.nodes], condition, leaf)

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from oblique_cli.nodes import nested_rules
 from oblique_cli.tree.missing import EVERYTHING
 from oblique_cli.tree.structure import Tree
-
-INDENT = "    "
 
 
 def export_text(
@@ -33,23 +32,15 @@ def export_text(
             b  (a: 1, b: 3)
     """
     features, classes = [_one_line(name) for name in feature_names], [_one_line(name) for name in class_names]
-    lines = []
-    # An explicit stack, because a tree may be deeper than Python's own. A node, or the line between two branches.
-    stack: list[tuple[int | str, int]] = [(0, 0)]
     levels = {j: [_one_line(name) for name in names] for j, names in (level_names or {}).items()}
-    while stack:
-        node, depth = stack.pop()
-        if isinstance(node, str):
-            text = node
-        elif tree.is_leaf[node]:
-            counts = [f"{name}: {n:.10g}" for name, n in zip(classes, tree.counts[node], strict=True) if n]
-            text = f"{classes[tree.labels[node]]}  ({', '.join(counts)})"
-        else:
-            text = f"if {condition(tree, node, features, precision, levels)}:"
-            right, left = int(tree.right[node]), int(tree.left[node])
-            stack += [(right, depth + 1), ("else:", depth), (left, depth + 1)]
-        lines.append(INDENT * depth + text)
-    return "\n".join(lines) + "\n"
+
+    def leaf(node: int) -> str:
+        counts = [f"{name}: {n:.10g}" for name, n in zip(classes, tree.counts[node], strict=True) if n]
+        return f"{classes[tree.labels[node]]}  ({', '.join(counts)})"
+
+    return nested_rules(
+        tree.left, tree.right, lambda node: condition(tree, node, features, precision, levels), leaf
+    )
 
 
 def condition(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from oblique_cli import _core
 from oblique_cli.errors import DataError
+from oblique_cli.nodes import depths_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -96,10 +97,7 @@ class Tree:
     @cached_property
     def depths(self) -> NDArray[np.int64]:
         """(n_nodes,) distance from the root."""
-        depths = np.zeros(self.n_nodes, dtype=np.int64)
-        for node in np.flatnonzero(~self.is_leaf):
-            depths[self.left[node]] = depths[self.right[node]] = depths[node] + 1
-        return depths
+        return depths_of(self.left, self.right)
 
     @property
     def depth(self) -> int:

@@ -7,14 +7,14 @@ stand-in of the fifth, which was never published.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import fmean, stdev
 from typing import Any
 
-import joblib
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
@@ -22,10 +22,13 @@ from threadpoolctl import threadpool_limits
 from oblique_cli import seeds
 from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import make
+from oblique_cli.experiments.dispatching import Call
+from oblique_cli.experiments.jobs import digest
+from oblique_cli.experiments.model import Job, Row
 from oblique_cli.experiments.published import Published
 from oblique_cli.experiments.reproduction.runs import Number, cells
+from oblique_cli.experiments.reproduction.steps import step, take
 from oblique_cli.experiments.reproduction.studies import STUDIES, Cost, ExtraTable, Request, Study, StudyResult
-from oblique_cli.experiments.running import count_workers
 
 SOURCE = "kargupta2006"
 REPEATS = {"full": 5, "quick": 2}
@@ -159,32 +162,48 @@ def methods(setting: Setting) -> list[Method]:
     ]
 
 
-@dataclass(frozen=True)
-class Run:
-    """One method fitted once: error in percent, nodes of all its trees, and what else the estimator measures."""
+def fit(job: Job, method: Method, sample: Sample) -> Row:
+    """Fit one method to one sample. All bagged methods of a repetition grow the same trees.
 
-    dataset: str
-    method: str
-    error: float
-    nodes: int
-    measures: Mapping[str, float]
-    ratios: tuple[float, ...]
-    seconds: float
-
-
-def fit(dataset: str, method: Method, sample: Sample, seed: int, repeat: int) -> Run:
-    """Fit one method to one sample. All bagged methods of a repetition grow the same trees."""
+    The row's measures are what the estimator says of itself, and "captured_1" ...: the shares of variance by component.
+    """
     X, y, X_test, y_test = sample
-    bag = dict(SETTINGS[dataset].bag) if method.bagged else {}
+    bag = dict(SETTINGS[job.dataset].bag) if method.bagged else {}
     started = time.perf_counter()
     with threadpool_limits(1):
-        model = make(method.algorithm, random_state=seeds.integer(seed, dataset, repeat), **bag, **method.params)
+        seed = seeds.integer(job.seed, job.dataset, job.repeat)
+        model = make(method.algorithm, random_state=seed, **bag, **method.params)
         model.fit(X, y)
-        error = 100.0 * float((model.predict(X_test) != y_test).mean())
-        measures = model.extra_measures(X_test, y_test) if hasattr(model, "extra_measures") else {}
+        fitted = time.perf_counter()
+        n_correct = int((model.predict(X_test) == y_test).sum())
+        measures = dict(model.extra_measures(X_test, y_test)) if hasattr(model, "extra_measures") else {}
     components = getattr(model, "components_", None)
-    ratios = () if components is None else tuple(components.ratios.tolist())
-    return Run(dataset, method.title, error, model.n_nodes_, measures, ratios, time.perf_counter() - started)
+    if components is not None:
+        measures |= {f"{CAPTURED}{q}": float(ratio) for q, ratio in enumerate(components.ratios, start=1)}
+    return Row.of(
+        job,
+        n_correct=n_correct,
+        n_test=len(y_test),
+        n_nodes=int(model.n_nodes_),
+        fit_seconds=fitted - started,
+        predict_seconds=time.perf_counter() - fitted,
+        measures={name: float(value) for name, value in measures.items()},
+    )
+
+
+CAPTURED = "captured_"
+VALIDATED = "C4.5, 10-fold CV"
+
+
+def error_of(row: Row) -> float:
+    """Error in percent on the test rows."""
+    return 100.0 * ((row.n_test - row.n_correct) / row.n_test)
+
+
+def ratios_of(row: Row) -> tuple[float, ...]:
+    """Shares of variance by component, the first one first."""
+    count = sum(name.startswith(CAPTURED) for name in row.measures)
+    return tuple(row.measures[f"{CAPTURED}{q}"] for q in range(1, count + 1))
 
 
 @dataclass(frozen=True)
@@ -210,6 +229,15 @@ def validated(sample: Sample, seed: int) -> Validation:
     )
 
 
+def validate(job: Job, sample: Sample) -> Row:
+    """Validate C4.5 as a step of the study."""
+    started = time.perf_counter()
+    with threadpool_limits(1):
+        found = validated(sample, seeds.integer(job.seed, job.dataset, "folds", job.repeat))
+    seconds = time.perf_counter() - started
+    return Row.of(job, fit_seconds=seconds, measures=asdict(found))
+
+
 def _second_share(model: Any, X: np.ndarray) -> np.ndarray:
     return np.asarray(model.predict_proba(X)[:, list(model.classes_).index(1)])
 
@@ -224,30 +252,35 @@ class OrthogonalTrees(Study):
 
     def run(self, request: Request) -> StudyResult:
         """Fit every method a few times on the paper's split, and C4.5 in a 10-fold CV of its training rows."""
-        started = time.perf_counter()
         wanted = [name for name in SETTINGS if request.wants("dataset", name) and _fits(name, request.profile)]
-        samples = {name: SETTINGS[name].load(request.data_dir, request.offline, request.seed) for name in wanted}
-        calls = [
-            (name, method, repeat)
-            for name in wanted
-            for method in methods(SETTINGS[name])
-            if request.wants("algorithm", method.algorithm)
-            for repeat in range(1 if method.algorithm == "c45" else REPEATS[request.profile])
-        ]
-        workers = joblib.Parallel(n_jobs=count_workers(request.n_jobs))
-        runs: list[Run] = workers(
-            joblib.delayed(fit)(name, method, samples[name], request.seed, repeat) for name, method, repeat in calls
-        )
+        calls: list[Call] = []
+        for name in wanted:
+            sample = SETTINGS[name].load(request.data_dir, request.offline, request.seed)
+            data = digest([hashlib.sha256(part.tobytes()).hexdigest() for part in sample])
+            many = range(REPEATS[request.profile])
+            for method in methods(SETTINGS[name]):
+                how = [asdict(method), dict(SETTINGS[name].bag), data]
+                if request.wants("algorithm", method.algorithm):
+                    for repeat in range(1) if method.algorithm == "c45" else many:
+                        job = step(self.name, name, method.title, repeat, request.seed, *how)
+                        calls.append((job, fit, (method, sample)))
+            if request.wants("algorithm", "c45"):
+                jobs = [step(self.name, name, VALIDATED, repeat, request.seed, data) for repeat in many]
+                calls += [(job, validate, (sample,)) for job in jobs]
+        steps = take(request, self.name, calls)
+        runs = [row for row in steps.rows if row.algorithm != VALIDATED]
         folds: dict[str, list[Validation]] = {}
-        if request.wants("algorithm", "c45"):
-            for name, sample in samples.items():
-                draws = [seeds.integer(request.seed, name, "folds", r) for r in range(REPEATS[request.profile])]
-                folds[name] = [validated(sample, draw) for draw in draws]
-        seconds = time.perf_counter() - started
-        work = sum(run.seconds for run in runs)
-        request.say(f"odt: {len(runs)} fits on {len(wanted)} data sets, {seconds:.1f} s")
+        for row in steps.rows:
+            if row.algorithm == VALIDATED:
+                folds.setdefault(row.dataset, []).append(Validation(**row.measures))
+        work = sum(row.fit_seconds + row.predict_seconds for row in steps.rows)
+        request.say(
+            f"odt: {len(steps.rows)} of {len(calls)} fits on {len(wanted)} data sets, {steps.now} of them now, "
+            f"{steps.seconds:.1f} s"
+        )
         found = cells(request, self.tables[0], _Ours(runs, folds), NOT_RUN)
-        return StudyResult(found, _tables(runs, folds), Cost(len(runs), seconds, len(runs), work))
+        cost = Cost(steps.now, steps.seconds, len(steps.rows), work)
+        return StudyResult(found, _tables(runs, folds), cost, steps.exit_code)
 
 
 NOT_RUN = {
@@ -264,7 +297,7 @@ def _fits(name: str, profile: str) -> bool:
 class _Ours:
     """Finds our number for a published one."""
 
-    def __init__(self, runs: list[Run], folds: Mapping[str, list[Validation]]) -> None:
+    def __init__(self, runs: list[Row], folds: Mapping[str, list[Validation]]) -> None:
         self._runs, self._folds = runs, folds
 
     def __call__(self, number: Published, dataset: str) -> Number | None:
@@ -274,13 +307,13 @@ class _Ours:
             mean, sd = _mean_sd([found.rmse for found in self._folds[dataset]])
             return mean, sd, "10-fold CV of the training rows"
         values = {
-            "error_percent": lambda run: run.error,
-            "accuracy_percent": lambda run: 100.0 - run.error,
-            "n_nodes": lambda run: float(run.nodes),
+            "error_percent": lambda run: error_of(run),
+            "accuracy_percent": lambda run: 100.0 - error_of(run),
+            "n_nodes": lambda run: float(run.n_nodes),
             "oob_error": lambda run: run.measures["oob_error"],
-            "variance_captured_percent": lambda run: 100.0 * run.ratios[0],
+            "variance_captured_percent": lambda run: 100.0 * ratios_of(run)[0],
         }
-        mine = [run for run in self._runs if (run.dataset, run.method) == (dataset, number.method)]
+        mine = [run for run in self._runs if (run.dataset, run.algorithm) == (dataset, number.method)]
         if not mine or number.metric not in values:
             return None
         mean, sd = _mean_sd([values[number.metric](run) for run in mine])
@@ -290,10 +323,10 @@ class _Ours:
         return mean, sd, note
 
 
-def _tables(runs: list[Run], folds: Mapping[str, list[Validation]]) -> tuple[ExtraTable, ...]:
-    groups: dict[tuple[str, str], list[Run]] = {}
+def _tables(runs: list[Row], folds: Mapping[str, list[Validation]]) -> tuple[ExtraTable, ...]:
+    groups: dict[tuple[str, str], list[Row]] = {}
     for run in runs:
-        groups.setdefault((run.dataset, run.method), []).append(run)
+        groups.setdefault((run.dataset, run.algorithm), []).append(run)
     errors, components, reconstructed = [], [], []
     for (dataset, method), mine in groups.items():
         test_fitted = [r.measures[TEST_FITTED] for r in mine if TEST_FITTED in r.measures]
@@ -301,15 +334,16 @@ def _tables(runs: list[Run], folds: Mapping[str, list[Validation]]) -> tuple[Ext
             (
                 dataset,
                 method,
-                _shown([run.error for run in mine]),
-                _shown([run.nodes for run in mine]),
+                _shown([error_of(run) for run in mine]),
+                _shown([run.n_nodes for run in mine]),
                 _shown([100.0 * (1.0 - value) for value in test_fitted]),
             )
         )
         if method == "ODT-LR":
-            for q in range(min(SETTINGS[dataset].components, *(len(run.ratios) for run in mine))):
-                captured = [100.0 * run.ratios[q] for run in mine]
-                so_far = [100.0 * sum(run.ratios[: q + 1]) for run in mine]
+            ratios = [ratios_of(run) for run in mine]
+            for q in range(min(SETTINGS[dataset].components, *map(len, ratios))):
+                captured = [100.0 * each[q] for each in ratios]
+                so_far = [100.0 * sum(each[: q + 1]) for each in ratios]
                 components.append((dataset, str(q + 1), _shown(captured), _shown(so_far)))
         if method == "RFT":
             reconstructed.append(
@@ -318,7 +352,7 @@ def _tables(runs: list[Run], folds: Mapping[str, list[Validation]]) -> tuple[Ext
                     _shown([100.0 * (1.0 - run.measures["source_accuracy"]) for run in mine]),
                     _shown([100.0 * (1.0 - run.measures["tree_accuracy"]) for run in mine]),
                     _shown([run.measures["source_n_nodes"] for run in mine]),
-                    _shown([run.nodes / SETTINGS[dataset].bag["n_trees"] for run in mine]),
+                    _shown([run.n_nodes / SETTINGS[dataset].bag["n_trees"] for run in mine]),
                 )
             )
     by_fold = tuple(

@@ -94,12 +94,14 @@ class Study(ABC):
     title       one line for people
     tables      references of the published tables, such as "wickramarachchi2015:3.1"
     in_all      whether `oblique reproduce all` runs it
+    selects     what `only` may name: kinds of `Request.only`
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     tables: ClassVar[tuple[str, ...]]
     in_all: ClassVar[bool] = True
+    selects: ClassVar[tuple[str, ...]] = ("dataset", "algorithm")
 
     @abstractmethod
     def run(self, request: Request) -> StudyResult:

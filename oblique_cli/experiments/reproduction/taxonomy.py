@@ -6,6 +6,7 @@ UCI sets are taken as chapter 6 says, z-scores and Euclidean distances, votes as
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -22,10 +23,12 @@ from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.taxonomy import HCEditClassifier
 from oblique_cli.experiments import published
-from oblique_cli.experiments.model import DatasetSpec
+from oblique_cli.experiments.dispatching import Call
+from oblique_cli.experiments.model import DatasetSpec, Job, Row
 from oblique_cli.experiments.published import Published
 from oblique_cli.experiments.reproduction.cells import Cell
 from oblique_cli.experiments.reproduction.runs import Number, cells
+from oblique_cli.experiments.reproduction.steps import step, take
 from oblique_cli.experiments.reproduction.studies import STUDIES, Cost, ExtraTable, Request, Study, StudyResult
 from oblique_cli.hierarchy import measures
 from oblique_cli.hierarchy.avalanche import avalanche
@@ -60,12 +63,15 @@ EIGHT = (
 QUICK_SETS = EIGHT[:5]
 SIGMA = 15
 # Of the dissertation's 24 classifiers, whose accuracies it shows in a figure only, those that this package has.
+CLASSIFIED = "classifiers"  # what their mean goes by
 CLASSIFIERS = ("axis_parallel", "quest", "cline", "oc1_ap", "fdt")
 
 EDITED_SETS = ("boston_housing_3class", "bupa", "house_votes_complete")
 NEIGHBOURS = (1, 3, 5, 7)
 BETAS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 EDITORS = {"HC-edit-STAXAC": "hc_edit_staxac", "HC-edit-UPGMA": "hc_edit_upgma"}
+INSIDE = "accuracy_percent, beta chosen inside"
+BY_TEST_LABELS = f"best of {len(BETAS)} values of beta by the test labels, as published"
 OTHERS = {"WilsonProb": "wilson_prob", "Wilson": "wilson", "k-NN": "knn"}
 
 # By the dissertation's codes, which stand for sets that our catalogue does not have.
@@ -84,23 +90,32 @@ class TaxonomyStudy(Study):
     name = "taxonomy"
     title = "AVALANCHE, supervised taxonomies and HC-edit (Amalaman 2015, chapters 4 to 6)"
     tables = tuple(f"{SOURCE}:{table}" for table in ("4.3", "5.3", "5.4", "5", "6.4"))
+    selects = ("dataset",)  # its tables set methods side by side on the same rows
 
     def run(self, request: Request) -> StudyResult:
-        """Make the trees and return every cell that public data can answer, with the direction of every finding."""
+        """Make the trees and return every cell that public data can answer, with the direction of every finding.
+
+        What takes long, accuracies of classifiers and repetitions of HC-edit, are the steps that are stored.
+        """
         started = time.perf_counter()
+        steps = take(request, self.name, [*_accuracy_calls(request), *_editing_calls(request)])
         found: Found = {}
-        notes: dict[Key, str] = {}
+        for row in steps.rows:
+            for text, value in row.measures.items():
+                found.setdefault(_key_of(text), []).append(value)
+        notes = {key: BY_TEST_LABELS for key in found if key[1] in EDITORS and key[2] == "accuracy_percent"}
         findings: list[tuple[str, str, str, bool | None]] = []
         tables: list[ExtraTable] = []
         _sequences(request, found, findings)
         tables += _eureka(request, found, findings)
-        tables += _editing(request, found, notes, findings)
+        tables += _editing(request, found, findings)
         tables += _readings(request)
         rows = tuple((what, said, ours, _DIRECTION[holds]) for what, said, ours, holds in findings)
         summary = ExtraTable("findings", "Published findings", ("finding", "published", "ours", "direction"), rows)
         every = [cell for table in self.tables for cell in _cells(request, table, found, notes)]
         seconds = time.perf_counter() - started
-        return StudyResult(tuple(every), (summary, *tables), Cost(0, seconds, 0, seconds))
+        work = seconds - steps.seconds + sum(row.fit_seconds for row in steps.rows)
+        return StudyResult(tuple(every), (summary, *tables), Cost(0, seconds, 0, work), steps.exit_code)
 
 
 # Open: the dissertation says nothing, or two random draws differ by no more than chance.
@@ -109,6 +124,16 @@ _DIRECTION = {True: "the same", False: "not the same", None: "open"}
 
 def _key(dataset: str, method: str, metric: str, **qualifiers: object) -> Key:
     return dataset, method, metric, tuple(sorted((k, str(v)) for k, v in qualifiers.items()))
+
+
+def _text_of(key: Key) -> str:
+    """A key as the name of a stored measure."""
+    return json.dumps(key)
+
+
+def _key_of(text: str) -> Key:
+    dataset, method, metric, qualifiers = json.loads(text)
+    return dataset, method, metric, tuple((name, value) for name, value in qualifiers)
 
 
 def _cells(request: Request, reference: str, found: Found, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
@@ -250,14 +275,15 @@ def _eureka(
     """Thresholds, modality, complexity, and its correlation with accuracy."""
     if request.wants("dataset", IRIS):
         _iris(request, found)
-    sets = [name for name in (QUICK_SETS if request.profile == "quick" else EIGHT) if _wants(request, name)]
     rows, numbers = [], []
-    for name in sets:
+    for name in _eureka_sets(request):
+        if (key := _key(name, CLASSIFIED, "accuracy_percent")) not in found:
+            continue  # its step failed
         data, scaling = dataset_of(name, request)
         taxonomy = taxonomy_of(data, scaling)
         complexity = measures.classification_complexity(taxonomy)
         size = measures.mean_cluster_size(taxonomy)
-        accuracy = _mean_accuracy(data, request)
+        accuracy = fmean(found[key])
         numbers.append((complexity, size, accuracy))
         share = sum(s.size for s in measures.subclasses(taxonomy, 1.0, SIGMA)) / taxonomy.n
         modes = {theta: measures.modality(taxonomy, theta, SIGMA) for theta in (1.0, 0.9)}
@@ -352,17 +378,34 @@ def _of_set(
     findings.append((f"{name}: rows a pure cluster", said, f"{size:.1f}", holds))
 
 
-def _mean_accuracy(data: Dataset, request: Request) -> float:
+def _eureka_sets(request: Request) -> list[str]:
+    return [name for name in (QUICK_SETS if request.profile == "quick" else EIGHT) if _wants(request, name)]
+
+
+def _accuracy_calls(request: Request) -> Iterator[Call]:
+    for name in _eureka_sets(request):
+        data, _ = dataset_of(name, request)
+        yield step("taxonomy", name, CLASSIFIED, 0, request.seed, data.digest), accuracy_step, (data,)
+
+
+def accuracy_step(job: Job, data: Dataset) -> Row:
     """Mean accuracy in percent of CLASSIFIERS over one stratified 10-fold cross-validation."""
-    folds = StratifiedKFold(10, shuffle=True, random_state=seeds.integer(request.seed, "taxonomy", data.name, "folds"))
+    started = time.perf_counter()
+    folds = StratifiedKFold(10, shuffle=True, random_state=seeds.integer(job.seed, "taxonomy", data.name, "folds"))
     right = [
-        make(name, random_state=seeds.integer(request.seed, data.name, name, i))
+        make(name, random_state=seeds.integer(job.seed, data.name, name, i))
         .fit(data.X[train], data.y[train])
         .score(data.X[test], data.y[test])
         for i, (train, test) in enumerate(folds.split(data.X, data.y))
         for name in CLASSIFIERS
     ]
-    return 100.0 * fmean(right)
+    return _row(job, started, {_key(data.name, CLASSIFIED, "accuracy_percent"): [100.0 * fmean(right)]})
+
+
+def _row(job: Job, started: float, found: Found) -> Row:
+    """Return the row of a step that found one value for each key."""
+    values = {_text_of(key): value for key, (value,) in found.items()}
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=values)
 
 
 # ---- readings of algorithm 1 -----------------------------------------------------------------------------------------
@@ -422,20 +465,16 @@ def _of_sequences(request: Request, name: str, graph: str) -> str:
 
 
 def _editing(
-    request: Request, found: Found, notes: dict[Key, str], findings: list[tuple[str, str, str, bool | None]]
+    request: Request, found: Found, findings: list[tuple[str, str, str, bool | None]]
 ) -> Iterator[ExtraTable]:
     """Figure 6.4 by its own protocol, beta chosen with the test labels, and beside it beta chosen inside."""
     rows = []
     for name in EDITED_SETS:
-        if not _wants(request, name):
-            continue
-        data, scaling = dataset_of(name, request)
-        inside: dict[tuple[str, int], list[float]] = {}
-        for repeat in range(EDITING_REPEATS[request.profile]):
-            _edit_once(request, data, scaling, repeat, found, notes, inside)
-        request.say(f"taxonomy: HC-edit on {name}")
+        if not all(_key(name, method, INSIDE, k=k) in found for method in EDITORS for k in NEIGHBOURS):
+            continue  # not asked for, or its first step failed
+        inside = {(method, k): found[_key(name, method, INSIDE, k=k)] for method in EDITORS for k in NEIGHBOURS}
         for k in NEIGHBOURS:
-            shown = [_mean_of(found, data.name, method, k) for method in (*EDITORS, *OTHERS)]
+            shown = [_mean_of(found, name, method, k) for method in (*EDITORS, *OTHERS)]
             rows.append((name, str(k), *shown, *(f"{fmean(inside[method, k]):.2f}" for method in EDITORS)))
         removed = [
             fmean(found[_key(name, "Wilson", "compression_percent", k=k)])
@@ -488,17 +527,20 @@ def _mean_of(found: Found, dataset: str, method: str, k: int) -> str:
     return f"{fmean(found[_key(dataset, method, 'accuracy_percent', k=k)]):.2f}"
 
 
-def _edit_once(
-    request: Request,
-    data: Dataset,
-    scaling: str,
-    repeat: int,
-    found: Found,
-    notes: dict[Key, str],
-    inside: dict[tuple[str, int], list[float]],
-) -> None:
+def _editing_calls(request: Request) -> Iterator[Call]:
+    for name in EDITED_SETS:
+        if _wants(request, name):
+            data, scaling = dataset_of(name, request)
+            for repeat in range(EDITING_REPEATS[request.profile]):
+                job = step("taxonomy", name, "HC-edit", repeat, request.seed, data.digest, scaling)
+                yield job, editing_step, (data, scaling)
+
+
+def editing_step(job: Job, data: Dataset, scaling: str) -> Row:
     """One 10-fold cross-validation of every method and k: accuracy pooled over folds, compression their mean."""
-    seed = seeds.integer(request.seed, "taxonomy", data.name, "editing", repeat)
+    started = time.perf_counter()
+    found: Found = {}
+    seed = seeds.integer(job.seed, "taxonomy", data.name, "editing", job.repeat)
     folds = list(KFold(10, shuffle=True, random_state=seed).split(data.X))
     for k in NEIGHBOURS:
         settings: dict[str, Any] = {"n_neighbors": k, "scaling": scaling}
@@ -511,10 +553,11 @@ def _edit_once(
             _add(found, _percent(right, data.n), data.name, method, "accuracy_percent", k=k)
             _add(found, fmean(compression), data.name, method, "compression_percent", k=k)
     for method in EDITORS:
-        _hc_edit_once(data, scaling, folds, seed, method, repeat == 0, found, notes, inside)
+        _hc_edit(data, scaling, folds, seed, method, job.repeat == 0, found)
+    return _row(job, started, found)
 
 
-def _hc_edit_once(
+def _hc_edit(
     data: Dataset,
     scaling: str,
     folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
@@ -522,8 +565,6 @@ def _hc_edit_once(
     method: str,
     choose: bool,
     found: Found,
-    notes: dict[Key, str],
-    inside: dict[tuple[str, int], list[float]],
 ) -> None:
     """HC-edit of one kind of tree in one cross-validation; `choose` beta inside as well, in the first one only."""
     tree = {"HC-edit-STAXAC": "staxac", "HC-edit-UPGMA": "upgma"}[method]
@@ -541,10 +582,8 @@ def _hc_edit_once(
                 own = HCEditClassifier(tree, n_neighbors=k, scaling=scaling, random_state=seeds.integer(seed, i))
                 honest[j] += int((own.fit(X, y).predict(data.X[test]) == data.y[test]).sum())
     for j, k in enumerate(NEIGHBOURS):
-        key = _key(data.name, method, "accuracy_percent", k=k)
-        found.setdefault(key, []).append(_percent(right[j].max(), data.n))
-        notes[key] = f"best of {len(BETAS)} values of beta by the test labels, as published"
+        _add(found, _percent(right[j].max(), data.n), data.name, method, "accuracy_percent", k=k)
         if choose:
-            inside.setdefault((method, k), []).append(_percent(honest[j], data.n))
+            _add(found, _percent(honest[j], data.n), data.name, method, INSIDE, k=k)
         for b, beta in enumerate(BETAS):
             _add(found, compression[b], data.name, method, "compression_percent", k=k, beta_percent=round(100 * beta))

@@ -1,0 +1,40 @@
+"""What binary trees of every kind have in common. Nodes are numbers, the root is 0, parents come before children."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+INDENT = "    "
+
+# Children by node, -1 at leaves.
+Children = Sequence[int] | NDArray[np.integer[Any]]
+
+
+def depths_of(left: Children, right: Children) -> NDArray[np.int64]:
+    """Return the distance of every node from the root, (n_nodes,)."""
+    depths = np.zeros(len(left), dtype=np.int64)
+    for node in np.flatnonzero(np.asarray(left) >= 0).tolist():
+        depths[left[node]] = depths[right[node]] = depths[node] + 1
+    return depths
+
+
+def nested_rules(left: Children, right: Children, condition: Callable[[int], str], leaf: Callable[[int], str]) -> str:
+    """Return a tree as nested "if" and "else". condition, leaf : what an internal node and a leaf say"""
+    lines = []
+    # An explicit stack, because a tree may be deeper than Python's own. A node, or the line between two branches.
+    stack: list[tuple[int | str, int]] = [(0, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if isinstance(node, str):
+            text = node
+        elif left[node] < 0:
+            text = leaf(node)
+        else:
+            text = f"if {condition(node)}:"
+            stack += [(int(right[node]), depth + 1), ("else:", depth), (int(left[node]), depth + 1)]
+        lines.append(INDENT * depth + text)
+    return "\n".join(lines) + "\n"
