@@ -265,7 +265,7 @@ def test_prediction_gives_a_level_its_score_at_each_node_and_an_unknown_one_zero
     for leaf in np.flatnonzero(tree.is_leaf):
         np.testing.assert_array_equal(np.flatnonzero(stop == leaf), rows[leaf])
     limits = np.array([0.0, 0.1, 0.3])
-    for limit, found in zip(limits, tree.apply_limits(X, limits).T, strict=True):
+    for limit, found in zip(limits, tree.apply_limits(X, limits, tree.misclassification_rates).T, strict=True):
         cut = tree.collapse(tree.misclassification_rates <= limit)
         np.testing.assert_array_equal(tree.labels[found], cut.labels[cut.apply(X)])
     path = pruning.cost_complexity_path(tree)

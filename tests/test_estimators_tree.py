@@ -252,16 +252,17 @@ def test_a_proposer_that_is_none_is_refused():
 # The path over epsilon
 
 
+@pytest.mark.parametrize("misrate_of", ["node", "parent"])
 @pytest.mark.parametrize("name", ["gdt", "hhgdt"])
 @pytest.mark.parametrize("data_name", ["bupa", "glass", "balance_scale"])
-def test_one_fit_answers_every_epsilon_as_a_fit_of_its_own_would(name, data_name):
+def test_one_fit_answers_every_epsilon_as_a_fit_of_its_own_would(name, data_name, misrate_of):
     X, y = labelled(data_name)
     train, test = slice(0, None, 2), slice(1, None, 2)
-    model = make(name, random_state=0, epsilon=EPSILONS.min()).fit(X[train], y[train])
+    model = make(name, random_state=0, misrate_of=misrate_of, epsilon=EPSILONS.min()).fit(X[train], y[train])
     predicted, leaves = model.predict_path(X[test], EPSILONS), model.n_leaves_path(EPSILONS)
     assert predicted.shape == (len(y[test]), 36) and leaves.shape == (36,)
     for column, epsilon in enumerate(EPSILONS):
-        own = make(name, random_state=0, epsilon=epsilon).fit(X[train], y[train])
+        own = make(name, random_state=0, misrate_of=misrate_of, epsilon=epsilon).fit(X[train], y[train])
         np.testing.assert_array_equal(predicted[:, column], own.predict(X[test]))
         assert leaves[column] == own.n_leaves_
     assert (np.diff(leaves) <= 0).all() and leaves[0] > leaves[-1]
@@ -278,6 +279,33 @@ def test_the_path_of_a_weighted_fit_is_that_of_weighted_fits(name):
         own = make(name, random_state=0, **{limit: value}).fit(X, y, weights)
         np.testing.assert_array_equal(model.predict_path(X, values)[:, column], own.predict(X))
         assert model.n_leaves_path(values)[column] == own.n_leaves_
+
+
+def leaves_by_hand(X, y, limit, weight_of_parent=None):
+    """Leaves of a GDT tree whose nodes are leaves where their errors are few among their parent's rows."""
+    errors = len(y) - np.unique(y, return_counts=True)[1].max()
+    if weight_of_parent is not None and errors / weight_of_parent <= limit:
+        return 1
+    split = make("gdt", epsilon=0.0, max_depth=1).fit(X, y).tree_
+    if split.n_nodes == 1:
+        return 1
+    goes_left = split.apply(X) == 1
+    return sum(leaves_by_hand(X[side], y[side], limit, len(y)) for side in (goes_left, ~goes_left))
+
+
+@pytest.mark.parametrize("data_name", ["bupa", "glass", "statlog_heart"])
+def test_errors_may_be_a_share_of_the_parents_rows(data_name):
+    X, y = labelled(data_name)
+    sizes = []
+    for limit in (0.0, 0.05, 0.12, 0.2):
+        model = make("gdt", epsilon=limit, misrate_of="parent").fit(X, y)
+        assert model.n_leaves_ == leaves_by_hand(X, y, limit)
+        sizes.append(model.n_leaves_)
+    assert sizes[0] == make("gdt", epsilon=0.0).fit(X, y).n_leaves_ > sizes[1] > sizes[-1] > 1
+    # The root is split whatever it gets wrong, and pruning goes on from the tree that was cut.
+    assert make("gdt", epsilon=0.99, misrate_of="parent").fit(X, y).n_leaves_ == 2
+    pruned = make("gdt", epsilon=0.05, misrate_of="parent", pruning="pessimistic").fit(X, y)
+    assert pruned.n_leaves_ <= sizes[1]
 
 
 def test_values_of_a_path_come_back_in_the_order_they_were_given():

@@ -224,7 +224,7 @@ def test_the_compiled_walk_is_the_definition(name):
     tree = model.tree_
     assert model.apply(new).tolist() == [leaf_of(tree, x) for x in new]
     limits = np.array([0.0, 0.1, 0.25])
-    for column, limit in zip(tree.apply_limits(new, limits).T, limits, strict=True):
+    for column, limit in zip(tree.apply_limits(new, limits, tree.misclassification_rates).T, limits, strict=True):
         stop = set(np.flatnonzero(tree.misclassification_rates <= limit).tolist())
         assert column.tolist() == [leaf_of(tree, x, stop) for x in new]
     path = cost_complexity_path(tree)

@@ -135,12 +135,19 @@ def test_a_tree_cut_at_a_limit_stops_rows_where_a_walk_by_hand_does():
         tree = random_tree(rng, int(rng.integers(0, 12)), n_features=3)
         X = rng.normal(size=(20, 3))
         limits = np.sort(rng.choice(np.append(tree.misclassification_rates, [0.1, 0.4, 0.9]), 4))
-        stops, leaves = tree.apply_limits(X, limits), tree.leaves_of_limits(limits)
+        rates = (tree.misclassification_rates, tree.misclassification_rates_of_parents)[seed % 2]
         for column, limit in enumerate(limits):
-            cut = tree.misclassification_rates <= limit
+            stops, leaves = tree.apply_limits(X, limits, rates), tree.leaves_of_limits(limits, rates)
+            cut = rates <= limit
             marked = frozenset(np.flatnonzero(cut).tolist())
             assert stops[:, column].tolist() == [walk(tree, x, marked) for x in X], f"seed {seed}"
             assert leaves[column] == tree.collapse(cut).n_leaves, f"seed {seed}"
+
+
+def test_errors_as_a_share_of_the_parent_by_hand():
+    tree = small_tree()  # counts (5, 3) at the root, (4, 0) and (1, 3) below it
+    rates = tree.misclassification_rates_of_parents.tolist()
+    assert rates[0] == np.inf and rates[1:3] == [0.0, 1 / 8]
 
 
 def test_collapsing_nodes_makes_them_leaves_and_drops_what_is_below():

@@ -36,6 +36,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "criterion": Choice(CRITERIA),
     "min_parent": Real(0.0),
     "max_misrate": Real(0.0, 1.0, open_high=True),
+    "misrate_of": Choice(("node", "parent")),
     "max_depth": Optional(Integer(0)),
     "min_leaf": Real(0.0, open_low=True),
     "min_weight_fraction_leaf": Real(0.0, 0.5),
@@ -67,6 +68,10 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         positive weight, so that weight 2 is a doubled row and scaling all weights changes nothing.
     max_misrate : float in [0, 1), default 0
         A node is split only if its misclassification rate is above this: MisRate of HHCART, epsilon of GDT and HHGDT.
+    misrate_of : {"node", "parent"}, default "node"
+        Whose weight that rate is a share of. "parent" makes a leaf of a node that gets few of its parent's rows wrong,
+        however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry (2012) print come
+        out so (docs/reproduction.md), though their text defines the other.
     max_depth : int or None, default None
     min_leaf : float, default 1
         Least weight of a child, in the unit of `min_parent`.
@@ -136,6 +141,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         criterion: str = "twoing",
         min_parent: float = 2,
         max_misrate: float = 0.0,
+        misrate_of: str = "node",
         max_depth: int | None = None,
         min_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -156,6 +162,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         self.criterion = criterion
         self.min_parent = min_parent
         self.max_misrate = max_misrate
+        self.misrate_of = misrate_of
         self.max_depth = max_depth
         self.min_leaf = min_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
@@ -217,7 +224,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         """
         limits, order = self._limits(values)
         rows = self._rows(X)
-        labels = self.classes_.take(self.tree_.labels[self.tree_.apply_limits(rows, limits)])
+        labels = self.classes_.take(self.tree_.labels[self.tree_.apply_limits(rows, limits, self._rates(self.tree_))])
         out = np.empty_like(labels)
         out[:, order] = labels
         return out
@@ -226,8 +233,12 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         """Return the number of leaves for each value of `predict_path`, (m,)."""
         limits, order = self._limits(values)
         out = np.empty(len(limits), dtype=np.int64)
-        out[order] = self.tree_.leaves_of_limits(limits)
+        out[order] = self.tree_.leaves_of_limits(limits, self._rates(self.tree_))
         return out
+
+    def _rates(self, tree: Tree) -> Array:
+        """What `max_misrate` limits, of every node."""
+        return tree.misclassification_rates if self.misrate_of == "node" else tree.misclassification_rates_of_parents
 
     def _limits(self, values: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
         check_is_fitted(self)
@@ -357,14 +368,15 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         return grow_on, useful[is_kept[useful]]
 
     def _grow(self, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
-        return grow_top_down(
+        of_node = self.misrate_of == "node"
+        tree = grow_top_down(
             training.X,
             training.codes,
             len(self.classes_),
             proposer,
             weights=training.weights,
             criterion=self.criterion,
-            stopping=Stopping(self.min_parent, self.max_misrate, self.max_depth),
+            stopping=Stopping(self.min_parent, self.max_misrate if of_node else 0.0, self.max_depth),
             min_leaf=max(self.min_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
@@ -372,6 +384,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             levels=self._level_counts(),
             missing=self.missing == "learn",
         )
+        # Splits do not depend on the limit, so the tree may as well be cut afterwards.
+        return tree if of_node else tree.collapse(self._rates(tree) <= self.max_misrate)
 
     def _prune(
         self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, rng: np.random.Generator

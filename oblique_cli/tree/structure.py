@@ -120,6 +120,16 @@ class Tree:
         return self.errors / self.counts.sum(axis=1)
 
     @cached_property
+    def misclassification_rates_of_parents(self) -> Array:
+        """(n_nodes,) what a node gets wrong as a share of the weight of its parent; infinite for the root."""
+        rates = np.full(self.n_nodes, np.inf)
+        split = np.flatnonzero(~self.is_leaf)
+        weights = self.counts.sum(axis=1)
+        for children in (self.left, self.right):
+            rates[children[split]] = self.errors[children[split]] / weights[split]
+        return rates
+
+    @cached_property
     def walker(self) -> _core.Walker:
         """The compiled traversal; it refuses arrays whose node numbers do not form a tree."""
         levels = np.array(self.levels, dtype=np.int32) if any(self.levels) else None
@@ -130,18 +140,18 @@ class Tree:
         """Return the leaf of each row. X : (n, p) float64; returns (n,) int32."""
         return np.asarray(self.walker.apply(np.ascontiguousarray(X, dtype=np.float64)))
 
-    def apply_limits(self, X: Array, limits: Array) -> Ints:
-        """Return where each row stops if nodes of misclassification rate <= limit were leaves.
+    def apply_limits(self, X: Array, limits: Array, rates: Array) -> Ints:
+        """Return where each row stops if nodes of rate <= limit were leaves.
 
-        X : (n, p); limits : (m,) ascending; returns (n, m) node ids. The split at a node does not depend on the limit,
-        so this one tree holds the tree of every limit.
+        X : (n, p); limits : (m,) ascending; rates : (n_nodes,); returns (n, m) node ids. The split at a node does not
+        depend on the limit, so this one tree holds the tree of every limit.
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
-        return np.asarray(self.walker.apply_limits(X, self.misclassification_rates, np.ascontiguousarray(limits)))
+        return np.asarray(self.walker.apply_limits(X, rates, np.ascontiguousarray(limits)))
 
-    def leaves_of_limits(self, limits: Array) -> NDArray[np.int64]:
+    def leaves_of_limits(self, limits: Array, rates: Array) -> NDArray[np.int64]:
         """Return the number of leaves for each limit of `apply_limits`, (m,)."""
-        return np.asarray(self.walker.leaves_of_limits(self.misclassification_rates, np.ascontiguousarray(limits)))
+        return np.asarray(self.walker.leaves_of_limits(rates, np.ascontiguousarray(limits)))
 
     def with_missing_to_the_heavier(self) -> Tree:
         """Return the tree with a side for missing values: that of the heavier child, the left one on a tie."""
