@@ -96,6 +96,8 @@ READINGS: tuple[Reading, ...] = (
     Reading("GDT paper, epsilon", "0.10", GDT_PAPER, _fixed(0.10)),
     Reading("GDT paper, epsilon", "0.15", GDT_PAPER, _fixed(0.15)),
     Reading("GDT paper, epsilon", "0.20", GDT_PAPER, _fixed(0.20)),
+    Reading("GDT paper, errors are a share of", "the parent's rows (default)", GDT_PAPER),
+    Reading("GDT paper, errors are a share of", "the node's own rows", GDT_PAPER, ("algorithms.0.misrate_of=node",)),
     Reading("GDT paper, pruning", "none, epsilon 0.10", GDT_PAPER, _fixed(0.10)),
     Reading("GDT paper, pruning", "10 % by 0-SE, epsilon 0.10", GDT_PAPER, _fixed(0.10, "cost_complexity")),
 )
