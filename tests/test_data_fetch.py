@@ -424,12 +424,13 @@ def raw_form(name: str, header: list[str], rows: list[list[str]]) -> bytes:
     return compressed("\n".join(lines).encode())
 
 
-@pytest.mark.skipif(
-    data_directory() is None, reason="the sets that are not bundled are in no data directory (OBLIQUE_DATA)"
-)
+PLACE = data_directory()  # asked for here, because the fixture below hides the environment
+
+
+@pytest.mark.skipif(PLACE is None, reason="the sets that are not bundled are in no data directory (OBLIQUE_DATA)")
 @pytest.mark.parametrize("name", [name for name in FETCHED if catalogue.entry(name).recipe])
 def test_a_set_in_the_archives_form_is_fetched_into_our_file(name, site, no_user_folders):
-    place, entry = data_directory(), catalogue.entry(name)
+    place, entry = PLACE, catalogue.entry(name)
     assert place is not None and entry.recipe is not None
     (file,) = entry.files.values()
     ours = (place / file.name).read_bytes()
