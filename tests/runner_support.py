@@ -160,12 +160,13 @@ class FakeAlgorithm:
     path_parameter: str | None = None
     compiled: bool = True
     defaults: dict[str, Any] = field(default_factory=dict)
+    shares: bool = False
 
     def make(self, random_state: int | None = None, **params: Any) -> Any:
         return self.factory(random_state=random_state, **{**self.defaults, **params})
 
-    def shared_work(self, params: dict[str, Any]) -> None:
-        return None
+    def shared_work(self, params: dict[str, Any]) -> str | None:
+        return "all of it" if self.shares else None
 
 
 FAKES = {

@@ -548,6 +548,48 @@ def test_a_process_that_dies_fails_its_own_fold_only(tmp_path, store):
     assert summary.failures[0].message == "the process died (out of memory, or a crash in compiled code)"
 
 
+def sharing(monkeypatch, *names):
+    """Let these algorithms have all their work in common, in processes."""
+    for name in names:
+        monkeypatch.setitem(FAKES, name, replace(FAKES[name], shares=True, compiled=False))
+
+
+def test_a_process_that_dies_under_folds_done_together_fails_the_guilty_one_only(store, monkeypatch):
+    sharing(monkeypatch, "stump", "dies")
+    summary = run(experiment("stump", "dies", repeats=1, folds=6), store, n_jobs=2)
+    assert (summary.done, len(summary.failures), len(store.rows("test"))) == (11, 1, 12)
+    assert summary.failures[0].algorithm == "dies"
+
+
+def test_a_signal_keeps_folds_that_are_done_together_together(store, monkeypatch):
+    sharing(monkeypatch, "stump", "interrupts")
+    exp = experiment("stump", AlgorithmSpec("interrupts", "interrupts", {"number": signal.SIGINT}), folds=10)
+    Interrupts.armed = True
+    summary = run(exp, store, n_jobs=1)
+    stored = [(row.repeat, row.fold) for row in store.rows("test")]
+    assert summary.exit_code == 130 and 0 < summary.done < 40
+    assert all(stored.count(fold) == 2 for fold in stored)
+    assert run(exp, store, n_jobs=1).done == 40
+
+
+@pytest.mark.parametrize(
+    ("scheme", "grid", "size"), [("ordinary", {}, 2), ("nested", {"epsilon": (0.1, 0.2)}, 1), ("two_stage", {}, 2)]
+)
+def test_folds_are_done_together_unless_parameters_are_chosen_in_them(store, monkeypatch, scheme, grid, size):
+    sharing(monkeypatch, "path", "no_path")
+    groups = []
+    results = running.Crew.results
+
+    def watched(self, jobs, calls, lost):
+        groups.extend(len(group) for group in calls(jobs))
+        return results(self, jobs, calls, lost)
+
+    monkeypatch.setattr(running.Crew, "results", watched)
+    specs = [AlgorithmSpec(name, name, {} if grid else {"epsilon": 0.1}, grid) for name in ("path", "no_path")]
+    assert run(experiment(*specs, scheme=scheme, repeats=1), store, n_jobs=1).exit_code == 0
+    assert groups == [size] * (6 // size)
+
+
 def test_a_store_that_cannot_be_written_ends_the_run_and_keeps_what_it_has(store, monkeypatch):
     append = store.append
 

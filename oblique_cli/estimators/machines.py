@@ -164,7 +164,7 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         A machine for each pair of classes, or for each class against the others.
 
     Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
-    against the rest; it takes pairs, which give their printed accuracy on balance scale to the digit.
+    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = SUPPORT_VECTOR

@@ -91,7 +91,7 @@ class Crew:
         with threadpool_limits(1), joblib.parallel_config(self._backend, **limits), warnings.catch_warnings():
             # Said when a run is left early, by a signal or an error that speaks for itself.
             warnings.filterwarnings("ignore", message=r"\d+ tasks (which|have)")
-            # One group a batch: a kill then loses what is being computed and nothing that was.
+            # One group a batch: a kill then loses the groups in hand and nothing else.
             pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=workers)
             yield from pool(tasks())
 

@@ -332,7 +332,7 @@ def run(
                 return job, run_job, (job, cases[job.dataset, job.algorithm], fold, *chosen)
 
             def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
-                for together, fold in _with_folds(experiment, cases, left):
+                for together, fold in _with_folds(experiment, cases, tunings, left):
                     yield [call(job, fold) for job in together]
 
             for row in crew.results(pending, calls, failed):
@@ -381,20 +381,30 @@ def csv_task(experiment: Experiment) -> str:
 
 
 def _with_folds(
-    experiment: Experiment, cases: Mapping[tuple[str, str], Case], jobs: Iterable[Job]
+    experiment: Experiment,
+    cases: Mapping[tuple[str, str], Case],
+    tunings: Mapping[tuple[str, str], Tuning],
+    jobs: Iterable[Job],
 ) -> Iterator[tuple[list[Job], Fold]]:
     """Pair jobs with their fold, those of a fold that have work in common together.
 
     One repetition of one data set is drawn at a time.
     """
     cv = experiment.cv
+
+    def work_of(job: Job) -> Hashable:
+        case, tuning = cases[job.dataset, job.algorithm], tunings.get((job.dataset, job.algorithm))
+        if tuning is None and case.spec.grid:
+            return None  # it chooses its parameters first, by fits of its own
+        return case.algorithm.shared_work({**case.spec.params, **(tuning.chosen if tuning else {})})
+
     for (_, repeat), group in itertools.groupby(jobs, key=lambda job: (job.dataset, job.repeat)):
         together: dict[Hashable, list[Job]] = {}
         for job in group:
-            case = cases[job.dataset, job.algorithm]
-            work = case.algorithm.shared_work(case.spec.params)
+            work = work_of(job)
             together.setdefault((job.fold, job.key if work is None else work), []).append(job)
-        folds = list(SCHEMES[cv.scheme].draw(case.dataset, cv, experiment.seed, repeat))
+        dataset = cases[job.dataset, job.algorithm].dataset
+        folds = list(SCHEMES[cv.scheme].draw(dataset, cv, experiment.seed, repeat))
         for some in together.values():
             yield some, folds[some[0].fold]
 
