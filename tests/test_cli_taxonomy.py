@@ -206,6 +206,25 @@ def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_
     assert study.TaxonomyStudy().run(replace(asked, fresh=True)).cells == found.cells and len(taken) == 7
 
 
+@pytest.mark.parametrize(
+    ("constant", "value", "calls"),
+    [
+        ("CLASSIFIERS", ("axis_parallel",), study._accuracy_calls),
+        ("NEIGHBOURS", (1,), study._editing_calls),
+        ("BETAS", (0.9, 0.5), study._editing_calls),
+        ("EDITORS", {"HC-edit-UPGMA": "hc_edit_upgma"}, study._editing_calls),
+        ("OTHERS", {"k-NN": "knn"}, study._editing_calls),
+    ],
+)
+def test_what_a_step_does_is_in_its_key(tmp_path, monkeypatch, constant, value, calls):
+    asked = request(tmp_path, dataset=("bupa",))
+    before = [job.key for job, _, _ in calls(asked)]
+    assert before == [job.key for job, _, _ in calls(asked)]
+    monkeypatch.setattr(study, constant, value)
+    after = [job.key for job, _, _ in calls(asked)]
+    assert len(after) == len(before) > 0 and not set(after) & set(before)
+
+
 def test_an_algorithm_has_no_meaning_for_the_study_and_is_refused(call):
     ended = call("reproduce", "taxonomy", "--profile", "quick", "--only", "algorithm=wilson")
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)

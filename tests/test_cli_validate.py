@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from oblique_cli.cli.schema import schema
 from oblique_cli.cli.validate import validate
+from oblique_cli.data import catalogue
 from oblique_cli.experiments import composing
 
 __all__ = ["call"]
@@ -117,6 +118,66 @@ def test_what_would_fail_every_fold_is_a_sentence_before_any_is_run(call, datase
             continue
         assert (ended.code, ended.out) == (2, "") and message in ended.err
     assert (message is None) == ("pair" in call("status").out)
+
+
+@pytest.fixture
+def cache(call):
+    """The user's cache, which is empty."""
+    place = call.folder / "no cache" / "oblique"
+    place.mkdir(parents=True)
+    return place
+
+
+def config(call, datasets, algorithm="raf"):
+    text = f"version: 1\ndatasets: [{datasets}]\nalgorithm: {algorithm}\ncv: {{folds: 2, repeats: 1}}\n"
+    (call.folder / "mine.yaml").write_text(text)
+
+
+def test_a_set_that_is_not_at_hand_is_no_fault(call):
+    config(call, "banknote, seeds, bank_marketing")
+    for name in ("banknote", "seeds", "bank_marketing"):
+        assert catalogue.verify(name).status == "absent"
+    assert call("validate", "mine.yaml").code == 0
+
+
+@pytest.mark.parametrize("datasets", ["adult", "{name: adult, encoding: error}", "iris, adult"])
+def test_a_qualitative_set_without_encoding_ends_as_run_does(call, datasets):
+    config(call, datasets)
+    ran = call("run", "mine.yaml", "--quiet", "-j", "1")
+    ended = call("validate", "mine.yaml")
+    assert (ended.code, ran.code, ended.out) == (4, 4, "")
+    assert ended.err.startswith("mine.yaml: data set 'adult'") and "encoding" in ended.err and "encoding" in ran.err
+
+
+def test_a_damaged_file_is_a_sentence_and_stays_where_it_is(call, cache):
+    damaged = cache / "banknote.csv"
+    damaged.write_text("a,class\n1,A\n")
+    config(call, "banknote")
+    ended = call("validate", "mine.yaml")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (4, "", 1)
+    assert ended.err.startswith(f"mine.yaml: data set 'banknote': sha256 of {damaged} differs from the catalogue")
+    assert [path.name for path in cache.iterdir()] == ["banknote.csv"]
+
+
+def test_a_csv_file_that_cannot_be_read_ends_with_4(call):
+    (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
+    config(call, "{csv: bytes.csv, target: class}")
+    ended = call("validate", "mine.yaml")
+    assert (ended.code, ended.out) == (4, "") and "bytes.csv: line 2 is not UTF-8 text" in ended.err
+
+
+def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one_outweighs_data(call):
+    (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
+    config(call, "{csv: bytes.csv, target: class}, iris, adult, bupa", "{name: raf, mtry: 5}")
+    lines = call("validate", "mine.yaml").err.splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["mine.yaml:"] * 3
+    for line, words in zip(lines, ("bytes.csv", "mtry of raf must be at most", "encoding"), strict=True):
+        assert words in line
+    assert call("validate", "mine.yaml").code == 2  # of iris
+    (call.folder / "bytes.yaml").write_text(GOOD.replace("iris", "{csv: bytes.csv, target: class}"))
+    (call.folder / "bad.yaml").write_text(BAD)
+    assert call("validate", "bytes.yaml").code == 4
+    assert call("validate", "bytes.yaml", "bad.yaml").code == 2
 
 
 def test_schema_prints_a_schema_that_is_valid_json():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from oblique_cli.estimators.forest import (
     SCALINGS,
     HHCARTForestClassifier,
     MPSVMForestClassifier,
+    moderate,
 )
 
 KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
@@ -389,6 +391,64 @@ def test_units_at_the_ends_of_the_number_line_give_a_forest_that_knows_its_rows(
         assert (model.predict(rows) == y).mean() > 0.8
         assert model.feature_importances_.sum() == pytest.approx(1.0)
         assert np.isfinite(model.tree(0).thresholds).all()
+
+
+def one_heavy(light: float, heavy: float) -> np.ndarray:
+    return np.where(np.arange(60) == 7, heavy, light)
+
+
+WEIGHTS = {
+    "one of 1e300 among 1e-300": one_heavy(1e-300, 1e300),
+    "one of 1 among the least numbers": one_heavy(5e-324, 1.0),
+    "all numbers": np.geomspace(5e-324, 1.7e308, 60),
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
+def test_weights_at_the_ends_of_the_number_line_give_a_forest(name: str, params: dict[str, Any], weights: np.ndarray):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = np.arange(60) % 3
+    model = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=weights)
+    assert np.isfinite(model.predict_proba(X)).all() and np.isfinite(model.feature_importances_).all()
+    assert model.predict(X[[7]]) == y[7] or weights[7] < 1
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e308])
+@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
+def test_weights_that_are_all_alike_count_as_one(name: str, params: dict[str, Any], weight: float):
+    X, y = small_set(3)
+    plain = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=np.full(len(X), 1.0))
+    other = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=np.full(len(X), weight))
+    np.testing.assert_array_equal(plain.predict(X), other.predict(X))
+    assert other.n_nodes_ == pytest.approx(plain.n_nodes_, rel=0.1)  # 1e308 is no power of 2
+
+
+@given(st.lists(st.floats(2.0**-300, 2.0**300), min_size=1))
+def test_ordinary_weights_are_left_as_they_are(weights: list[float]):
+    given_ = np.array(weights)
+    assert moderate(given_) is given_
+
+
+@given(st.lists(st.floats(5e-324, 1.7e308), min_size=1))
+def test_moderate_weights_keep_their_ratios(weights: list[float]):
+    found = moderate(np.array(weights))
+    assert found.min() >= 2.0**-300 and found.max() <= 2.0**300
+    ratios = [Fraction(w) / Fraction(max(weights)) for w in weights]
+    for ours, ratio in zip(found.tolist(), ratios, strict=True):
+        if ratio > Fraction(2) ** -299:
+            assert Fraction(ours) / Fraction(found.max()) == ratio
+
+
+def test_a_deviation_that_only_the_weights_make_vanish_is_cut_off_by_the_core():
+    X, y = small_set(0)
+    weights = np.where(np.arange(60) == 7, 1.0, 5e-324)  # the estimator would bring them nearer to each other
+    options = {"split": "axis", "mtry": 0, "minleaf": 1.0, "max_depth": -1, "bootstrap": False}
+    forest = _core.Forest(5, 4, 0)
+    forest.grow(X, y, weights, options | {"group_size": 3, "scaling": "deviation"}, 5, 1)
+    for state in forest.state():
+        coef = np.abs(state["rotation_coef"]) * np.ptp(X, axis=0)[state["rotation_feature"]]
+        assert 0 < coef.max() <= 1.001e10
 
 
 def test_one_class_is_a_leaf_and_its_only_vote():

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from dataclasses import replace
 
 import jsonschema
 import numpy as np
@@ -457,6 +458,38 @@ def test_reproduce_odt_goes_on_from_its_stored_steps_and_a_part_serves_the_whole
         assert f"; {now} trees grown now in" in ended.out
     tables = [ended.out.partition("Verdict:")[0] for ended in (whole, again, fresh)]
     assert tables[0] == tables[1] == tables[2] and "ODT-LR" in tables[0]
+
+
+def test_a_failed_repetition_leaves_its_method_without_a_number_and_the_cell_says_why(tmp_path, monkeypatch):
+    from oblique_cli.experiments.reproduction import odt
+    from oblique_cli.experiments.reproduction.studies import Request
+
+    def failing(of, function):
+        def call(job, *arguments):
+            if job.algorithm == of and job.repeat == 1:
+                raise ValueError("no")
+            return function(job, *arguments)
+
+        return call
+
+    only = {"dataset": ("house_votes",), "algorithm": ("c45", "c45_forest", "rft")}
+    asked = Request("quick", 1, 1, str(tmp_path), None, only, lambda text: None, offline=True)
+    whole = odt.OrthogonalTrees().run(asked)
+    monkeypatch.setattr(odt, "fit", failing("Random Forest", odt.fit))
+    monkeypatch.setattr(odt, "validate", failing(odt.VALIDATED, odt.validate))
+    found = odt.OrthogonalTrees().run(replace(asked, fresh=True))
+    assert (whole.exit_code, found.exit_code) == (0, 3)
+    before = {cell.key: cell for cell in whole.cells}
+    failed = [cell for cell in found.cells if cell.metric in ("oob_error", "rmse")]
+    assert {cell.method for cell in failed} == {"Random Forest", "C4.5"} and len(found.cells) == len(before)
+    for cell in found.cells:
+        if cell in failed:
+            assert before[cell.key].ours is not None and (cell.ours, cell.ours_sd) == (None, None)
+            assert cell.note.startswith("not run: 1 of 2 repetitions failed")
+        else:
+            assert cell == before[cell.key]
+    rows = {table.name: [row[:2] for row in table.rows] for table in found.tables}
+    assert rows["errors"] == [("house_votes", "C4.5"), ("house_votes", "RFT")] and rows["rmse"] == []
 
 
 def test_the_stand_in_has_the_form_the_paper_describes_and_is_always_the_same():

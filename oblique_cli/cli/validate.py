@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.errors import EXIT_OK, ConfigError, DataError
+from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, ConfigError, DataError
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool) -> None:
     """Check configurations: files, or names of bundled ones; all bundled ones if none is given.
 
-    Every problem of a file is shown with its place. Then what its data sets say against it, those that are at hand.
-    Ends with exit code 2 if there is any, or 4 if a CSV file cannot be read.
+    Every problem of a file is shown with its place. Then what each of its data sets says against it; sets that are not
+    at hand are passed over. Ends with exit code 2 if a configuration is wrong, else with 4 if data cannot be used.
 
     Example: oblique validate bupa_hhgdt my.yaml
     """
@@ -32,30 +32,35 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
 
     @functools.cache
     def dataset(spec: DatasetSpec, place: str | None, task: str) -> Dataset | None:
-        """The data, if they are at hand; a file that the configuration names has to be."""
-        try:
-            return catalogue.load(spec, place, offline=True, task=task)
-        except DataError:
-            if spec.csv is None:
+        """The data, or None for a set of the catalogue that is still to be fetched or put in its place."""
+        if spec.csv is None:
+            # `load` moves a damaged file of the cache aside; `verify` changes nothing.
+            seen = catalogue.verify(spec.name, place)
+            if seen.status == "absent" and not catalogue.entry(spec.name).bundled:
                 return None
-            raise
+            if seen.status == "bad":
+                raise DataError(f"{seen.message}. Put a good copy in its place")
+        return catalogue.load(spec, place, offline=True, task=task)
 
-    code = EXIT_OK
+    codes = {EXIT_OK}
     for name in configs or composing.bundled():
         try:
             experiment = config.load(name, overrides, allow_outside)
         except ConfigError as error:
-            code = code or error.exit_code
+            codes.add(error.exit_code)
             click.echo(str(error), err=True)
             continue
-        try:
-            for spec in experiment.datasets:
+        faults = []
+        for spec in experiment.datasets:
+            try:
                 data = dataset(spec, experiment.data_dir, csv_task(experiment))
                 if data is not None:
                     jobs.check(experiment, spec, data)
-        except (ConfigError, DataError) as error:
-            code = code or error.exit_code
-            click.echo(f"{name}: {error}", err=True)
+            except (ConfigError, DataError) as error:
+                faults.append(error)
+                click.echo(f"{name}: {error}", err=True)
+        if faults:
+            codes |= {fault.exit_code for fault in faults}
             continue
         counts = (
             (len(experiment.datasets), "data set"),
@@ -64,4 +69,4 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
         )
         size = " x ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
         click.echo(f"{name}: ok ({size})")
-    raise SystemExit(code)
+    raise SystemExit(EXIT_CONFIG if EXIT_CONFIG in codes else max(codes))

@@ -89,9 +89,9 @@ class AxisSearch {
 
   // Searches one feature of a node with `counts` whose rows stand in order. keys : as in SortedRows; facts : of every
   // training row, its class in the upper 16 bits and its weight in the lower
-  bool sorted_feature(int j, const std::uint64_t* keys, const std::uint32_t* facts) {
+  void sorted_feature(int j, const std::uint64_t* keys, const std::uint32_t* facts) {
     const std::size_t n = bag_->n;
-    if (keys[0] >> 32 == keys[n - 1] >> 32) return false;
+    if (keys[0] >> 32 == keys[n - 1] >> 32) return;
     feature_ = j;
     const auto& runs = *bag_->runs;
     const auto most = static_cast<std::size_t>(runs.back().code) + 1;   // runs are in the order of their classes
@@ -110,7 +110,6 @@ class AxisSearch {
       sides.move(fact >> 16, static_cast<double>(fact & 0xffff));
       if (key >> 32 != keys[i + 1] >> 32) sides.consider(static_cast<std::uint32_t>(key >> 32));
     }
-    return true;
   }
 
   Best best;

@@ -37,9 +37,10 @@ enum class Scaling { range, deviation, none };
 
 // One over what each feature is divided by, or 0 for a constant feature, which is left out of every component.
 // weights : of the rows, or nullptr. Ranges may overflow, and their inverses: half a range does not, and an inverse is
-// cut off. Unscaled features are still multiplied by a power of 2 where their squares would overflow or vanish.
+// cut off. So is that of a deviation of 1e-10 ranges: no number of rows makes it so small, only weights that leave one
+// value of the feature, and its square may vanish. Unscaled features are still multiplied by a power of 2 where their squares would overflow or vanish.
 inline Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) {
-  constexpr double most = 1e308;
+  constexpr double most = 1e308, steepest = 1e10;
   Vector inverse(x.p);
   double largest = 0.0;
   for (std::size_t j = 0; j < x.p; ++j) {
@@ -61,7 +62,7 @@ inline Vector inverse_scales(const Columns& x, const double* weights, Scaling sc
       const double z = column[i] * inverse[j] - mean;
       square += (weights ? weights[i] : 1.0) * z * z;
     }
-    if (square > 0.0) inverse[j] = std::min(inverse[j] / std::sqrt(square / total), most);
+    if (square > 0.0) inverse[j] = std::min({inverse[j] / std::sqrt(square / total), steepest * inverse[j], most});
   }
   if (scaling != Scaling::none) return inverse;
   const bool moderate = largest < 0x1p400 && largest > 0x1p-400;
@@ -94,7 +95,8 @@ inline std::vector<std::vector<std::int32_t>> draw_groups(Stream stream, std::si
 }
 
 // Components without variance are left out (Zhang & Suganthan 2014, step 2).
-// weights : of the rows, or nullptr; inverse : of `inverse_scales`, which the coefficients include. Streams 2 and 3, 4, ... of the tree are used: groups, then a sample a group.
+// weights : of the rows, or nullptr; inverse : of `inverse_scales`, which the coefficients include.
+// Streams 2 and 3, 4, ... of the tree are used: groups, then a sample a group.
 inline Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* weights, const Vector& inverse,
                               std::size_t group_size) {
   Rotation out;

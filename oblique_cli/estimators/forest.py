@@ -28,6 +28,7 @@ SCALINGS = ("range", "deviation", "none")
 VOTINGS = ("majority", "mean")
 MOST_TREES = 1_000_000
 LARGEST = 2**31 - 1  # of the numbers that the core counts with
+FAINT = 2.0**-300  # a weight next to 1 that leaves no trace in a sum and has a normal cube
 
 SHARED: Mapping[str, Constraint] = {
     "n_trees": Integer(1, MOST_TREES),
@@ -50,6 +51,17 @@ HHCART_OPTIONS: Mapping[str, Constraint] = {
     "eigenvectors": Choice(("dominant", "all")),
     "tau": Real(0.0, 2.0),
 }
+
+
+def moderate(weights: Array) -> Array:
+    """Return positive weights as they are if squares and products of a few are normal numbers, else brought there.
+
+    They are then multiplied by the power of 2 that takes the largest to [1, 2), and what is below FAINT becomes FAINT.
+    """
+    if weights.min() >= FAINT and weights.max() <= 1.0 / FAINT:
+        return weights
+    scaled = np.ldexp(weights, 1 - int(np.frexp(weights.max())[1]))
+    return np.maximum(scaled, FAINT)
 
 
 class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -84,7 +96,8 @@ class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Grow the trees.
 
         X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
-        if they were not there; the others are drawn alike, and count by their weight.
+        if they were not there; the others are drawn alike, and count by their weight (see `moderate` for weights
+        below 1e-90 or above 1e90).
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
@@ -104,7 +117,7 @@ class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
             useful = weights > 0
             if not useful.any():
                 raise ConfigError("sample_weight must have a positive entry. All are 0.")
-            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], weights[useful]
+            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], moderate(weights[useful])
         options = self._all_options(rows.shape[1])
         if not again:
             self.classes_ = classes

@@ -385,7 +385,8 @@ def _eureka_sets(request: Request) -> list[str]:
 def _accuracy_calls(request: Request) -> Iterator[Call]:
     for name in _eureka_sets(request):
         data, _ = dataset_of(name, request)
-        yield step("taxonomy", name, CLASSIFIED, 0, request.seed, data.digest), accuracy_step, (data,)
+        job = step("taxonomy", name, CLASSIFIED, 0, request.seed, data.digest, CLASSIFIERS)
+        yield job, accuracy_step, (data,)
 
 
 def accuracy_step(job: Job, data: Dataset) -> Row:
@@ -532,7 +533,8 @@ def _editing_calls(request: Request) -> Iterator[Call]:
         if _wants(request, name):
             data, scaling = dataset_of(name, request)
             for repeat in range(EDITING_REPEATS[request.profile]):
-                job = step("taxonomy", name, "HC-edit", repeat, request.seed, data.digest, scaling)
+                methods = (NEIGHBOURS, BETAS, EDITORS, OTHERS)
+                job = step("taxonomy", name, "HC-edit", repeat, request.seed, data.digest, scaling, *methods)
                 yield job, editing_step, (data, scaling)
 
 
