@@ -36,9 +36,10 @@ struct Rotation {
 enum class Scaling { range, deviation, none };
 
 // One over what each feature is divided by, or 0 for a constant feature, which is left out of every component.
-// weights : of the rows, or nullptr. Ranges may overflow, and their inverses: half a range does not, and an inverse is
-// cut off. So is that of a deviation of 1e-10 ranges: no number of rows makes it so small, only weights that leave one
-// value of the feature, and its square may vanish. Unscaled features are still multiplied by a power of 2 where their squares would overflow or vanish.
+// weights : of the rows, or nullptr. Ranges may overflow, and their inverses: half a range does not, and an inverse
+// is cut off. So is that of a deviation of 1e-10 ranges: no number of rows makes it so small, only weights that leave
+// one value of the feature, and its square may vanish. Unscaled features are still multiplied by a power of 2 where
+// their squares would overflow or vanish.
 inline Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) {
   constexpr double most = 1e308, steepest = 1e10;
   Vector inverse(x.p);
