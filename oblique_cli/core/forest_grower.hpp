@@ -16,6 +16,7 @@
 
 #include "axis_search.hpp"
 #include "columns.hpp"
+#include "divide.hpp"
 #include "forest_tree.hpp"
 #include "growth.hpp"
 #include "mpsvm.hpp"
@@ -402,9 +403,9 @@ class ForestTreeGrower {
     // Children that are leaves are not searched.
     if (presorted_ && (run_arena_.size() - left_runs > 1 || right_runs_.size() > 1))
       sorted_.divide(node.first, n, row_.data() + node.first, side_.data());
-    stable_partition(row_.data() + node.first, n, n_left);
-    stable_partition(weight_.data() + node.first, n, n_left);
-    if (!draws_.empty()) stable_partition(draws_.data() + node.first, n, n_left);
+    divide(row_.data() + node.first, n);
+    divide(weight_.data() + node.first, n);
+    if (!draws_.empty()) divide(draws_.data() + node.first, n);
     // The last opened is visited first: left before right. Its runs must lie on top of the arena.
     const std::size_t middle = node.first + n_left;
     left_runs_.assign(run_arena_.begin() + static_cast<std::ptrdiff_t>(left_runs), run_arena_.end());
@@ -451,17 +452,10 @@ class ForestTreeGrower {
   }
 
   template <class T>
-  void stable_partition(T* values, std::size_t n, std::size_t n_left) {
-    T* right = reinterpret_cast<T*>(spare_.data());
-    std::size_t l = 0, r = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const T value = values[i];
-      values[l] = value;
-      right[r] = value;
-      l += 1u - side_[i];
-      r += side_[i];
-    }
-    std::copy(right, right + r, values + n_left);
+  void divide(T* values, std::size_t n) {
+    const auto* side = side_.data();
+    divide_in_order(values, n, reinterpret_cast<T*>(spare_.data()),
+                    [side](std::size_t i, const T&) -> std::size_t { return side[i]; });
   }
 
   TrainingRows& data_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "crimcoord.hpp"
+#include "divide.hpp"
 #include "geometry.hpp"
 #include "hill_climb.hpp"
 #include "split_search.hpp"
@@ -671,26 +672,19 @@ class Grower {
     }
     if (n_left == 0 || n_left == n) return false;
     middle = first + n_left;
-    for (std::size_t j = 0; j < p_; ++j) stable_partition(columns_.data() + j * n_ + first, n, n_left);
-    stable_partition(row_.data() + first, n, n_left);
-    stable_partition(code_.data() + first, n, n_left);
-    if (!weight_.empty()) stable_partition(weight_.data() + first, n, n_left);
+    for (std::size_t j = 0; j < p_; ++j) divide(columns_.data() + j * n_ + first, n);
+    divide(row_.data() + first, n);
+    divide(code_.data() + first, n);
+    if (!weight_.empty()) divide(weight_.data() + first, n);
     return true;
   }
 
   template <class T>
-  void stable_partition(T* values, std::size_t n, std::size_t n_left) {
+  void divide(T* values, std::size_t n) {
     buffer_.resize(n * sizeof(T));
-    T* right = reinterpret_cast<T*>(buffer_.data());
-    std::size_t l = 0, r = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const T value = values[i];
-      values[l] = value;
-      right[r] = value;
-      l += goes_left_[i];
-      r += 1u - goes_left_[i];
-    }
-    std::copy(right, right + r, values + n_left);
+    const auto* goes_left = goes_left_.data();
+    divide_in_order(values, n, reinterpret_cast<T*>(buffer_.data()),
+                    [goes_left](std::size_t i, const T&) -> std::size_t { return 1u - goes_left[i]; });
   }
 
   const double* x_;

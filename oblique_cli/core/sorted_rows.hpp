@@ -2,12 +2,12 @@
 // the root, then only divided.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "columns.hpp"
+#include "divide.hpp"
 
 namespace oblique {
 
@@ -37,20 +37,10 @@ class SortedRows {
   void divide(std::size_t first, std::size_t n, const std::uint32_t* row, const unsigned char* side) {
     for (std::size_t i = 0; i < n; ++i) goes_right_[row[i]] = side[i];
     const unsigned char* goes_right = goes_right_.data();
-    std::uint64_t* spare = spare_.data();
-    for (std::size_t j = 0; j < p_; ++j) {
-      std::uint64_t* keys = keys_.data() + j * n_ + first;
-      std::size_t l = 0, r = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t key = keys[i];
-        const std::size_t right = goes_right[static_cast<std::uint32_t>(key)];
-        keys[l] = key;
-        spare[r] = key;
-        l += 1 - right;
-        r += right;
-      }
-      std::copy(spare, spare + r, keys + l);
-    }
+    for (std::size_t j = 0; j < p_; ++j)
+      divide_in_order(keys_.data() + j * n_ + first, n, spare_.data(), [goes_right](std::size_t, std::uint64_t key) {
+        return static_cast<std::size_t>(goes_right[static_cast<std::uint32_t>(key)]);
+      });
   }
 
  private:

@@ -1,0 +1,25 @@
+// Values of a node, divided between its children.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace oblique {
+
+// Puts the n values that go left before the others, both in the order they had. No branch depends on a side, which no
+// processor could foresee. right : room for n values; goes_right : 0 or 1 for a place and the value there
+template <class T, class GoesRight>
+void divide_in_order(T* values, std::size_t n, T* right, const GoesRight& goes_right) {
+  std::size_t l = 0, r = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const T value = values[i];
+    const std::size_t side = goes_right(i, value);
+    values[l] = value;
+    right[r] = value;
+    l += 1u - side;
+    r += side;
+  }
+  std::copy(right, right + r, values + l);
+}
+
+}  // namespace oblique
