@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import os
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -16,6 +17,10 @@ import pytest
 import yaml
 
 from oblique_cli.data import catalogue, files
+from oblique_cli.resources import folder
+
+DATASETS = folder("datasets")
+FETCHED = [name for name, entry in catalogue.entries().items() if not entry.bundled and not entry.generated]
 
 # Raw form of the set "pebbles", as an archive may have it: irregular blanks, an id to drop, zeros that carry nothing.
 PEBBLES_RAW = "Id  weight size  kind\n" + "".join(
@@ -185,3 +190,11 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.delenv(proxy, raising=False)
         yield running
+
+
+def data_directory() -> Path | None:
+    """Where files that are not bundled are while testing: $OBLIQUE_DATA, or ../shared/data beside the checkout."""
+    for place in (os.environ.get("OBLIQUE_DATA"), DATASETS.parents[1] / "shared" / "data"):
+        if place and (Path(place) / "seeds.csv").is_file():
+            return Path(place)
+    return None

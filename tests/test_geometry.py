@@ -10,7 +10,8 @@ import scipy.linalg
 from contracts import REAL_SETS, real_set
 from oracles import naive_householder
 
-from oblique_cli import _core, resources
+import oblique_cli._core as _core
+from oblique_cli import published
 from oblique_cli.geometry import (
     Standard,
     angle_bisectors,
@@ -300,7 +301,7 @@ def test_the_compiled_planes_are_those_of_the_reference_on_real_sets():
 
 @pytest.fixture(scope="module")
 def table_5_1():
-    with open(resources.published() / "hhgdt_table_5_1_sample.csv", newline="") as file:
+    with open(published.FOLDER / "hhgdt_table_5_1_sample.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     X = np.array([[float(row["X1"]), float(row["X2"])] for row in rows])
     y = np.array([int(row["Y"]) for row in rows])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from oblique_cli.experiments.reproduction import document
-from oblique_cli.experiments.reproduction.studies import STUDIES
+from oblique_cli.reproduction.framework import document
+from oblique_cli.reproduction.framework.studies import STUDIES
 from oblique_cli.resources import PACKAGE
 
 ROOT = PACKAGE.parent

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.experiments.strict_yaml import (
+from oblique_cli.strict_yaml import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_SHOWN,

@@ -17,10 +17,10 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.registry import close_matches
 
 if TYPE_CHECKING:
-    from oblique_cli.experiments.model import Experiment, Row
+    from oblique_cli.evaluation.tables import Table
     from oblique_cli.experiments.running import RunSummary
     from oblique_cli.experiments.store import Run, Store
-    from oblique_cli.experiments.tables import Table
+    from oblique_cli.nouns import Experiment, Row
 
 # The names in tables.FORMATS, which the help must know without importing it.
 FORMATS = ("text", "md", "csv", "latex", "json")
@@ -210,7 +210,7 @@ def table_of(experiment: Experiment, rows: Sequence[Row]) -> Table:
     """Return the table of an experiment, with titles and notes of its algorithms and data sets."""
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.experiments.tables import summarise
+    from oblique_cli.evaluation.tables import summarise
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.csv is None}

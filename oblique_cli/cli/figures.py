@@ -28,9 +28,11 @@ def figures(
     Example: oblique figures hhcart_growth --output .
     """
     from oblique_cli.data import files
-    from oblique_cli.drawing import examples, orthogonal, segments, tuning  # noqa: F401  (they register their figures)
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.drawing.figures import FIGURES, Setting, page
+    from oblique_cli.reproduction.figures import (
+        examples,  # noqa: F401  (they register their figures)
+        )
+    from oblique_cli.reproduction.figures.illustrations import FIGURES, Setting, page
 
     if listing:
         click.echo(columns([(about.name, about.remakes) for about in FIGURES.values()]))

@@ -57,8 +57,8 @@ def reproduce(
 
     Example: oblique reproduce chapter3 --profile quick
     """
-    from oblique_cli.experiments.reproduction import reporting
-    from oblique_cli.experiments.reproduction.studies import STUDIES, Request
+    from oblique_cli.reproduction.framework import reporting
+    from oblique_cli.reproduction.framework.studies import STUDIES, Request
 
     if name is None:
         rows = [(key, study.title, ", ".join(study.tables)) for key, study in STUDIES.items()]
@@ -120,7 +120,7 @@ def reproduce(
 def _documented(results: str) -> list[str]:
     """Fill the documents of the current folder from the results; return those that changed."""
     from oblique_cli.data import files
-    from oblique_cli.experiments.reproduction import document
+    from oblique_cli.reproduction.framework import document
 
     for name in document.DOCUMENTS:
         if not Path(name).is_file():

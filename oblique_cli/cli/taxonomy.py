@@ -142,8 +142,8 @@ def _of_rows(
     from oblique_cli.data import catalogue
     from oblique_cli.errors import DataError
     from oblique_cli.estimators.encoding import fold_encoder
-    from oblique_cli.experiments.model import DatasetSpec
     from oblique_cli.hierarchy.dissimilarities import pairwise
+    from oblique_cli.nouns import DatasetSpec
 
     if labels is not None and not _is_file(data):
         raise click.UsageError(f"{data!r} is a data set that knows its classes; --labels is for files")

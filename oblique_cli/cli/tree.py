@@ -56,9 +56,9 @@ def tree(
     if format_ in DRAWN and output is None:
         raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
 
+    from oblique_cli.c45.structure import DiscreteTree, describe
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
-    from oblique_cli.fourier.structure import DiscreteTree, describe
     from oblique_cli.tree.describe import export_text
 
     def makes_tree(algorithm: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.drawing.canvas import colour, marker, tint
-from oblique_cli.drawing.regions import divide, halves
+from oblique_cli.drawing.polygons import divide, halves
 from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:

@@ -10,10 +10,16 @@ from typing import Any
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up, discrete, forest, machines, model_tree, orthogonal, taxonomy
-from oblique_cli.estimators.clusters import Clustering
-from oblique_cli.estimators.pathfinder import PathfinderClassifier
-from oblique_cli.estimators.tree import ObliqueTreeClassifier, no_native
+from oblique_cli.estimators import machines
+from oblique_cli.estimators.discrete import c45 as discrete
+from oblique_cli.estimators.discrete import orthogonal
+from oblique_cli.estimators.forest import classifiers as forest
+from oblique_cli.estimators.hierarchy import taxonomy
+from oblique_cli.estimators.model_tree import regressors as model_tree
+from oblique_cli.estimators.oblique import bottom_up
+from oblique_cli.estimators.oblique.clusters import Clustering
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
+from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 

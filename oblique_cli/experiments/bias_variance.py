@@ -15,13 +15,13 @@ import numpy as np
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.evaluation import significance
+from oblique_cli.evaluation.significance import BiasVariance
+from oblique_cli.evaluation.tables import MISSING, Grid, Sheet
 from oblique_cli.experiments import jobs as jobs_of
-from oblique_cli.experiments import significance
-from oblique_cli.experiments.model import Experiment
 from oblique_cli.experiments.running import Case, first_line, predictions, tune
-from oblique_cli.experiments.schemes import SCHEMES
-from oblique_cli.experiments.significance import BiasVariance
-from oblique_cli.experiments.tables import MISSING, Grid, Sheet
+from oblique_cli.nouns import Experiment
+from oblique_cli.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeVar
 import joblib
 from threadpoolctl import threadpool_limits
 
-from oblique_cli.experiments.model import Job
 from oblique_cli.experiments.progress import Progress
+from oblique_cli.nouns import Job
 
 
 class _Keyed(Protocol):

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.fourier.domain import Array, Domain, Ints, Keys, phases
+from oblique_cli.c45.domain import Array, Domain, Ints, Keys, phases
+from oblique_cli.c45.structure import DiscreteTree, TreeBuilder
 from oblique_cli.fourier.spectrum import Spectrum, TooLarge, group_keys
-from oblique_cli.fourier.structure import DiscreteTree, TreeBuilder
 
 NOTHING = 1e-11  # what is left of a coefficient that cancelled, beside the spectrum's largest
 TIE = 1e-9  # gains closer than this are equal, and the first feature is taken

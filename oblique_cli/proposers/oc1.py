@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
 from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer

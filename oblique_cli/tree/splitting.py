@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Constraint
 from oblique_cli.registry import Registry
 
