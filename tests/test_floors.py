@@ -127,7 +127,7 @@ def test_every_floor_is_lived_on():
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        # The nearest pair; distances and UPGMA; distributions; the generalised eigenproblem of GEPSVM. The core takes
+        # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM. The core takes
         # LAPACK by address.
         ("scipy", ("proposers/cline.py", "hierarchy/", "evaluation/significance.py", "estimators/machines.py")),
     ],

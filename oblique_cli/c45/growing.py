@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.c45.domain import Array, Domain, Ints
-from oblique_cli.c45.structure import DiscreteTree, TreeBuilder
+from oblique_cli.c45.structure import DiscreteTree, DiscreteTreeBuilder
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
 
 TIE = 1e-9  # scores closer than this are equal, and the first feature is taken
@@ -300,7 +300,7 @@ def _postorder(root: _Node) -> list[_Node]:
 
 
 def _finished(root: _Node, domain: Domain) -> DiscreteTree:
-    builder = TreeBuilder(domain)
+    builder = DiscreteTreeBuilder(domain)
     top = builder.add(root.counts, int(np.argmax(root.counts)))
     stack = [(root, top, int(np.argmax(root.counts)))]
     while stack:

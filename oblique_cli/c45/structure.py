@@ -139,7 +139,7 @@ def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
     return out
 
 
-class TreeBuilder:
+class DiscreteTreeBuilder:
     """Appends nodes in any order; `finish` numbers them level by level and freezes."""
 
     def __init__(self, domain: Domain) -> None:

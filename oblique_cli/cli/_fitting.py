@@ -64,7 +64,7 @@ def fit_to_all(
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
     suits(spec.name)
-    task = ALGORITHMS[spec.name].kind.task
+    task = ALGORITHMS[spec.name].family.task
     dataset = catalogue.load(policy, data_dir, offline, task)
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"

@@ -19,7 +19,7 @@ def _algorithms() -> list[dict[str, Any]]:
             "name": name,
             "title": algorithm.title,
             "source": algorithm.source,
-            "growth": algorithm.kind.growth,
+            "growth": algorithm.family.growth,
             "parameters": {
                 key: {"default": algorithm.defaults[key], "allowed": constraint.describe()}
                 for key, constraint in algorithm.parameters.items()

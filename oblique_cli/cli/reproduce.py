@@ -47,7 +47,7 @@ def reproduce(
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
-    NAME may be all, for every study but the readings, or report, which runs nothing: it writes the results of the full
+    NAME may be all, for every study but sensitivity, or report, which runs nothing: it writes the results of the full
     profiles into docs/reproduction.md, docs/forests.md and README.md of the
     current folder.
 
@@ -58,7 +58,7 @@ def reproduce(
     Example: oblique reproduce chapter3 --profile quick
     """
     from oblique_cli.reproduction.framework import reporting
-    from oblique_cli.reproduction.framework.studies import STUDIES, Request
+    from oblique_cli.reproduction.framework.studies import STUDIES, StudyRequest
 
     if name is None:
         rows = [(key, study.title, ", ".join(study.tables)) for key, study in STUDIES.items()]
@@ -83,7 +83,7 @@ def reproduce(
         if not runner.quiet:
             click.echo(line, err=True)
 
-    request = Request(
+    request = StudyRequest(
         profile=profile,
         seed=seed,
         n_jobs=runner.jobs,

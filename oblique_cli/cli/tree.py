@@ -62,9 +62,9 @@ def tree(
     from oblique_cli.tree.describe import export_text
 
     def makes_tree(algorithm: str) -> None:
-        if not ALGORITHMS[algorithm].kind.makes_tree:
+        if not ALGORITHMS[algorithm].family.makes_tree:
             raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
-        if format_ in DRAWN and not ALGORITHMS[algorithm].kind.hyperplanes:
+        if format_ in DRAWN and not ALGORITHMS[algorithm].family.hyperplanes:
             raise ConfigError(f"--format {format_} draws trees of hyperplanes, and {algorithm} makes others: use text.")
 
     fitted = fit_to_all(

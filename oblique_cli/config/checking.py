@@ -14,26 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL, apply, compose, located, project_root, resolve
-from oblique_cli.config.keys import (
-    CV,
-    DATASET,
-    EXPERIMENT,
-    ID,
-    KEYS,
-    RANGE,
-    TUNE,
-    Text,
-    algorithm_table,
-    dataset_name,
-    dataset_names,
-)
+from oblique_cli.config import keys
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE, Text
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 from oblique_cli.published import comparable
 from oblique_cli.registry import close_matches
 from oblique_cli.schemes import SCHEMES
-from oblique_cli.strict_yaml import Place, Problems, Source, Value, shown, wrap
+from oblique_cli.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
 
 MAX_GRID = 10_000  # combinations of grid values
 
@@ -64,12 +53,12 @@ def from_mapping(
     where : what messages begin with
     """
     problems = Problems()
-    tree = wrap(mapping, Place(Source(where, "")))
+    tree = wrap(mapping, Place(YamlSource(where, "")))
     apply(tree, overrides, problems)
     return _experiment(tree, name, None, problems)
 
 
-def _experiment(tree: Value, name: str, root: Path | None, problems: Problems) -> Experiment:
+def _experiment(tree: YamlValue, name: str, root: Path | None, problems: Problems) -> Experiment:
     experiment = _Checking(root, problems).experiment(tree, name)
     problems.check()
     return experiment
@@ -88,8 +77,8 @@ class _Checking:
     # What every part is made of
 
     def entries(
-        self, value: Value, owner: str, known: Iterable[str], without: Mapping[str, str] | None = None
-    ) -> dict[str, Value]:
+        self, value: YamlValue, owner: str, known: Iterable[str], without: Mapping[str, str] | None = None
+    ) -> dict[str, YamlValue]:
         """Return the entries with a known key. without : key that might be expected -> why it is not known"""
         if not isinstance(value.data, dict):
             self.problems.add(value.place, f"{owner} must be a mapping of keys to values. Got {value.shown()}.")
@@ -101,7 +90,7 @@ class _Checking:
                 self.problems.add(entry.key, f"unknown key {shown(key)} in {owner}.{hint}")
         return {key: entry for key, entry in value.data.items() if key in known}
 
-    def items(self, value: Value, owner: str) -> list[Value]:
+    def items(self, value: YamlValue, owner: str) -> list[YamlValue]:
         """Return the items of a list that must not be empty."""
         if isinstance(value.data, list) and value.data:
             return value.data
@@ -109,7 +98,7 @@ class _Checking:
         self.problems.add(value.place, f"{owner} must be a list of one or more. Got {got}.")
         return []
 
-    def one(self, value: Value, owner: str, constraint: Constraint) -> Any:
+    def one(self, value: YamlValue, owner: str, constraint: Constraint) -> Any:
         """Return a scalar that obeys `constraint`, in the type that makes equal settings identical."""
         inner = constraint.inner if isinstance(constraint, Optional) else constraint
         if isinstance(constraint, Optional) and value.data == "none" and not inner.holds("none"):
@@ -128,11 +117,11 @@ class _Checking:
             return {key: float(number) for key, number in plain.items()}
         return plain
 
-    def table(self, entries: Mapping[str, Value], prefix: str, table: Mapping[str, Constraint]) -> dict[str, Any]:
+    def table(self, entries: Mapping[str, YamlValue], prefix: str, table: Mapping[str, Constraint]) -> dict[str, Any]:
         """Return the checked values of those entries that `table` knows."""
         return {key: self.one(entries[key], prefix + key, table[key]) for key in table if key in entries}
 
-    def distinct(self, kind: str, named: Iterable[tuple[str, Value]]) -> None:
+    def distinct(self, kind: str, named: Iterable[tuple[str, YamlValue]]) -> None:
         """Note every name that was used before."""
         first: dict[str, Place] = {}
         for name, value in named:
@@ -142,7 +131,7 @@ class _Checking:
 
     # The parts
 
-    def experiment(self, tree: Value, name: str) -> Experiment:
+    def experiment(self, tree: YamlValue, name: str) -> Experiment:
         top = self.entries(tree, "the configuration", KEYS)
         if "extends" in top:
             self.problems.add(top["extends"].key, "extends works only inside a file.")
@@ -175,9 +164,9 @@ class _Checking:
             data_dir=self.data_dir(top["data_dir"]) if "data_dir" in top else None,
         )
 
-    def missing(self, value: Value, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
+    def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
         """Note what an algorithm and a data set say of missing values, if it does not go together."""
-        known = "missing" in algorithm_table()[algorithm.name].parameters
+        known = "missing" in keys.algorithm_table()[algorithm.name].parameters
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
         if dataset.missing == "keep" and "error" in chosen:
             own = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
@@ -187,13 +176,13 @@ class _Checking:
             message = f"data set {dataset.name} is without missing values after {dataset.missing}, so {algorithm.name}"
             self.problems.add(value.place, f"{message} would not see any; set missing of the data set to keep.")
 
-    def data_dir(self, value: Value) -> str | None:
+    def data_dir(self, value: YamlValue) -> str | None:
         """Return the folder of data files that are not bundled."""
         named = self.one(value, "data_dir", Text())
         found = located(value, self.root, self.problems, folder=True) if named else None
         return str(found) if found else None
 
-    def published(self, value: Value) -> str:
+    def published(self, value: YamlValue) -> str:
         reference = self.one(value, "published", Text())
         try:
             return comparable(reference[:80]).reference if reference else ""
@@ -201,7 +190,7 @@ class _Checking:
             self.problems.add(value.place, str(error))
             return ""
 
-    def dataset(self, value: Value) -> DatasetSpec | None:
+    def dataset(self, value: YamlValue) -> DatasetSpec | None:
         entries = self.entries(value, "data set", (*DATASET, "qualitative"))
         fields = self.table(entries, "", {**DATASET, "name": ID} if "csv" in entries else DATASET)
         columns = self.items(entries["qualitative"], "qualitative") if "qualitative" in entries else []
@@ -215,12 +204,12 @@ class _Checking:
             self.problems.add(entries["target"].key, "target goes with csv; a named data set knows its class.")
         elif fields["name"]:
             try:
-                fields["name"] = dataset_name(fields["name"][:80])
+                fields["name"] = keys.dataset_name(fields["name"][:80])
             except UnknownName as error:
                 self.problems.add(entries["name"].place, str(error))
         return DatasetSpec(**fields) if fields.get("name") else None
 
-    def csv(self, entries: Mapping[str, Value], fields: Mapping[str, Any]) -> dict[str, Any]:
+    def csv(self, entries: Mapping[str, YamlValue], fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the path and the name of a data set of the user's own."""
         given = entries["csv"]
         if "target" not in entries:
@@ -229,13 +218,13 @@ class _Checking:
         if path is None:
             return {}
         name = fields.get("name") or _slug(path.stem)
-        if name in dataset_names():
+        if name in keys.dataset_names():
             place = entries.get("name", given).place
             self.problems.add(place, f"{name!r} is a data set of the catalogue; give this csv another name.")
         return {"csv": str(path), "name": name}
 
-    def algorithm(self, value: Value, scheme: str) -> AlgorithmSpec | None:
-        table = algorithm_table()
+    def algorithm(self, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
+        table = keys.algorithm_table()
         given = value.data.get("name") if isinstance(value.data, dict) else value
         if given is None:
             self.problems.add(value.place, "an algorithm needs a name.")
@@ -245,7 +234,7 @@ class _Checking:
             self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
             return None
         constraints = table[name].parameters
-        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), table[name].kind.without)
+        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), table[name].family.without)
         label = self.one(entries["id"], "id", ID) if "id" in entries else name
         params: dict[str, Any] = {}
         grid: dict[str, tuple[Any, ...]] = {}
@@ -271,7 +260,7 @@ class _Checking:
             self.problems.add(value.place, clash)
         return spec
 
-    def grid(self, value: Value, owner: str, constraint: Constraint) -> tuple[Any, ...]:
+    def grid(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
         """Return the values of {grid: [...]} or {grid: {from, to, step}}, both ends included."""
         listed = self.entries(value, owner, ("grid",)).get("grid")
         if listed is None:
@@ -296,11 +285,11 @@ class _Checking:
             return ()
         whole = all(isinstance(entries[key].data, int) for key in RANGE)
         values = [start + i * step for i in range(int(steps) + 1)]
-        found = [Value(int(v) if whole else float(v), listed.place, listed.key) for v in values]
+        found = [YamlValue(int(v) if whole else float(v), listed.place, listed.key) for v in values]
         bad = [item for item in found if not constraint.holds(item.data)]
         return tuple(self.one(item, owner, constraint) for item in (bad[:1] or found))
 
-    def cv(self, value: Value) -> CVSpec:
+    def cv(self, value: YamlValue) -> CVSpec:
         entries = self.entries(value, "cv", (*CV, "tune"))
         fields = self.table(entries, "cv.", CV)
         if "tune" in entries:

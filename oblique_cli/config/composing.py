@@ -9,7 +9,7 @@ from typing import Any
 from oblique_cli import resources
 from oblique_cli.errors import ConfigError
 from oblique_cli.registry import close_matches
-from oblique_cli.strict_yaml import MAX_DEPTH, Place, Problems, Source, Value, parse, read, shown
+from oblique_cli.strict_yaml import MAX_DEPTH, Place, Problems, YamlSource, YamlValue, parse, read, shown
 
 # The two ways to give one thing or several; inside the program there is only the list.
 PLURAL = {"dataset": "datasets", "algorithm": "algorithms"}
@@ -53,7 +53,7 @@ def project_root(path: Path) -> Path:
     return here if path.is_relative_to(here) else path.parent
 
 
-def compose(path: Path, overrides: Iterable[str], root: Path | None, problems: Problems) -> Value:
+def compose(path: Path, overrides: Iterable[str], root: Path | None, problems: Problems) -> YamlValue:
     """Return the mapping that `path` says, on top of what it extends, with `overrides` ("key=value") applied.
 
     root : folder that `extends` may not leave, or None
@@ -63,14 +63,14 @@ def compose(path: Path, overrides: Iterable[str], root: Path | None, problems: P
     return tree
 
 
-def apply(tree: Value, overrides: Iterable[str], problems: Problems) -> None:
+def apply(tree: YamlValue, overrides: Iterable[str], problems: Problems) -> None:
     """Bring a configuration to one form and change it as `overrides` ("key=value") say."""
     use_lists(tree, problems)
     for override in overrides:
         _override(tree, override, problems)
 
 
-def located(value: Value, root: Path | None, problems: Problems, *, folder: bool = False) -> Path | None:
+def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: bool = False) -> Path | None:
     """Return the file (or folder) that a text names, or None after noting that it leaves `root` or is not there.
 
     A path in a file starts at the folder of that file. A path given on the command line starts at the current folder
@@ -92,7 +92,7 @@ def located(value: Value, root: Path | None, problems: Problems, *, folder: bool
     return None
 
 
-def use_lists(tree: Value, problems: Problems) -> None:
+def use_lists(tree: YamlValue, problems: Problems) -> None:
     """Bring data sets and algorithms of a configuration to one form: lists of mappings."""
     for one, many in PLURAL.items():
         if one in tree.data and many in tree.data:
@@ -100,15 +100,15 @@ def use_lists(tree: Value, problems: Problems) -> None:
             del tree.data[one]
         elif one in tree.data:
             value = tree.data.pop(one)
-            tree.data[many] = Value([value], value.place, value.key)
+            tree.data[many] = YamlValue([value], value.place, value.key)
         if many in tree.data and isinstance(tree.data[many].data, list):
             tree.data[many].data[:] = [
-                Value({"name": item}, item.place, item.key) if isinstance(item.data, str) else item
+                YamlValue({"name": item}, item.place, item.key) if isinstance(item.data, str) else item
                 for item in tree.data[many].data
             ]
 
 
-def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[Path, ...]) -> Value:
+def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[Path, ...]) -> YamlValue:
     """Return what `path` says on top of what it extends; `chain` are the files that led here."""
     here = Path.cwd()
     name = path.relative_to(here) if path.is_relative_to(here) else path
@@ -136,26 +136,26 @@ def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[
     return _merged(below, value)
 
 
-def _merged(below: Value, above: Value) -> Value:
+def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
     """Return `above` where it says something and `below` elsewhere; lists and scalars replace as a whole."""
     if not isinstance(below.data, dict) or not isinstance(above.data, dict):
         return above
     entries = dict(below.data)
     for key, value in above.data.items():
         entries[key] = _merged(entries[key], value) if key in entries else value
-    return Value(entries, above.place, above.key)
+    return YamlValue(entries, above.place, above.key)
 
 
-def _override(tree: Value, override: str, problems: Problems) -> None:
+def _override(tree: YamlValue, override: str, problems: Problems) -> None:
     """Change `tree` as "key.key=value" says. Numbers count list items; `algorithm.x` is the only algorithm's x."""
     name = f"--set {override[:120]}"
-    place = Place(Source(name, ""))
+    place = Place(YamlSource(name, ""))
     key, equals, text = override.partition("=")
     parts = key.strip().split(".")
     if not equals or not all(parts) or len(parts) > MAX_DEPTH:
         problems.add(place, "must be KEY=VALUE, as in cv.repeats=2.")
         return
-    value = Value(parse(Source(name, text), problems).data, place, place)
+    value = YamlValue(parse(YamlSource(name, text), problems).data, place, place)
     many = PLURAL.get(parts[0], "")
     if many and len(parts) == 1:
         tree.data.pop(many, None)
@@ -172,7 +172,7 @@ def _override(tree: Value, override: str, problems: Problems) -> None:
     use_lists(tree, problems)
 
 
-def _put(at: Value, parts: list[str], value: Value) -> None:
+def _put(at: YamlValue, parts: list[str], value: YamlValue) -> None:
     """Store `value` below `at`, making mappings on the way; LookupError says why it cannot be done."""
     part, *rest = parts
     key: Any = part
@@ -183,7 +183,7 @@ def _put(at: Value, parts: list[str], value: Value) -> None:
     elif not isinstance(at.data, dict):
         raise LookupError(f"{at.shown()} has no key {shown(part)}.")
     elif rest:
-        at.data.setdefault(part, Value({}, value.place, value.place))
+        at.data.setdefault(part, YamlValue({}, value.place, value.place))
     if rest:
         _put(at.data[key], rest, value)
     else:

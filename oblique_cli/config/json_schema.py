@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE, Text, algorithm_table, dataset_names
+from oblique_cli.config import keys
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE, Text
 from oblique_cli.constraints import Constraint, Optional
 from oblique_cli.published import tables
 
@@ -40,7 +41,7 @@ def schema() -> dict[str, Any]:
 
 
 def _dataset_schema() -> dict[str, Any]:
-    names = {"enum": list(dataset_names())}
+    names = {"enum": list(keys.dataset_names())}
     columns = _list(Text().schema())
     by_name = _mapping({key: DATASET[key] for key in ("missing", "encoding")}, name=names, qualitative=columns)
     by_csv = _mapping(DATASET, name=ID.schema(), qualitative=columns)
@@ -48,7 +49,7 @@ def _dataset_schema() -> dict[str, Any]:
 
 
 def _algorithm_schema() -> dict[str, Any]:
-    table = algorithm_table()
+    table = keys.algorithm_table()
     forms: list[dict[str, Any]] = [{"enum": sorted(table)}]
     for name in sorted(table):
         parameters = {key: _parameter_schema(constraint) for key, constraint in table[name].parameters.items()}

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Division:
+class DividedPolygon:
     """A rectangle divided by a tree of two features.
 
     leaves   leaf -> its corners in order, (k, 2); a leaf that has no area in the rectangle is left out
@@ -26,7 +26,7 @@ class Division:
     cuts: Mapping[int, Array]
 
 
-def divide(tree: Tree, box: Array) -> Division:
+def divide(tree: Tree, box: Array) -> DividedPolygon:
     """Cut the rectangle with corners box[0] (lower left) and box[1] (upper right) as the tree does.
 
     Raises ConfigError if the tree does not have two quantitative features.
@@ -47,7 +47,7 @@ def divide(tree: Tree, box: Array) -> Division:
             cuts[node] = cut
         children = (int(tree.left[node]), left), (int(tree.right[node]), right)
         stack += [(child, part) for child, part in children if len(part) >= 3]
-    return Division(leaves, cuts)
+    return DividedPolygon(leaves, cuts)
 
 
 def halves(polygon: Array, normal: Array, threshold: float) -> tuple[Array, Array, Array]:

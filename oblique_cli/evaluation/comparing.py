@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.evaluation.tables import MISSING, Grid, Line, Sheet, Table, Value, mean_and_sd
+from oblique_cli.evaluation.tables import MISSING, Line, ResultTable, Sheet, TableValue, TextGrid, mean_and_sd
 from oblique_cli.published.reading import Published
 from oblique_cli.registry import Registry, close_matches
 
@@ -68,7 +68,7 @@ def verdict(
 
 
 @dataclass(frozen=True)
-class Duel:
+class PrintedDuel:
     """Two algorithms on one data set; each verdict is FIRST, SECOND, TIE or None.
 
     published_*   the same rule on the published means and SDs, None unless one table has both
@@ -88,7 +88,7 @@ class Pair:
 
     first: str
     second: str
-    duels: tuple[Duel, ...]
+    duels: tuple[PrintedDuel, ...]
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -124,7 +124,7 @@ class Comparison:
             title=f"{self.title}, {self.rule} rule",
             grids=(
                 *(self._grid(pair) for pair in self.pairs),
-                Grid(
+                TextGrid(
                     header=(*header, "published", "same verdict") if self.has_published else header,
                     rows=rows,
                     left=3,
@@ -136,7 +136,7 @@ class Comparison:
             facts={"rule": self.rule, "summary": [self._counts(pair) for pair in self.pairs]},
         )
 
-    def _grid(self, pair: Pair) -> Grid:
+    def _grid(self, pair: Pair) -> TextGrid:
         first, second = pair.labels
         header = ["data set"]
         for metric, best in (("accuracy", "better"), ("leaves", "smaller")):
@@ -152,7 +152,7 @@ class Comparison:
                 if self.has_published:
                     row.append(_winner(duel, getattr(duel, f"published_{metric}")))
             rows.append(tuple(row))
-        return Grid(header=tuple(header), rows=tuple(rows), left=1, caption=f"{first} against {second}")
+        return TextGrid(header=tuple(header), rows=tuple(rows), left=1, caption=f"{first} against {second}")
 
     def _summary(self, pair: Pair, metric: str) -> tuple[str, ...]:
         ours = pair.counts(metric)
@@ -173,7 +173,7 @@ class Comparison:
                 record[f"same_verdict_{metric}"] = {"same": same, "of": both}
         return record
 
-    def _record(self, duel: Duel) -> dict[str, Any]:
+    def _record(self, duel: PrintedDuel) -> dict[str, Any]:
         record: dict[str, Any] = {
             "dataset": duel.first.dataset,
             "first": duel.first.algorithm,
@@ -185,7 +185,7 @@ class Comparison:
             record[f"{place}_folds_expected"] = line.folds_expected
         for metric in ("accuracy", "leaves"):
             for place, line in (("first", duel.first), ("second", duel.second)):
-                value: Value = getattr(line, metric)
+                value: TableValue = getattr(line, metric)
                 record[f"{place}_{metric}_mean"] = value.mean
                 record[f"{place}_{metric}_sd"] = value.sd
             record[f"{metric}_verdict"] = getattr(duel, metric)
@@ -194,7 +194,7 @@ class Comparison:
         return record
 
 
-def compare(table: Table, rule: str = "1-SD", first: str | None = None, second: str | None = None) -> Comparison:
+def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, second: str | None = None) -> Comparison:
     """Compare the algorithms of a table, data set by data set.
 
     rule            a name in RULES
@@ -231,13 +231,13 @@ def _pairs(ids: list[str], first: str | None, second: str | None) -> list[tuple[
     return [(first, second)]
 
 
-def _duels(table: Table, rule: str, first: str, second: str) -> list[Duel]:
+def _duels(table: ResultTable, rule: str, first: str, second: str) -> list[PrintedDuel]:
     lines = {(line.dataset, line.algorithm): line for line in table.lines}
     duels = []
     for dataset in dict.fromkeys(line.dataset for line in table.lines):
         a, b = lines[dataset, first], lines[dataset, second]
         duels.append(
-            Duel(
+            PrintedDuel(
                 a,
                 b,
                 accuracy=verdict(a.accuracy.mean, a.accuracy.sd, b.accuracy.mean, b.accuracy.sd, rule=rule),
@@ -266,7 +266,7 @@ def published_verdict(
     return verdict(a.mean, a.sd or 0.0, b.mean, b.sd or 0.0, rule=rule, smaller_is_better=smaller_is_better)
 
 
-def _winner(duel: Duel, outcome: str | None) -> str:
+def _winner(duel: PrintedDuel, outcome: str | None) -> str:
     return {FIRST: duel.first.label, SECOND: duel.second.label, TIE: "tie", None: MISSING}[outcome]
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from html import escape
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.evaluation.significance_report import FEWEST_DATASETS, Ranking, Verdicts
+from oblique_cli.evaluation.significance_report import FEWEST_DATASETS, Ranking, SignificanceReport
 
 WIDTH, MARGIN, LINE = 760, 200, 18  # pixels; names stand in the margins
 
 
-def svg(verdicts: Verdicts) -> str:
+def svg(verdicts: SignificanceReport) -> str:
     """Return the diagrams of all metrics, one below the other. ConfigError if there are too few data sets for one."""
     parts: list[str] = []
     top = 0

@@ -31,7 +31,7 @@ class StoredRun:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class PairedScores:
     """What the methods did on one data set, in their order, over the repetitions that all of them completed.
 
     accuracy, leaves   methods x repetitions, as `tables` defines them: % pooled over the folds, mean over the trees
@@ -53,7 +53,7 @@ class Paired:
     """methods: id -> label, in the order of the runs. notes: what is left out, and why."""
 
     methods: Mapping[str, str]
-    scores: tuple[Scores, ...]
+    scores: tuple[PairedScores, ...]
     notes: tuple[str, ...]
 
 
@@ -172,7 +172,7 @@ def _partition(experiment: Experiment, digest: str, missing: str) -> tuple[Any, 
 
 def _scores(
     dataset: str, labels: Mapping[str, str], results: Mapping[str, _Results], notes: list[str]
-) -> Scores | None:
+) -> PairedScores | None:
     complete = {method: result.complete() for method, result in results.items()}
     common = sorted(set.intersection(*complete.values()))
     gaps = "; ".join(f"{labels[m]} {why}" for m, result in results.items() if (why := result.gap()))
@@ -194,7 +194,7 @@ def _scores(
         "accuracy": np.array([[100 * row.n_correct / row.n_test for rep in rows[m] for row in rep] for m in labels]),
         "leaves": np.array([[float(row.n_leaves) for rep in rows[m] for row in rep] for m in labels]),
     } if shared else {}  # fmt: skip
-    return Scores(
+    return PairedScores(
         dataset,
         accuracy=np.array(accuracy, dtype=float),
         leaves=np.array(leaves, dtype=float),

@@ -17,9 +17,9 @@ import numpy as np
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import comparing, significance
 from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE
-from oblique_cli.evaluation.paired import METRICS, Paired, Scores
+from oblique_cli.evaluation.paired import METRICS, Paired, PairedScores
 from oblique_cli.evaluation.significance import Friedman, Probabilities, SignTest, Wilcoxon
-from oblique_cli.evaluation.tables import MISSING, Grid, Sheet
+from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
 
 # With fewer data sets no rank test can say anything: four that all agree have p = 0.125.
 FEWEST_DATASETS = 5
@@ -37,7 +37,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Duel:
+class MethodDuel:
     """Two methods on one data set. difference: first - second, as printed. t: None if folds cannot be paired."""
 
     dataset: str
@@ -79,13 +79,13 @@ class MetricVerdicts:
     """All tests on one metric; `matches` and `ranking` are empty if there are too few data sets."""
 
     metric: str
-    duels: tuple[Duel, ...]
+    duels: tuple[MethodDuel, ...]
     matches: tuple[Match, ...]
     ranking: Ranking | None
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class SignificanceReport:
     """What `tables.render` prints."""
 
     title: str
@@ -103,16 +103,16 @@ class Verdicts:
             facts={"alpha": self.limits.alpha, "rope": self.limits.rope, "rope_leaves": self.limits.rope_leaves},
         )
 
-    def _grids(self, one: MetricVerdicts) -> list[Grid]:
+    def _grids(self, one: MetricVerdicts) -> list[TextGrid]:
         label, alpha = self.paired.methods, self.limits.alpha
         bayes = ("P(first)", "P(same)", "P(second)")
         wilcoxon = ("wins/losses", "sign", "R+", "R-", "p", "p (Holm)")
 
-        def winner(duel: Duel | Match, outcome: str | None) -> str:
+        def winner(duel: MethodDuel | Match, outcome: str | None) -> str:
             return {FIRST: label[duel.first], SECOND: label[duel.second], TIE: "tie", None: MISSING}[outcome]
 
         grids = [
-            Grid(
+            TextGrid(
                 ("data set", "first", "second", "difference", "1-SD", "2-SD", "t", "p", *bayes),
                 tuple(
                     (
@@ -133,7 +133,7 @@ class Verdicts:
         ]
         if one.matches:
             grids.append(
-                Grid(
+                TextGrid(
                     ("first", "second", *wilcoxon, *bayes, "rank diff", "p (Nemenyi)"),
                     tuple(
                         (
@@ -159,7 +159,7 @@ class Verdicts:
             grids.append(self._diagram(one.metric, one.ranking))
         return grids
 
-    def _diagram(self, metric: str, ranking: Ranking) -> Grid:
+    def _diagram(self, metric: str, ranking: Ranking) -> TextGrid:
         found, k = ranking.friedman, len(ranking.ranks)
         order = sorted(range(k), key=lambda i: ranking.ranks[i])
         rows = tuple(
@@ -172,7 +172,7 @@ class Verdicts:
             for i in order
         )
         ends = f"1 {'·' * (AXIS - 4)} {k}"
-        return Grid(
+        return TextGrid(
             ("method", "groups", ends, "average rank"),
             rows,
             left=3,
@@ -218,7 +218,9 @@ class Verdicts:
         return notes
 
 
-def judge(paired: Paired, title: str, limits: Limits | None = None, metrics: tuple[str, ...] = METRICS) -> Verdicts:
+def judge(
+    paired: Paired, title: str, limits: Limits | None = None, metrics: tuple[str, ...] = METRICS
+) -> SignificanceReport:
     """Run every test on every pair of methods, for each of `metrics` ("accuracy", "leaves").
 
     ConfigError if leaves are asked for and a method has none.
@@ -228,7 +230,7 @@ def judge(paired: Paired, title: str, limits: Limits | None = None, metrics: tup
         for label, leaves in zip(paired.methods.values(), scores.means["leaves"], strict=True):
             if "leaves" in metrics and leaves <= 0:
                 raise ConfigError(f"significance: {label} has no leaves on {scores.dataset}; use --metric accuracy.")
-    return Verdicts(title, limits, paired, tuple(_judge(paired, metric, limits) for metric in metrics))
+    return SignificanceReport(title, limits, paired, tuple(_judge(paired, metric, limits) for metric in metrics))
 
 
 def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
@@ -268,7 +270,7 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
     return MetricVerdicts(metric, duels, matches, Ranking(methods, tuple(ranks), found, critical, groups))
 
 
-def _duel(scores: Scores, methods: tuple[str, ...], a: int, b: int, metric: str, limits: Limits) -> Duel:
+def _duel(scores: PairedScores, methods: tuple[str, ...], a: int, b: int, metric: str, limits: Limits) -> MethodDuel:
     smaller = metric == "leaves"
     repetitions = scores.leaves if smaller else scores.accuracy
     means = scores.means[metric]
@@ -278,7 +280,7 @@ def _duel(scores: Scores, methods: tuple[str, ...], a: int, b: int, metric: str,
         d = scores.folds[metric][a] - scores.folds[metric][b]
         t = significance.corrected_resampled_t(-d if smaller else d, scores.test_over_train)
     rope = limits.rope_leaves * (means[a] + means[b]) / 2 if smaller else limits.rope
-    return Duel(
+    return MethodDuel(
         scores.dataset,
         methods[a],
         methods[b],
@@ -319,7 +321,7 @@ def _records(one: MetricVerdicts, alpha: float) -> list[dict[str, Any]]:
     return records
 
 
-def _duel_records(metric: str, duel: Duel, alpha: float) -> list[dict[str, Any]]:
+def _duel_records(metric: str, duel: MethodDuel, alpha: float) -> list[dict[str, Any]]:
     who = {"metric": metric, "dataset": duel.dataset, "first": duel.first, "second": duel.second}
     records = [
         _record(**who, test=rule, statistic=duel.difference, winner=_named(duel, outcome))
@@ -365,14 +367,14 @@ def _ranking_records(metric: str, ranking: Ranking) -> list[dict[str, Any]]:
     ]
 
 
-def _bayesian(two: Duel | Match, found: Probabilities) -> dict[str, Any]:
+def _bayesian(two: MethodDuel | Match, found: Probabilities) -> dict[str, Any]:
     # 0.95 is what Benavoli et al. decide by, whatever the level of the other tests.
     outcome = next((name for name, p in zip((FIRST, TIE, SECOND), found, strict=True) if p > 0.95), None)
     named = {f"probability_{name}": p for name, p in found._asdict().items()}
     return {**named, "winner": _named(two, outcome)}
 
 
-def _named(two: Duel | Match, outcome: str | None) -> str | None:
+def _named(two: MethodDuel | Match, outcome: str | None) -> str | None:
     return {FIRST: two.first, SECOND: two.second, TIE: "tie", None: None}[outcome]
 
 

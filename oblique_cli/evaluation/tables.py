@@ -36,7 +36,7 @@ UNFINISHED = "‡"
 
 
 @dataclass(frozen=True)
-class Value:
+class TableValue:
     """One metric of one line: ours, and what was published.
 
     mean, sd    over complete repetitions; mean is None if there is none, sd if there are fewer than two
@@ -71,8 +71,8 @@ class Line:
     dataset: str
     algorithm: str
     label: str
-    accuracy: Value
-    leaves: Value
+    accuracy: TableValue
+    leaves: TableValue
     repeats: int
     repeats_expected: int
     folds_ok: int
@@ -81,7 +81,7 @@ class Line:
     message: str = ""
     clusters: Mapping[str, float] = field(default_factory=dict)
     clusters_published: str = ""
-    measures: Mapping[str, Value] = field(default_factory=dict)
+    measures: Mapping[str, TableValue] = field(default_factory=dict)
 
     @property
     def mark(self) -> str:
@@ -92,7 +92,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Lines in the order of the experiment, data sets first; `references` names the published tables shown."""
 
     title: str
@@ -135,7 +135,7 @@ class Table:
             rows.append(tuple(row))
         return Sheet(
             title=self.title,
-            grids=(Grid(header=tuple(header), rows=tuple(rows), left=2),),
+            grids=(TextGrid(header=tuple(header), rows=tuple(rows), left=2),),
             notes=self.notes,
             records=tuple(self._record(line, clusters) for line in self.lines),
             facts={"published": [_facts(reference) for reference in self.references]},
@@ -177,23 +177,23 @@ AS_PUBLISHED = "published_accuracy_percent"
 TITLES = {"mse": "MSE", "rmse": "RMSE", "r2": "R2"}
 
 
-def _metric(line: Line, name: str) -> Value:
+def _metric(line: Line, name: str) -> TableValue:
     if name in ("accuracy", "leaves"):
-        value: Value = getattr(line, name)
+        value: TableValue = getattr(line, name)
         return value
-    return line.measures.get(name, Value(None, None))
+    return line.measures.get(name, TableValue(None, None))
 
 
 # -- from rows to lines ------------------------------------------------------------------------------------------------
 
 
-def summarise(
+def summarize(
     rows: Iterable[Row],
     experiment: Experiment,
     *,
     titles: Mapping[str, str] | None = None,
     dataset_notes: Mapping[str, str] | None = None,
-) -> Table:
+) -> ResultTable:
     """Return the table of an experiment from the rows of its jobs, in any order.
 
     rows            rows of jobs of this experiment, at most one a job; ValueError otherwise
@@ -221,7 +221,7 @@ def summarise(
         for dataset in experiment.datasets
         for algorithm in experiment.algorithms
     ]
-    return Table(
+    return ResultTable(
         title=experiment.title or experiment.name,
         lines=tuple(lines),
         references=tuple(table.reference for table in shown),
@@ -295,14 +295,14 @@ def _clusters(rows: list[Row]) -> dict[str, float]:
     return {name: float(Fraction(sum(row.clusters[name] for row in rows), len(rows))) for name in names}
 
 
-def _value(repetitions: list[Fraction], shown: Published | None) -> Value:
+def _value(repetitions: list[Fraction], shown: Published | None) -> TableValue:
     if not repetitions:
-        return Value(None, None, shown)
+        return TableValue(None, None, shown)
     mean = sum(repetitions) / Fraction(len(repetitions))
     if len(repetitions) == 1:
-        return Value(float(mean), None, shown)
+        return TableValue(float(mean), None, shown)
     variance = sum((value - mean) ** 2 for value in repetitions) / Fraction(len(repetitions) - 1)
-    return Value(float(mean), sqrt(variance), shown)
+    return TableValue(float(mean), sqrt(variance), shown)
 
 
 # -- published numbers -------------------------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ def _datasets(lines: list[Line]) -> list[str]:
 # -- cells as text -----------------------------------------------------------------------------------------------------
 
 
-def mean_and_sd(value: Value, mark: str = "") -> str:
+def mean_and_sd(value: TableValue, mark: str = "") -> str:
     """ "67.9 ± 1.9", one decimal as in the thesis, two for an SD that would show as 0.0; a dash if there is no mean."""
     if value.mean is None:
         text = MISSING
@@ -433,7 +433,7 @@ def mean_and_sd(value: Value, mark: str = "") -> str:
     return f"{text} {mark}" if mark else text
 
 
-def measured(value: Value, mark: str = "") -> str:
+def measured(value: TableValue, mark: str = "") -> str:
     """ "0.02271 ± 0.0004", significant digits of a number in units of its own; a dash if there is no mean."""
     if value.mean is None:
         text = MISSING
@@ -460,7 +460,7 @@ def _printed(number: Published | None, several: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Grid:
+class TextGrid:
     """A header and rows of finished cells; the first `left` columns hold names, the others numbers."""
 
     header: tuple[str, ...]
@@ -478,7 +478,7 @@ class Sheet:
     """
 
     title: str
-    grids: tuple[Grid, ...]
+    grids: tuple[TextGrid, ...]
     notes: tuple[str, ...]
     records: tuple[Mapping[str, Any], ...]
     facts: Mapping[str, Any]

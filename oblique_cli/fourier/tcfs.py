@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.c45.domain import Array, Domain, Ints, Keys, phases
-from oblique_cli.c45.structure import DiscreteTree, TreeBuilder
+from oblique_cli.c45.structure import DiscreteTree, DiscreteTreeBuilder
 from oblique_cli.fourier.spectrum import Spectrum, TooLarge, group_keys
 
 NOTHING = 1e-11  # what is left of a coefficient that cancelled, beside the spectrum's largest
@@ -84,7 +84,7 @@ def tree_from_spectrum(
     part = Domain([spectrum.domain.cardinalities[k] for k in used] or [1])
     keys = part.pack(spectrum.partitions(used)) if used else np.zeros((len(spectrum), 1), dtype=np.uint64)
     root = _Restricted.of(part, keys, spectrum.weights)
-    builder = TreeBuilder(spectrum.domain)
+    builder = DiscreteTreeBuilder(spectrum.domain)
     stack = [(root, builder.add(root.average, label_of(shares(root.average))), 0)]
     while stack:
         state, node, depth = stack.pop()

@@ -1,4 +1,4 @@
-"""Editing: which objects a k-nearest-neighbour classifier should keep (Amalaman 2015, chapter 6).
+"""Editing: which objects a k-nearest-neighbor classifier should keep (Amalaman 2015, chapter 6).
 
 Every editor takes the square matrix of distances between training objects and their class codes and returns a mask of
 the objects that stay. An editor that would leave nothing leaves everything: a classifier needs an object.
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.hierarchy.measures import extract_clusters
-from oblique_cli.hierarchy.neighbours import classify
+from oblique_cli.hierarchy.neighbors import classify
 from oblique_cli.hierarchy.structure import Taxonomy
 
 Array = NDArray[np.float64]

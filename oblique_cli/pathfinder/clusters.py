@@ -18,7 +18,7 @@ Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class CellGrid:
     """Cells along an axis, and the least share of the pivot class in a row or column, and in a cluster."""
 
     cells: int
@@ -27,12 +27,12 @@ class Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class GridClusters:
     """Rectangles of the class `pivot` against the class `other` in the plane of two features. Arrays are read-only.
 
     corners : (m, 4)   x and y of the lower, then of the upper corner of each rectangle (sub-cluster)
     cluster : (m,)     the cluster, of touching rectangles, that each is part of
-    centres : (m, 2)   middles of the rectangles
+    centers : (m, 2)   middles of the rectangles
     points  : (k, 2)   boundary points; owner : (k,) the rectangle that each belongs to
     """
 
@@ -42,7 +42,7 @@ class Clusters:
     other: int
     corners: Array
     cluster: Ints
-    centres: Array
+    centers: Array
     points: Array
     owner: Ints
 
@@ -58,14 +58,14 @@ class Clusters:
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
 
     def inside(self, U: Array) -> NDArray[np.bool_]:
-        """Return whether each row lies inside a cluster: on the centre's side of the line through two points near it.
+        """Return whether each row lies inside a cluster: on the center's side of the line through two points near it.
 
         U : (n, p); none does where there are no boundary points
         """
         if len(self.points) == 0:
             return np.zeros(len(U), dtype=bool)
         rows = np.ascontiguousarray(U[:, [self.x, self.y]])
-        found = _core.inside_regions(self.points, self.owner, self.centres, self.cluster, rows)
+        found = _core.inside_regions(self.points, self.owner, self.centers, self.cluster, rows)
         return np.asarray(found).astype(bool)
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,19 +75,19 @@ class Clusters:
 
 
 def clusters_of(
-    U: Array, y: Ints, n_classes: int, plane: tuple[int, int], pair: tuple[int, int], grid: Grid
-) -> Clusters:
+    U: Array, y: Ints, n_classes: int, plane: tuple[int, int], pair: tuple[int, int], grid: CellGrid
+) -> GridClusters:
     """Return the clusters of pair[0] against pair[1] in a plane, on a grid over the range of the rows.
 
     U : (n, p); y : (n,) codes
     """
-    corners, cluster, centres, points, owner = _core.regions(
+    corners, cluster, centers, points, owner = _core.regions(
         U, y, n_classes, *plane, *pair, grid.cells, grid.alpha, grid.theta
     )
-    return Clusters(*plane, *pair, corners, cluster, centres, points, owner)
+    return GridClusters(*plane, *pair, corners, cluster, centers, points, owner)
 
 
-def best_clusters(U: Array, y: Ints, n_classes: int, grid: Grid) -> tuple[Clusters, float] | None:
+def best_clusters(U: Array, y: Ints, n_classes: int, grid: CellGrid) -> tuple[GridClusters, float] | None:
     """Return the clusters whose inside and outside part the rows with the largest Gini gain, and the gain.
 
     Over all planes and ordered pairs of classes, the first of equals; None if nothing is gained. U : (n, p); y : (n,)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.nodes import depths_of, nested_rules
-from oblique_cli.pathfinder.clusters import Clusters, Grid, best_clusters, clusters_of
+from oblique_cli.pathfinder.clusters import CellGrid, GridClusters, best_clusters, clusters_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -20,7 +20,7 @@ SCHEMA = "oblique-region-tree/1"
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class RegionNode:
     """A node of the tree; rows inside the clusters of `split` go left.
 
     left, right   children, -1 at leaves
@@ -32,8 +32,8 @@ class Node:
     counts: Ints
     left: int = -1
     right: int = -1
-    split: Clusters | None = None
-    accepts: Clusters | None = None
+    split: GridClusters | None = None
+    accepts: GridClusters | None = None
     rejects: bool = False
 
     @property
@@ -46,7 +46,7 @@ class Node:
 class RegionTree:
     """Nodes, the root first, children after their parents."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[RegionNode, ...]
 
     @property
     def n_nodes(self) -> int:
@@ -64,7 +64,7 @@ class RegionTree:
         return int(depths_of([node.left for node in self.nodes], [node.right for node in self.nodes]).max())
 
     def apply(self, U: Array) -> tuple[Ints, NDArray[np.bool_]]:
-        """Return the leaf of each row and whether the leaf rejects it. U : (n, p) normalised; returns (n,), (n,)."""
+        """Return the leaf of each row and whether the leaf rejects it. U : (n, p) normalized; returns (n,), (n,)."""
         leaves = np.zeros(len(U), dtype=np.int32)
         rejected = np.zeros(len(U), dtype=bool)
         members: list[NDArray[np.intp]] = [np.arange(len(U))] + [np.arange(0)] * (self.n_nodes - 1)
@@ -79,7 +79,7 @@ class RegionTree:
         return leaves, rejected
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tree as plain data for JSON, in normalised coordinates."""
+        """Return the tree as plain data for JSON, in normalized coordinates."""
         nodes = [
             {
                 "counts": node.counts.tolist(),
@@ -94,14 +94,14 @@ class RegionTree:
         return {"schema": SCHEMA, "nodes": nodes}
 
 
-def grow(U: Array, y: Ints, n_classes: int, grid: Grid, min_node: float, min_gain: float) -> RegionTree:
-    """Return the tree of rows U (n, p), normalised, with class codes y (n,).
+def grow(U: Array, y: Ints, n_classes: int, grid: CellGrid, min_node: float, min_gain: float) -> RegionTree:
+    """Return the tree of rows U (n, p), normalized, with class codes y (n,).
 
     min_node   a node of fewer rows is a leaf
     min_gain   least Gini gain of a split, as a share of the node's Gini index
     """
-    nodes: list[Node] = [_node(y, n_classes)]
-    parents: list[tuple[Clusters, bool, NDArray[np.intp]] | None] = [None]
+    nodes: list[RegionNode] = [_node(y, n_classes)]
+    parents: list[tuple[GridClusters, bool, NDArray[np.intp]] | None] = [None]
     stack = [(0, np.arange(len(y)))]
     while stack:
         i, rows = stack.pop()
@@ -116,7 +116,7 @@ def grow(U: Array, y: Ints, n_classes: int, grid: Grid, min_node: float, min_gai
         split = found[0]
         inside = split.inside(U[rows])
         left, right = len(nodes), len(nodes) + 1
-        nodes[i] = Node(counts, left, right, split)
+        nodes[i] = RegionNode(counts, left, right, split)
         for side, within in ((rows[inside], True), (rows[~inside], False)):
             nodes.append(_node(y[side], n_classes))
             parents.append((split, within, rows))
@@ -124,18 +124,18 @@ def grow(U: Array, y: Ints, n_classes: int, grid: Grid, min_node: float, min_gai
     return RegionTree(tuple(nodes))
 
 
-def _node(y: Ints, n_classes: int) -> Node:
-    return Node(np.bincount(y, minlength=n_classes).astype(np.int32))
+def _node(y: Ints, n_classes: int) -> RegionNode:
+    return RegionNode(np.bincount(y, minlength=n_classes).astype(np.int32))
 
 
 def _leaf(
-    node: Node,
-    parent: tuple[Clusters, bool, NDArray[np.intp]] | None,
+    node: RegionNode,
+    parent: tuple[GridClusters, bool, NDArray[np.intp]] | None,
     U: Array,
     y: Ints,
     n_classes: int,
-    grid: Grid,
-) -> Node:
+    grid: CellGrid,
+) -> RegionNode:
     """Return the node as a leaf: it takes rows that lie inside a cluster of its class, on the plane that made it.
 
     Section 3.3.3: a row "within a boundary of a cluster in a leaf-node" gets the class of that cluster. For the pivot
@@ -143,14 +143,14 @@ def _leaf(
     its clusters against the pivot class. A root has no clusters: it takes every row if it has one class, else none.
     """
     if parent is None:
-        return Node(node.counts, rejects=int((node.counts > 0).sum()) > 1)
+        return RegionNode(node.counts, rejects=int((node.counts > 0).sum()) > 1)
     split, within, rows = parent
     if node.label == split.pivot:
-        return Node(node.counts, rejects=not within)
+        return RegionNode(node.counts, rejects=not within)
     own = clusters_of(
         np.ascontiguousarray(U[rows]), y[rows], n_classes, (split.x, split.y), (node.label, split.pivot), grid
     )
-    return Node(node.counts, accepts=own)
+    return RegionNode(node.counts, accepts=own)
 
 
 def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> str:
@@ -162,7 +162,7 @@ def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Seq
             C- if inside 2 clusters of C- against C+ in (x1, x2), 36 boundary points, else rejected  (C-: 544)
     """
 
-    def said(found: Clusters) -> str:
+    def said(found: GridClusters) -> str:
         names = f"{class_names[found.pivot]} against {class_names[found.other]}"
         plane = f"({feature_names[found.x]}, {feature_names[found.y]})"
         clusters = f"{found.n_clusters} cluster{'' if found.n_clusters == 1 else 's'}"

@@ -14,7 +14,7 @@ from oblique_cli.geometry import (
     clustering_hyperplane,
     distinct_gap,
     has_normal,
-    normalise_plane,
+    normalize_plane,
 )
 from oblique_cli.tree.splitting import Node
 
@@ -37,7 +37,7 @@ def bisectors(node: Node) -> list[Array]:
     planes = []
     for A, B in (moments, moments[::-1]):
         w, _ = clustering_hyperplane(A, B, standard)
-        plane = None if w is None or not has_normal(w, standard) else normalise_plane(w)
+        plane = None if w is None or not has_normal(w, standard) else normalize_plane(w)
         if plane is None:
             return []
         planes.append(plane)

@@ -54,7 +54,7 @@ class SADT(Proposer):
         if not varies.any():
             return
         standard = standard_scores(node)
-        rows = ((node.X - standard.centre) / standard.scale)[:, varies]
+        rows = ((node.X - standard.center) / standard.scale)[:, varies]
         best = self._anneal(np.vstack([rows.T, np.ones(len(rows))]), node, _stream(node, rng))
         if best[:-1].any():
             normal = np.zeros(len(varies))

@@ -21,7 +21,7 @@ from oblique_cli.experiments.running import Case, tune
 from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.cells import AGREES, DEVIATES, Cell
 from oblique_cli.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
-from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 
 THESIS = "wickramarachchi2015"
 PAPER = "manwani2012"
@@ -148,16 +148,16 @@ HEADER = (
 )
 
 
-@STUDIES.register("readings")
-class Readings(Study):
+@STUDIES.register("sensitivity")
+class Sensitivity(Study):
     """Readings against agreement, over all data sets of their tables but Letter and Shuttle."""
 
-    name = "readings"
+    name = "sensitivity"
     title = "Readings where the papers are silent, and how many cells agree under each"
     tables = ()
     in_all = False
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run each reading and count."""
         rows, ran = [], []
         draws: tuple[tuple[str, ...], ...] = ()
@@ -192,7 +192,7 @@ def _without_slow(config: str) -> tuple[str, ...]:
     return tuple(spec.name for spec in load(f"reproduce/{config}").datasets if spec.name not in SLOW)
 
 
-def _outcome(request: Request, reading: Reading) -> Outcome | None:
+def _outcome(request: StudyRequest, reading: Reading) -> Outcome | None:
     return outcome(
         request,
         f"reproduce/{reading.base.config}",
@@ -202,7 +202,7 @@ def _outcome(request: Request, reading: Reading) -> Outcome | None:
     )
 
 
-def _cells(request: Request, table: str, ours: Callable[[Published, str], Number | None]) -> list[Cell]:
+def _cells(request: StudyRequest, table: str, ours: Callable[[Published, str], Number | None]) -> list[Cell]:
     return [cell for cell in cells(request, table, ours, {}) if cell.ours is not None]
 
 
@@ -222,7 +222,7 @@ def _counted(topic: str, name: str, table: str, found: Iterable[Cell]) -> tuple[
 class _Paths:
     """Correct predictions and leaves of every fold of a run at every epsilon of its grid, from one tree a fold."""
 
-    def __init__(self, run: Outcome, request: Request) -> None:
+    def __init__(self, run: Outcome, request: StudyRequest) -> None:
         self._run = run
         experiment = run.experiment
         self._titles = {ALGORITHMS[spec.name].title: spec for spec in experiment.algorithms}

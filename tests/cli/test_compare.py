@@ -110,7 +110,7 @@ def test_the_name_follows_the_content(planned):
 def test_the_choices_of_the_help_are_those_there_are():
     assert tuple(comparing.RULES) == compare.RULES
     assert {*compare.SCHEMES, "split"} == set(schemes.SCHEMES)
-    assert tuple(config.CV["scheme"].names) == tuple(schemes.SCHEMES)
+    assert tuple(config.keys.CV["scheme"].names) == tuple(schemes.SCHEMES)
 
 
 def test_text_shows_the_numbers_then_the_verdicts_then_the_notes_once(call):

@@ -26,7 +26,7 @@ def test_every_algorithm_is_listed_with_title_source_and_all_its_parameters(call
     assert ended.code == 0 and sorted(block.split()[0] for block in blocks) == sorted(ALGORITHMS)
     for block in blocks:
         algorithm = ALGORITHMS[block.split()[0]]
-        shared_words = {line.split()[0] for line in shared.get(algorithm.kind.growth, "").splitlines()[2:]}
+        shared_words = {line.split()[0] for line in shared.get(algorithm.family.growth, "").splitlines()[2:]}
         assert algorithm.title in block and algorithm.source in block
         own = {line.split()[0]: line for line in block.splitlines()[2:]}
         assert not own.keys() & shared_words and own.keys() | shared_words == algorithm.parameters.keys()

@@ -188,7 +188,7 @@ def test_a_terminal_has_one_live_line_with_the_time_left(small):
     assert drawn[-1].isspace() and summary.startswith("small: 24 of 24 folds, 0 failed, ")
 
 
-def test_colours_can_be_switched_off(small):
+def test_colors_can_be_switched_off(small):
     assert small("run", "small.yaml", "--no-color").code == 0 and os.environ["NO_COLOR"] == "1"
 
 

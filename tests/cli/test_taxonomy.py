@@ -18,13 +18,13 @@ from oblique_cli.hierarchy import measures, report, staxac
 from oblique_cli.hierarchy.dissimilarities import METRICS, SCALINGS, pairwise
 from oblique_cli.hierarchy.structure import Taxonomy
 from oblique_cli.reproduction.framework import reporting
-from oblique_cli.reproduction.framework.studies import Request
+from oblique_cli.reproduction.framework.studies import StudyRequest
 from oblique_cli.reproduction.studies import taxonomy as study
 
 __all__ = ["call"]
 
 ROWS = """\
-x,colour,class
+x,color,class
 0.0,red,a
 0.1,red,a
 0.2,blue,a
@@ -64,14 +64,14 @@ def test_json_holds_the_tree_with_purities_and_measures_to_the_bit(call):
     assert list(found["modality"].values()) == measures.modality(taxonomy, 1.0, 10).tolist()
 
 
-def test_the_svg_has_a_branch_for_every_node_in_the_colour_of_its_class(call):
+def test_the_svg_has_a_branch_for_every_node_in_the_color_of_its_class(call):
     ended = call("taxonomy", "iris", "--format", "svg", "--output", "tree.svg")
     assert ended.code == 0 and ended.out == ""
     root = ET.fromstring((call.folder / "tree.svg").read_text())
     paths = [e for e in root.iter() if e.tag.endswith("path")]
     assert len(paths) == 298
     # Setosa's 50 leaves and the 49 joins above them are pure.
-    assert sum(e.get("stroke") == report.COLOURS[0] for e in paths) == 99
+    assert sum(e.get("stroke") == report.COLORS[0] for e in paths) == 99
     assert any(e.get("stroke") == report.MIXED for e in paths)
 
 
@@ -130,7 +130,7 @@ def test_a_threshold_that_is_no_number_is_refused(call):
     assert "must be a number. Got 'nan'." in ended.err
 
 
-def test_oblique_tree_says_that_neighbours_have_no_hyperplanes(call):
+def test_oblique_tree_says_that_neighbors_have_no_hyperplanes(call):
     ended = call("tree", "iris", "--algorithm", "hc_edit_staxac")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert "algorithm 'hc_edit_staxac' makes no tree to show" in ended.err
@@ -138,7 +138,7 @@ def test_oblique_tree_says_that_neighbours_have_no_hyperplanes(call):
 
 def test_names_are_escaped_in_svg():
     tree = staxac.staxac(np.ones(1), [0, 1])[0]
-    made = report.Report("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c\x01"), ("<x>", "y\x1b"), 1.0, 1)
+    made = report.TaxonomyReport("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c\x01"), ("<x>", "y\x1b"), 1.0, 1)
     assert all(line.isprintable() for line in made.text().split("\n"))
     ET.fromstring(made.svg())
     assert "\x1b[" not in made.text() and "\x1b[" in made.text(lambda text, code: f"\x1b[3{code}m{text}")
@@ -147,8 +147,8 @@ def test_names_are_escaped_in_svg():
 # ---- the study -------------------------------------------------------------------------------------------------------
 
 
-def request(folder: Path, **only: tuple[str, ...]) -> Request:
-    return Request("quick", 20260101, 1, str(folder / "results"), None, only, lambda line: None, offline=True)
+def request(folder: Path, **only: tuple[str, ...]) -> StudyRequest:
+    return StudyRequest("quick", 20260101, 1, str(folder / "results"), None, only, lambda line: None, offline=True)
 
 
 def test_the_study_prints_sequences_with_the_direction_of_every_finding(call):
@@ -179,7 +179,7 @@ def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes
 
 def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "BETAS", (0.9, 0.5))
-    monkeypatch.setattr(study, "NEIGHBOURS", (1,))
+    monkeypatch.setattr(study, "NEIGHBORS", (1,))
     asked = request(tmp_path, dataset=("house_votes_complete",))
     taken: list[str] = []
 
@@ -210,7 +210,7 @@ def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_
     ("constant", "value", "calls"),
     [
         ("CLASSIFIERS", ("axis_parallel",), study._accuracy_calls),
-        ("NEIGHBOURS", (1,), study._editing_calls),
+        ("NEIGHBORS", (1,), study._editing_calls),
         ("BETAS", (0.9, 0.5), study._editing_calls),
         ("EDITORS", {"HC-edit-UPGMA": "hc_edit_upgma"}, study._editing_calls),
         ("OTHERS", {"k-NN": "knn"}, study._editing_calls),

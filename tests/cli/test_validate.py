@@ -107,7 +107,7 @@ def test_allow_outside_lets_a_path_leave_the_project_folder(run, tmp_path):
     ],
 )
 def test_what_would_fail_every_fold_is_a_sentence_before_any_is_run(call, dataset, algorithm, message):
-    (call.folder / "my.csv").write_text("class,a,colour\n" + "x,1,red\ny,2,blue\nx,3,blue\n" * 4)
+    (call.folder / "my.csv").write_text("class,a,color\n" + "x,1,red\ny,2,blue\nx,3,blue\n" * 4)
     scheme = "{scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}"
     text = f"version: 1\ndataset: {dataset}\nalgorithm: {algorithm}\ncv: {scheme}\n"
     (call.folder / "pair.yaml").write_text(text)

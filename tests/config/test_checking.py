@@ -38,9 +38,9 @@ def two_algorithms(monkeypatch):
         "pruning": Choice(("none", "cost_complexity")),
         "fast": Boolean(),
     }
-    common = {"kind": SimpleNamespace(without={}), "clash": lambda params: None}
+    common = {"family": SimpleNamespace(without={}), "clash": lambda params: None}
     table = {"bend": SimpleNamespace(**common, parameters=bend), "stump": SimpleNamespace(**common, parameters={})}
-    monkeypatch.setattr(config, "algorithm_table", lambda: table)
+    monkeypatch.setattr(config.keys, "algorithm_table", lambda: table)
 
 
 @pytest.fixture
@@ -662,7 +662,7 @@ def test_the_template_works_once_its_csv_exists(tmp_path):
 
 
 def as_plain(text):
-    return strict_yaml.parse(strict_yaml.Source("text", text), strict_yaml.Problems()).plain()
+    return strict_yaml.parse(strict_yaml.YamlSource("text", text), strict_yaml.Problems()).plain()
 
 
 @pytest.fixture(scope="module")
@@ -711,8 +711,8 @@ def test_the_schema_refuses_what_the_reader_refuses(old, new, validator, tmp_pat
 
 def test_the_schema_and_the_reader_know_the_same_keys():
     properties = config.schema()["properties"]
-    assert set(properties) == set(config.KEYS)
-    assert set(properties["cv"]["properties"]) == {*config.CV, "tune"}
+    assert set(properties) == set(config.keys.KEYS)
+    assert set(properties["cv"]["properties"]) == {*config.keys.CV, "tune"}
 
 
 # Whatever the input

@@ -47,7 +47,7 @@ def middles(t):
 
 
 def best_hyperplane(v, c, y, n_classes, weights, criterion):
-    """Every hyperplane of the line, one between each pair of neighbouring steps."""
+    """Every hyperplane of the line, one between each pair of neighboring steps."""
     moves = c != 0
     scores = [score(v - t * c <= 0, y, n_classes, weights, criterion) for t in middles(v[moves] / c[moves])]
     return max((s for s in scores if s is not None), default=0.0)
@@ -180,13 +180,13 @@ SETTINGS = [
     ("oc1", {"order": "best"}),
     ("oc1", {"order": "r50"}),
     ("oc1", {"stagnation": 0.0}),
-    ("oc1", {"standardisation": "none"}),
+    ("oc1", {"standardization": "none"}),
     ("oc1", {"restarts": 1, "jumps": 0}),
     ("oc1_lc", {}),
     ("oc1_lc", {"backward_elimination": True}),
     ("oc1_lc", {"sweep_tol": 0.0}),
-    ("oc1_lc", {"standardisation": "none"}),
-    ("oc1_lc", {"standardisation": "range", "rows_per_feature": 0.0}),
+    ("oc1_lc", {"standardization": "none"}),
+    ("oc1_lc", {"standardization": "range", "rows_per_feature": 0.0}),
 ]
 
 
@@ -279,23 +279,23 @@ def test_cart_lc_may_climb_where_rows_are_few():
     assert climb(X, y, "oc1_lc", rows_per_feature=0.0) is not None
 
 
-def test_only_without_standardisation_does_the_unit_of_a_feature_matter_to_cart_lc():
+def test_only_without_standardization_does_the_unit_of_a_feature_matter_to_cart_lc():
     data = real_set("glass")
     units = np.array([1.0, 3.0, 0.1, 20.0, 1.0, 7.0, 0.01, 1.0, 5.0])
-    for standardisation in ("deviation", "range", "none"):
-        plain, scaled = (climb(X, data.y, "oc1_lc", standardisation=standardisation) for X in (data.X, data.X * units))
+    for standardization in ("deviation", "range", "none"):
+        plain, scaled = (climb(X, data.y, "oc1_lc", standardization=standardization) for X in (data.X, data.X * units))
         same = np.isclose(plain[2], scaled[2], rtol=1e-9)
-        assert same == (standardisation != "none"), standardisation
+        assert same == (standardization != "none"), standardization
 
 
-def test_only_without_standardisation_does_the_unit_of_a_feature_matter_to_oc1():
+def test_only_without_standardization_does_the_unit_of_a_feature_matter_to_oc1():
     data = real_set("glass")
     units = 2.0 ** np.array([0, 3, -4, 5, 0, 2, -7, 0, 3])  # powers of two, which change no other bit
-    for standardisation in ("range", "none"):
+    for standardization in ("range", "none"):
         plain, scaled = (
-            climb(X, data.y, restarts=5, standardisation=standardisation) for X in (data.X, data.X * units)
+            climb(X, data.y, restarts=5, standardization=standardization) for X in (data.X, data.X * units)
         )
-        assert (plain[2] == scaled[2]) == (standardisation == "range"), standardisation
+        assert (plain[2] == scaled[2]) == (standardization == "range"), standardization
 
 
 def test_no_restart_leaves_the_axis_parallel_split():
@@ -354,7 +354,7 @@ def test_bad_options_are_refused_by_name():
         climb(data.X, data.y, restart=3)
     with pytest.raises(ValueError, match="order must be"):
         climb(data.X, data.y, order="random")
-    with pytest.raises(ValueError, match="standardisation must be"):
-        climb(data.X, data.y, "oc1_lc", standardisation="median")
+    with pytest.raises(ValueError, match="standardization must be"):
+        climb(data.X, data.y, "oc1_lc", standardization="median")
     with pytest.raises(ValueError, match="only oc1 and oc1_lc climb"):
         climb(data.X, data.y, "gdt")

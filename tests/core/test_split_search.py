@@ -242,7 +242,7 @@ def test_values_closer_than_the_tolerance_are_one_value():
 
 @pytest.mark.parametrize("ties", ["tolerant", "strict"])
 @pytest.mark.parametrize("low", [1.0, 1.0 + 2.0**-52, 1e16, 1e16 + 2.0])
-def test_neighbouring_numbers_are_separated_although_their_midpoint_rounds_to_one_of_them(ties, low):
+def test_neighboring_numbers_are_separated_although_their_midpoint_rounds_to_one_of_them(ties, low):
     X = np.array([[low], [np.nextafter(low, np.inf)]])
     found = search(X, np.array([0, 1]), None, 2, "gini", [Candidates.axes()], ties=ties)
     assert found is not None and found.gain == 0.5

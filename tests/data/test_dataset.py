@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oblique_cli.data import csv_file
-from oblique_cli.data.catalogue import Request, load
+from oblique_cli.data.catalogue import DataRequest, load
 from oblique_cli.data.dataset import Dataset, from_table
 from oblique_cli.errors import ConfigError, DataError
 
@@ -49,7 +49,7 @@ def test_a_regression_target_is_float64_and_has_no_classes():
 
 
 def test_words_become_level_codes_once_an_encoding_is_declared():
-    text = "size,colour,class\n1,red,a\n2,blue,b\n3,red,a\n"
+    text = "size,color,class\n1,red,a\n2,blue,b\n3,red,a\n"
     for encoding in ("onehot", "ordinal"):
         d = read(text, encoding=encoding)
         assert d.X.tolist() == [[1, 1], [2, 0], [3, 1]]
@@ -57,7 +57,7 @@ def test_words_become_level_codes_once_an_encoding_is_declared():
     with pytest.raises(
         DataError,
         match=re.escape(
-            "my.csv: column 2 ('colour') is not numeric (first such value 'red' at line 2); "
+            "my.csv: column 2 ('color') is not numeric (first such value 'red' at line 2); "
             "declare encoding: crimcoord, onehot or ordinal"
         ),
     ):
@@ -102,7 +102,7 @@ def test_a_question_mark_among_words_is_a_level():
     assert read("a,class\nred,x\n?,y\n", encoding="onehot").levels == {0: ("?", "red")}
 
 
-GAPS = "age,sgpt,colour,class\n1,2,red,x\n2,,blue,y\n3,,,x\n4,5,red,y\n"
+GAPS = "age,sgpt,color,class\n1,2,red,x\n2,,blue,y\n3,,,x\n4,5,red,y\n"
 
 
 def test_missing_cells_need_a_policy():
@@ -142,9 +142,9 @@ def test_a_missing_label_is_an_error_under_every_policy():
         ("a,Class\n1,x\n", {}, "there is no column 'class' to use as target. Did you mean 'Class'?"),
         ("aa,bb\n1,x\n", {}, "there is no column 'class' to use as target. Columns: 'aa', 'bb'."),
         (
-            "colour,class\n1,x\n",
+            "color,class\n1,x\n",
             {"qualitative": ["color"]},
-            "there is no column 'color' to use as qualitative column. Did you mean 'colour'?",
+            "there is no column 'color' to use as qualitative column. Did you mean 'color'?",
         ),
         (
             "a,class\n1,x\n2,y\n",
@@ -208,25 +208,25 @@ def test_rows_of_an_official_split_keep_their_part_when_others_are_dropped():
 
 def test_a_csv_file_is_loaded_like_any_name(tmp_path):
     path = tmp_path / "my.csv"
-    path.write_text("a;colour;kind\n1;red;x\n;blue;y\n3;red;y\n")
-    d = load(Request("mine", csv=str(path), target="kind", missing="drop", encoding="onehot"))
-    assert (d.name, d.n, d.classes, d.feature_names) == ("mine", 2, ("x", "y"), ("a", "colour"))
+    path.write_text("a;color;kind\n1;red;x\n;blue;y\n3;red;y\n")
+    d = load(DataRequest("mine", csv=str(path), target="kind", missing="drop", encoding="onehot"))
+    assert (d.name, d.n, d.classes, d.feature_names) == ("mine", 2, ("x", "y"), ("a", "color"))
 
 
 def test_a_csv_file_needs_a_target_and_known_policies(tmp_path):
     with pytest.raises(ConfigError, match=r"data set 'mine' is a CSV file: set target to the name of its class column"):
-        load(Request("mine", csv="my.csv"))
+        load(DataRequest("mine", csv="my.csv"))
     with pytest.raises(
         ConfigError, match=r"missing of data set 'mine' must be one of 'error', 'drop', 'impute', 'keep'. Got 'mean'."
     ):
-        load(Request("mine", csv="my.csv", target="a", missing="mean"))
+        load(DataRequest("mine", csv="my.csv", target="a", missing="mean"))
     with pytest.raises(
         ConfigError,
         match=r"encoding of data set 'bupa' must be one of 'error', 'onehot', 'ordinal', 'crimcoord'. Got 'x'.",
     ):
-        load(Request("bupa", encoding="x"))
+        load(DataRequest("bupa", encoding="x"))
     with pytest.raises(DataError, match=r"none\.csv: the file does not exist"):
-        load(Request("mine", csv=str(tmp_path / "none.csv"), target="a"))
+        load(DataRequest("mine", csv=str(tmp_path / "none.csv"), target="a"))
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -241,7 +241,7 @@ def test_every_float64_is_read_back_exactly(rows):
 
 def test_two_thousand_mutilated_files_give_arrays_or_one_sentence():
     rng = random.Random(20260101)
-    base = b"age,sgpt,colour,class\n1,2.5,red,x\n2,,blue,y\n3,1e3,red,x\n4,5,green,y\n"
+    base = b"age,sgpt,color,class\n1,2.5,red,x\n2,,blue,y\n3,1e3,red,x\n4,5,green,y\n"
     scraps = [
         b",",
         b";",

@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 
 from oblique_cli.data import catalogue
 from oblique_cli.data import fetch as fetching
-from oblique_cli.data.catalogue import Request, load
+from oblique_cli.data.catalogue import DataRequest, load
 from oblique_cli.data.fetch import fetch
 from oblique_cli.errors import ConfigError, DataError
 
@@ -449,8 +449,8 @@ def test_a_set_in_the_archives_form_is_fetched_into_our_file(name, site, no_user
         site.content = {f"/{source.path}": body}
         found = fetch(entry, no_user_folders)
         assert found.path.read_text() == text
-        d = load(Request(name, missing="impute", encoding="ordinal"), offline=True)
-        assert d.digest == load(Request(name, missing="impute", encoding="ordinal"), data_dir=place).digest
+        d = load(DataRequest(name, missing="impute", encoding="ordinal"), offline=True)
+        assert d.digest == load(DataRequest(name, missing="impute", encoding="ordinal"), data_dir=place).digest
         found.path.unlink()
 
 

@@ -50,15 +50,15 @@ def test_columns_that_can_be_used_as_they_are_cost_nothing():
 @pytest.mark.parametrize(
     ("missing", "encoding", "names"),
     [
-        ("error", "ordinal", ("colour", "size")),
-        ("impute", "ordinal", ("size", "colour")),
-        ("error", "onehot", ("size", "colour=x", "colour=z")),
-        ("impute", "onehot", ("size", "colour=x", "colour=z")),
+        ("error", "ordinal", ("color", "size")),
+        ("impute", "ordinal", ("size", "color")),
+        ("error", "onehot", ("size", "color=x", "color=z")),
+        ("impute", "onehot", ("size", "color=x", "color=z")),
     ],
 )
 def test_every_encoded_column_has_a_name(missing, encoding, names):
     X = np.array([[0.0, 7.0], [2.0, 8.0], [2.0, np.nan if missing == "impute" else 9.0]])
-    dataset = replace(toy(3), X=X, qualitative=(0,), levels={0: ("x", "y", "z")}, feature_names=("colour", "size"))
+    dataset = replace(toy(3), X=X, qualitative=(0,), levels={0: ("x", "y", "z")}, feature_names=("color", "size"))
     encoder = fold_encoder(dataset, DatasetSpec("toy", missing=missing, encoding=encoding))
     if encoder is not None:
         assert encoder.fit_transform(X).shape[1] == len(names)

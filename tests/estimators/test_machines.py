@@ -38,7 +38,7 @@ def test_two_crossing_lines_are_the_two_planes():
     np.testing.assert_allclose(planes, [[1, -1, 0], [1, 1, 0]], atol=1e-6)
 
 
-def test_a_plane_minimises_its_quotient():
+def test_a_plane_minimizes_its_quotient():
     X, y = load("wine").X, load("wine").y
     model = ProximalSVMClassifier().fit(X, y)
     Z = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), np.ones(len(X))])
@@ -71,7 +71,7 @@ def test_a_kernel_tells_apart_what_planes_cannot():
 
 
 @pytest.mark.parametrize("name", ["gepsvm", "svm"])
-def test_standardised_features_have_no_units(name):
+def test_standardized_features_have_no_units(name):
     data = load("wine")
     a = make(name).fit(data.X, data.y).predict(data.X)
     b = make(name).fit(1000.0 * data.X + 5.0, data.y).predict(1000.0 * data.X + 5.0)

@@ -205,7 +205,7 @@ def test_numbers_of_different_tables_give_no_verdict():
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def table_of(results, published_tables=("wickramarachchi2015:5.3",), repeats=2) -> tables.Table:
+def table_of(results, published_tables=("wickramarachchi2015:5.3",), repeats=2) -> tables.ResultTable:
     """Table of {(data set, algorithm): [(correct of 1000, leaves) a repetition]}, one fold a repetition."""
     datasets, algorithms = (dict.fromkeys(key[i] for key in results) for i in (0, 1))
     experiment = Experiment(
@@ -221,7 +221,7 @@ def table_of(results, published_tables=("wickramarachchi2015:5.3",), repeats=2) 
         for (d, a), repetitions in results.items()
         for r, (correct, leaves) in enumerate(repetitions)
     ]
-    return tables.summarise(rows, experiment, titles=TITLES)
+    return tables.summarize(rows, experiment, titles=TITLES)
 
 
 RESULTS = {

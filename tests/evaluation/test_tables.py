@@ -58,7 +58,7 @@ UNEQUAL = [
 
 
 def only_line(rows, exp, **more) -> tables.Line:
-    (line,) = tables.summarise(rows, exp, **more).lines
+    (line,) = tables.summarize(rows, exp, **more).lines
     return line
 
 
@@ -105,7 +105,7 @@ def test_equal_repetitions_have_an_sd_of_exactly_zero():
 
 
 def test_a_repetition_with_a_failed_fold_is_left_out_and_the_cell_says_so():
-    table = tables.summarise([*UNEQUAL[:3], failed(1, 1)], experiment())
+    table = tables.summarize([*UNEQUAL[:3], failed(1, 1)], experiment())
     (line,) = table.lines
     assert (line.accuracy.mean, line.accuracy.sd, line.repeats) == (80.0, None, 1)
     assert (line.folds_ok, line.folds_failed, line.folds_expected) == (3, 1, 4)
@@ -119,7 +119,7 @@ def test_a_repetition_with_a_failed_fold_is_left_out_and_the_cell_says_so():
 
 def test_a_cell_without_a_complete_repetition_is_a_dash_with_its_count():
     exp = experiment(cv=CVSpec("ordinary", folds=10, repeats=1), published=["wickramarachchi2015:5.2"])
-    table = tables.summarise([failed(0, 0), *(row(0, f) for f in range(1, 10))], exp, titles=TITLES)
+    table = tables.summarize([failed(0, 0), *(row(0, f) for f in range(1, 10))], exp, titles=TITLES)
     (line,) = table.lines
     assert (line.accuracy.mean, line.accuracy.difference, line.leaves.mean) == (None, None, None)
     cells = table.sheet().grids[0].rows[0]
@@ -127,20 +127,20 @@ def test_a_cell_without_a_complete_repetition_is_a_dash_with_its_count():
 
 
 def test_an_unfinished_run_is_marked_apart_from_a_failed_one():
-    table = tables.summarise(UNEQUAL[:3], experiment())
+    table = tables.summarize(UNEQUAL[:3], experiment())
     assert table.lines[0].mark == "‡3/4"
     assert table.lines[0].accuracy.mean == 80.0
     assert any(note.startswith("‡3/4 bupa, hhgdt: 3 of 4 folds, 1 still to run; 1 of 2") for note in table.notes)
 
 
 def test_failed_and_still_to_run_are_both_counted():
-    table = tables.summarise([row(0, 0), failed(0, 1, message="")], experiment())
+    table = tables.summarize([row(0, 0), failed(0, 1, message="")], experiment())
     assert table.lines[0].mark == "†1/4"
     assert any("1 failed (first: no message), 2 still to run; 0 of 2 repetitions" in note for note in table.notes)
 
 
 def test_nothing_run_yet_is_a_table_of_dashes():
-    table = tables.summarise([], experiment(datasets=("bupa", "wine")))
+    table = tables.summarize([], experiment(datasets=("bupa", "wine")))
     assert [cells[2] for cells in table.sheet().grids[0].rows] == ["— ‡0/4", "— ‡0/4"]
 
 
@@ -160,7 +160,7 @@ def test_a_complete_run_has_no_marks():
 )
 def test_rows_that_are_not_the_experiment_s_are_refused(extra, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        tables.summarise([*UNEQUAL, extra], experiment())
+        tables.summarize([*UNEQUAL, extra], experiment())
 
 
 # -- published numbers -------------------------------------------------------------------------------------------------
@@ -175,8 +175,8 @@ def test_the_published_number_and_the_difference_stand_beside_ours():
 
 
 def test_published_columns_are_absent_unless_asked_for():
-    plain = tables.summarise(UNEQUAL, experiment())
-    beside = tables.summarise(UNEQUAL, experiment(published=["wickramarachchi2015:5.2"]))
+    plain = tables.summarize(UNEQUAL, experiment())
+    beside = tables.summarize(UNEQUAL, experiment(published=["wickramarachchi2015:5.2"]))
     assert plain.sheet().grids[0].header == ("data set", "algorithm", "accuracy", "leaves")
     header = ("data set", "algorithm", "accuracy", "published", "diff", "leaves", "published", "diff")
     assert beside.sheet().grids[0].header == header
@@ -196,7 +196,7 @@ def test_folds_decide_which_sampling_of_table_3_2_is_shown():
 def test_with_several_tables_each_number_says_its_own():
     tables_asked = ["wickramarachchi2015:3.1", "wickramarachchi2015:3.4", "wickramarachchi2015:3.1"]
     exp = experiment(["bupa", "adult"], ["hhcart_a"], published=tables_asked)
-    table = tables.summarise([], exp, titles=TITLES)
+    table = tables.summarize([], exp, titles=TITLES)
     assert table.references == ("wickramarachchi2015:3.1", "wickramarachchi2015:3.4")
     shown = [cells[3] for cells in table.sheet().grids[0].rows]
     assert shown == [shown[0], "85.1 ± 0.2 [3.4]"]
@@ -205,7 +205,7 @@ def test_with_several_tables_each_number_says_its_own():
 
 def test_notes_name_source_table_protocol_and_remarks():
     exp = experiment(["magic_balanced"], ["gdt"], published=["manwani2012:II", "wickramarachchi2015:5.2"])
-    notes = tables.summarise([], exp, titles=TITLES).notes
+    notes = tables.summarize([], exp, titles=TITLES).notes
     (paper,) = [note for note in notes if note.startswith("published: Manwani")]
     assert "Geometric decision tree" in paper
     assert "Table II: Comparison results" in paper
@@ -217,7 +217,7 @@ def test_notes_name_source_table_protocol_and_remarks():
 
 def test_a_table_of_folds_is_refused():
     with pytest.raises(ConfigError, match="holds numbers of a single fold"):
-        tables.summarise([], experiment(published=["wickramarachchi2015:5.5"]))
+        tables.summarize([], experiment(published=["wickramarachchi2015:5.5"]))
 
 
 def test_an_algorithm_with_an_id_of_its_own_keeps_it_and_the_published_number_of_its_method():
@@ -237,9 +237,9 @@ def test_two_stage_tables_warn_that_tuning_saw_the_test_rows():
     )
     grid = {"epsilon": (0.1, 0.2)}
     cv = {scheme: CVSpec(scheme, 2, 2) for scheme in ("two_stage", "nested")}
-    assert warning in tables.summarise([], experiment(cv=cv["two_stage"], grid=grid)).notes
-    assert warning not in tables.summarise([], experiment(cv=cv["nested"], grid=grid)).notes
-    assert warning not in tables.summarise([], experiment(cv=cv["two_stage"])).notes
+    assert warning in tables.summarize([], experiment(cv=cv["two_stage"], grid=grid)).notes
+    assert warning not in tables.summarize([], experiment(cv=cv["nested"], grid=grid)).notes
+    assert warning not in tables.summarize([], experiment(cv=cv["two_stage"])).notes
 
 
 def test_the_first_note_says_how_the_numbers_were_made():
@@ -251,18 +251,18 @@ def test_the_first_note_says_how_the_numbers_were_made():
         CVSpec("split", repeats=1): "1 x one training and test set (split).",
     }
     for cv, text in said.items():
-        assert tables.summarise([], experiment(cv=cv)).notes[0].startswith(text)
+        assert tables.summarize([], experiment(cv=cv)).notes[0].startswith(text)
 
 
 def test_data_set_notes_are_printed_once():
     exp = experiment(["bupa", "wine"], ["gdt", "hhgdt"])
-    table = tables.summarise([], exp, dataset_notes={"bupa": "the class is the selector field", "wine": ""})
+    table = tables.summarize([], exp, dataset_notes={"bupa": "the class is the selector field", "wine": ""})
     assert [note for note in table.notes if "selector" in note] == ["bupa: the class is the selector field"]
 
 
 def test_lines_keep_the_order_of_the_experiment():
     exp = experiment(["wine", "bupa"], ["hhgdt", "gdt"])
-    lines = tables.summarise(reversed(grid_of(exp)), exp).lines
+    lines = tables.summarize(reversed(grid_of(exp)), exp).lines
     order = [("wine", "hhgdt"), ("wine", "gdt"), ("bupa", "hhgdt"), ("bupa", "gdt")]
     assert [(line.dataset, line.algorithm) for line in lines] == order
 
@@ -282,13 +282,13 @@ def test_lines_keep_the_order_of_the_experiment():
     ],
 )
 def test_cells_have_the_digits_of_the_thesis(mean, sd, text):
-    assert tables.mean_and_sd(tables.Value(mean, sd)) == text
+    assert tables.mean_and_sd(tables.TableValue(mean, sd)) == text
 
 
 def test_a_difference_that_rounds_to_zero_has_no_minus_sign():
     rows = [row(r, f, 6786, 10_000) for r in range(2) for f in range(2)]
     exp = experiment(published=["wickramarachchi2015:5.2"])
-    table = tables.summarise(rows, exp, titles=TITLES)
+    table = tables.summarize(rows, exp, titles=TITLES)
     assert -0.05 < table.lines[0].accuracy.difference < 0
     assert table.sheet().grids[0].rows[0][4] == "+0.0"
 
@@ -298,7 +298,7 @@ def test_a_difference_that_rounds_to_zero_has_no_minus_sign():
 FULL = experiment(
     ["bupa", NASTY], ["gdt", "hhgdt"], CVSpec("two_stage", 3, 4), ["wickramarachchi2015:5.2"], {"epsilon": (0.1, 0.2)}
 )
-FULL_TABLE = tables.summarise(
+FULL_TABLE = tables.summarize(
     grid_of(FULL)[:-1], FULL, titles=TITLES, dataset_notes={"bupa": "the class is the selector field."}
 )
 
@@ -319,9 +319,9 @@ def test_text_has_one_line_for_each_data_set_and_algorithm():
     assert "bupa: the class is the selector field.\n" in text
 
 
-def test_control_characters_in_a_name_cannot_break_or_colour_the_text():
+def test_control_characters_in_a_name_cannot_break_or_color_the_text():
     exp = experiment(["a\nb\x1b[31m\tc"])
-    text = tables.render(tables.summarise([], exp), "text")
+    text = tables.render(tables.summarize([], exp), "text")
     assert "a b [31m c" in text
     assert "\x1b" not in text
 
@@ -333,7 +333,7 @@ def test_markdown_rows_have_as_many_cells_as_the_header():
 
 
 def test_markdown_escapes_names():
-    text = tables.render(tables.summarise([], experiment([NASTY, "_x_*y*`z`[u](v)$w$"])), "md")
+    text = tables.render(tables.summarize([], experiment([NASTY, "_x_*y*`z`[u](v)$w$"])), "md")
     assert r"a_b%\|&lt;/script&gt;" in text
     assert r"\_x\_\*y\*\`z\`\[u\](v)\$w\$" in text
     assert "<" not in text
@@ -351,7 +351,7 @@ def test_latex_escapes_names_and_uses_booktabs():
 
 
 def test_latex_escapes_every_special_character_once():
-    text = tables.render(tables.summarise([], experiment(["\\{}&%$#_~^"])), "latex")
+    text = tables.render(tables.summarize([], experiment(["\\{}&%$#_~^"])), "latex")
     assert r"{}\textbackslash{}\{\}\&\%\$\#\_\textasciitilde{}\textasciicircum{} & " in text
 
 
@@ -393,8 +393,8 @@ def test_every_format_ends_with_one_line_end(name):
 @settings(max_examples=50, deadline=None)
 @given(st.permutations(grid_of(FULL)[:-3]))
 def test_the_order_of_rows_changes_no_byte_of_any_format(rows):
-    table = tables.summarise(rows, FULL, titles=TITLES)
-    expected = tables.summarise(grid_of(FULL)[:-3], FULL, titles=TITLES)
+    table = tables.summarize(rows, FULL, titles=TITLES)
+    expected = tables.summarize(grid_of(FULL)[:-3], FULL, titles=TITLES)
     for name in tables.FORMATS:
         assert tables.render(table, name) == tables.render(expected, name)
 
@@ -429,28 +429,28 @@ BOTH = experiment(["balance_scale"], ["hhbut", "hhgdt"])
 
 
 def test_clusters_are_averaged_over_training_sets_in_the_order_of_the_classes():
-    line, plain = tables.summarise(CLUSTERED + PLAIN, BOTH).lines
+    line, plain = tables.summarize(CLUSTERED + PLAIN, BOTH).lines
     assert list(line.clusters.items()) == [("B", 1.0), ("L", 1.5), ("R", 2.0)]
     assert plain.clusters == {}
 
 
 def test_a_table_has_clusters_if_an_algorithm_has_and_is_as_before_if_none_has():
-    table = tables.summarise(CLUSTERED + PLAIN, BOTH)
+    table = tables.summarize(CLUSTERED + PLAIN, BOTH)
     (grid,) = table.sheet().grids
     assert grid.header == ("data set", "algorithm", "accuracy", "leaves", "clusters")
     assert [cells[4] for cells in grid.rows] == ["(1.0, 1.5, 2.0)", "—"]
     records = list(csv.DictReader(io.StringIO(tables.render(table, "csv"))))
     assert [json.loads(record["clusters_mean"]) for record in records] == [{"B": 1.0, "L": 1.5, "R": 2.0}, {}]
     for name in tables.FORMATS:
-        assert "clusters" not in tables.render(tables.summarise(PLAIN, experiment(["balance_scale"])), name)
+        assert "clusters" not in tables.render(tables.summarize(PLAIN, experiment(["balance_scale"])), name)
         assert "(1.0, 1.5, 2.0)" in tables.render(table, name) or name in ("csv", "json")
 
 
 def test_published_clusters_stand_beside_ours():
     exp = experiment(["balance_scale"], ["hhbut"], published=["wickramarachchi2015:6.1"])
-    table = tables.summarise(CLUSTERED, exp, titles={"hhbut": "HHBUT"})
+    table = tables.summarize(CLUSTERED, exp, titles={"hhbut": "HHBUT"})
     assert table.sheet().grids[0].header[-2:] == ("clusters", "published")
     assert table.sheet().grids[0].rows[0][-2:] == ("(1.0, 1.5, 2.0)", "(1.0, 1.4, 1.5)")
     assert table.sheet().records[0]["clusters_published"] == "(1.0, 1.4, 1.5)"
-    other = tables.summarise(CLUSTERED, experiment(["balance_scale"], ["hhbut"], published=["wickramarachchi2015:5.2"]))
+    other = tables.summarize(CLUSTERED, experiment(["balance_scale"], ["hhbut"], published=["wickramarachchi2015:5.2"]))
     assert other.sheet().grids[0].rows[0][-1] == "—" and other.sheet().records[0]["clusters_published"] is None

@@ -167,7 +167,7 @@ def test_the_closing_line_can_be_left_to_the_caller(clock):
 
 
 @pytest.mark.parametrize(("no_color", "expected"), [("", True), ("1", False)])
-def test_colour_is_for_terminals_that_want_it(clock, monkeypatch, no_color, expected):
+def test_color_is_for_terminals_that_want_it(clock, monkeypatch, no_color, expected):
     monkeypatch.setenv("NO_COLOR", no_color)
     out = Terminal()
     progress = Progress(out, clock=clock)

@@ -12,7 +12,7 @@ from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.errors import EXIT_DATA
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.evaluation.tables import render, summarise
+from oblique_cli.evaluation.tables import render, summarize
 from oblique_cli.experiments.running import errors, run
 from oblique_cli.experiments.store import Store
 
@@ -44,7 +44,7 @@ def test_rows_hold_the_errors_of_a_refit_and_the_table_their_means(tmp_path):
         rows = store.rows(asked.name)
     assert summary.exit_code == 0 and len(rows) == 16
     assert all(row.n_correct == 0 and row.per_class == {} and row.n_leaves > 0 for row in rows)
-    table = summarise(rows, asked)
+    table = summarize(rows, asked)
     line = table.lines[0]
     by_repeat = [np.mean([r.measures["mse"] for r in rows if r.algorithm == "retis" and r.repeat == k]) for k in (0, 1)]
     assert line.accuracy.mean is None
@@ -59,7 +59,7 @@ def test_published_errors_stand_beside_ours(tmp_path):
     asked = experiment(published=["amalaman2015:2.7"])
     with Store(tmp_path / "oblique.sqlite") as store:
         run(asked, store, n_jobs=1)
-        line = summarise(store.rows(asked.name), asked, titles={"retis": "RETIS"}).lines[0]
+        line = summarize(store.rows(asked.name), asked, titles={"retis": "RETIS"}).lines[0]
     assert line.measures["mse"].published.mean == 8.847 and line.leaves.published.mean == 3.1
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oblique_cli.c45.domain import Domain, phases, psi
 from oblique_cli.c45.growing import C45
-from oblique_cli.c45.structure import DiscreteTree, TreeBuilder, describe
+from oblique_cli.c45.structure import DiscreteTree, DiscreteTreeBuilder, describe
 from oblique_cli.errors import ConfigError
 from oblique_cli.fourier.extraction import bytes_a_term, count_terms, node_means, spectrum_of, transform
 from oblique_cli.fourier.principal import gram_of_trees, principal_components
@@ -40,7 +40,7 @@ def indicators(tree, classes=2):
 def complete(depth, features, seed=0):
     """A complete binary tree of random features and labels."""
     rng = np.random.default_rng(seed)
-    builder = TreeBuilder(Domain([2] * features))
+    builder = DiscreteTreeBuilder(Domain([2] * features))
     stack = [(builder.add([0.0], 0), [])]
     while stack:
         node, path = stack.pop()
@@ -60,7 +60,7 @@ def figure_2():
     Features count from 0 here as in its partitions: 010 holds the middle one. Root average 5/8, F(x1 = 0) = 1,
     F(x1 = 1) = 1/4, F(x2 = 1) = 1 below it in one of two branches.
     """
-    builder = TreeBuilder(Domain([2, 2, 2]))
+    builder = DiscreteTreeBuilder(Domain([2, 2, 2]))
     root, zero, one = (builder.add([0.0], label) for label in (0, 1, 0))
     builder.split(root, 1, [zero, one])
     low, high = builder.add([0.0], 0), builder.add([0.0], 0)
@@ -386,7 +386,7 @@ def test_an_exclusive_or_has_no_gain_and_is_found_all_the_same():
     domain = Domain([2, 2, 3])
     points = domain.points()
     rows = np.repeat(points, 4, axis=0)
-    builder = TreeBuilder(domain)
+    builder = DiscreteTreeBuilder(domain)
     root = builder.add([0.0], 0)
     for_values = [builder.add([0.0], 0) for _ in range(2)]
     builder.split(root, 0, for_values)
@@ -486,7 +486,7 @@ def test_rules_in_words():
 
 
 def test_the_summary_names_what_acts_together():
-    builder = TreeBuilder(Domain([2, 3, 2]))
+    builder = DiscreteTreeBuilder(Domain([2, 3, 2]))
     root = builder.add([0.0], 0)
     two = [builder.add([0.0], 0), builder.add([0.0], 0)]
     builder.split(root, 2, two)

@@ -188,6 +188,6 @@ def test_newick_has_the_heights_of_the_tree_and_quotes_names():
     assert total == 0.5 + 0.5 + 0.875 + 1.375
     assert newick(upgma(np.zeros(0)), ["it's one"]) == "'it''s one';\n"
     assert newick(upgma(np.ones(1))) == "(1:0.5,2:0.5);\n"
-    # Neighbour joining has lengths of its own, which add up to the distances of an additive matrix.
+    # Neighbor joining has lengths of its own, which add up to the distances of an additive matrix.
     depths, _ = parsed(newick(neighbor_joining(np.array(CONDENSED)), NAMES))
     assert set(depths) == set(NAMES)

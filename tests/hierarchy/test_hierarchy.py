@@ -57,7 +57,7 @@ METHODS = {
     "staxac": lambda d, y: staxac(d, y)[0],
     "staxac, renewed": lambda d, y: staxac(d, y, "renewed")[0],
     "staxac, gabriel": lambda d, y: staxac(d, y, "gabriel")[0],
-    "neighbour joining": lambda d, y: neighbor_joining(d),
+    "neighbor joining": lambda d, y: neighbor_joining(d),
     "upgma": lambda d, y: upgma(d),
 }
 
@@ -118,9 +118,9 @@ def test_equal_distances_peel_off_the_lowest_object_or_pair_by_the_objective_alo
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(2, 16), st.integers(0, 2**32 - 1), st.sampled_from(sorted(set(METHODS) - {"neighbour joining"})))
+@given(st.integers(2, 16), st.integers(0, 2**32 - 1), st.sampled_from(sorted(set(METHODS) - {"neighbor joining"})))
 def test_the_order_of_objects_does_not_matter_where_nothing_ties(n, seed, method):
-    # (The last three clusters of neighbour joining always tie.)
+    # (The last three clusters of neighbor joining always tie.)
     rng = np.random.default_rng(seed)
     D, codes = random_matrix(rng, n, "points"), rng.integers(0, 2, size=n)
     shuffle = rng.permutation(n)
@@ -158,14 +158,14 @@ def test_staxac_on_a_gabriel_graph_needs_one_graph_and_equals_the_oracle(seed):
 
 
 def test_classes_that_alternate_on_a_line_are_joined_along_it_and_two_groups_come_out_pure():
-    # Figure 5.3's point: neighbours of one class are joined although others are closer.
+    # Figure 5.3's point: neighbors of one class are joined although others are closer.
     places = np.array([0.0, 1.0, 2.1, 10.0, 11.0, 12.1])
     codes = np.array([0, 0, 0, 1, 1, 1])
     tree, _ = staxac(pdist(places[:, None]), codes)
     assert {members(tree, int(c)) for c in tree.children[-1]} == {frozenset({0, 1, 2}), frozenset({3, 4, 5})}
 
 
-def test_one_class_makes_staxac_a_hierarchy_of_nearest_neighbours():
+def test_one_class_makes_staxac_a_hierarchy_of_nearest_neighbors():
     D, _ = example(3, 9)
     tree, _ = staxac(from_square(D), np.zeros(9, dtype=int))
     assert Taxonomy.of(tree, np.zeros(9, dtype=int)).purity.tolist() == [1.0] * 17
@@ -176,14 +176,14 @@ def test_one_class_makes_staxac_a_hierarchy_of_nearest_neighbours():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
-def test_neighbour_joining_forms_the_clusters_of_the_rule_in_exact_fractions(kind, seed):
+def test_neighbor_joining_forms_the_clusters_of_the_rule_in_exact_fractions(kind, seed):
     D, _ = example(seed, 2 + 3 * seed, kind)
     tree = neighbor_joining(from_square(D))
     assert [members(tree, k) for k in range(tree.n, tree.n_nodes)] == neighbor_joining_pairs(D)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_neighbour_joining_finds_the_branches_of_an_additive_matrix(seed):
+def test_neighbor_joining_finds_the_branches_of_an_additive_matrix(seed):
     rng = np.random.default_rng(seed)
     shape = upgma(pdist(rng.normal(size=(12, 2))))
     lengths = rng.uniform(0.5, 2.0, size=shape.n_nodes)
@@ -314,7 +314,7 @@ def depth_of(root, wanted):
     raise AssertionError
 
 
-def test_thresholds_between_two_neighbours_give_the_clustering_of_the_upper_one():
+def test_thresholds_between_two_neighbors_give_the_clustering_of_the_upper_one():
     D, codes = example(11, 30)
     taxonomy = Taxonomy.of(staxac(from_square(D), codes)[0], codes)
     thresholds = measures.purity_thresholds(taxonomy)

@@ -97,7 +97,7 @@ def test_two_levels_and_two_classes_give_the_case_of_figure_3_11(scores):
 @BOTH
 @settings(max_examples=80, deadline=None)
 @given(table=hnp.arrays(float, st.tuples(st.integers(2, 7), st.integers(2, 5)), elements=st.integers(0, 9).map(float)))
-def test_scores_solve_the_generalised_eigenproblem_of_dummy_vectors(scores, table):
+def test_scores_solve_the_generalized_eigenproblem_of_dummy_vectors(scores, table):
     present = table.sum(axis=1) > 0
     a = scores(table)
     assert (a[~present] == 0).all()
@@ -131,8 +131,8 @@ def test_with_two_classes_scores_are_the_share_of_a_class_shifted_and_scaled(sco
     table = np.array([[5.0, 5.0], [9.0, 1.0], [0.0, 4.0], [2.0, 2.0], [0.0, 0.0]])
     a = scores(table)
     share = table[:4, 0] / table[:4].sum(axis=1)
-    centred = share - share.mean()
-    np.testing.assert_allclose(a[:4], centred / np.linalg.norm(centred), atol=1e-12)
+    centerd = share - share.mean()
+    np.testing.assert_allclose(a[:4], centerd / np.linalg.norm(centerd), atol=1e-12)
     assert a[0] == pytest.approx(a[3], abs=1e-15) and a[4] == 0
 
 
@@ -380,14 +380,14 @@ def frame(n=200):
     X = pd.DataFrame(
         {
             "age": rng.normal(size=n),
-            "colour": rng.choice(["red", "green", "blue"], n),
+            "color": rng.choice(["red", "green", "blue"], n),
             "size": pd.Categorical(rng.choice([30, 10, 20], n)),
             "old": rng.random(n) < 0.5,
             "place": pd.array(rng.choice(["u", "v"], n), dtype="string"),
             "code": rng.integers(0, 4, n),
         }
     )
-    y = np.where((X.age > 0) ^ (X.colour == "red") ^ ((X["size"] == 20) & X.old), "yes", "no")
+    y = np.where((X.age > 0) ^ (X.color == "red") ^ ((X["size"] == 20) & X.old), "yes", "no")
     return X, y
 
 
@@ -421,23 +421,23 @@ def test_columns_are_declared_by_name_or_position_or_not_at_all():
         make("hhcart_d").set_params(qualitative=None).fit(X, y)
     with pytest.raises(ValueError, match="could not convert string to float"):
         make("hhcart_d").fit(X.to_numpy(dtype=object), y)
-    only = make("hhcart_d").fit(X[["colour", "old"]], y)
-    assert only.tree_.levels == (3, 2) and only.predict(X[["colour", "old"]]).shape == (len(X),)
+    only = make("hhcart_d").fit(X[["color", "old"]], y)
+    assert only.tree_.levels == (3, 2) and only.predict(X[["color", "old"]]).shape == (len(X),)
 
 
 def test_a_level_never_seen_and_a_missing_cell_score_zero():
     X, y = frame()
-    X.loc[::7, "colour"] = None
+    X.loc[::7, "color"] = None
     X.loc[::9, "place"] = pd.NA
     model = make("hhcart_a").fit(X, y)
     assert model.levels_[1] == ("blue", "green", "red") and model.levels_[4] == ("u", "v")
-    known = X.colour.notna()
-    predictions = [model.predict(X.assign(colour=word)[known]) for word in ("purple", None, 3)]
+    known = X.color.notna()
+    predictions = [model.predict(X.assign(color=word)[known]) for word in ("purple", None, 3)]
     for other in predictions[1:]:
         np.testing.assert_array_equal(other, predictions[0])
     codes = np.column_stack([X.age, *([pd.Categorical(X[c]).codes for c in X.columns[1:5]]), X.code]).astype(float)
     codes[:, 1] = -1.0
-    np.testing.assert_array_equal(model.tree_.apply(codes[known]), model.apply(X.assign(colour="purple")[known]))
+    np.testing.assert_array_equal(model.tree_.apply(codes[known]), model.apply(X.assign(color="purple")[known]))
 
 
 def test_weights_pruning_rows_and_paths_work_with_levels():
@@ -462,7 +462,7 @@ def test_weights_pruning_rows_and_paths_work_with_levels():
     [
         ("all", "qualitative of ObliqueTreeClassifier must be 'auto', None or a list of columns. Got 'all'."),
         (3, "qualitative of ObliqueTreeClassifier must be 'auto', None or a list of columns. Got 3."),
-        (["color"], "X has no column named 'color'. Did you mean 'colour'"),
+        (["color"], "X has no column named 'color'. Did you mean 'color'"),
         ([6], "must list column names or positions from 0 to 5. Got 6."),
         ([-1], "must list column names or positions from 0 to 5. Got -1."),
         ([True], "must list column names or positions from 0 to 5. Got True."),
@@ -478,7 +478,7 @@ def test_a_wrong_list_of_columns_is_named_in_one_sentence(declared, message):
 def test_a_column_of_too_many_levels_is_named_with_their_count_and_the_cap():
     X, y = frame()
     message = (
-        "qualitative column 'colour' has 3 levels, and max_levels of ObliqueTreeClassifier allows 2; join rare levels, "
+        "qualitative column 'color' has 3 levels, and max_levels of ObliqueTreeClassifier allows 2; join rare levels, "
         "leave the column out, or raise max_levels."
     )
     with pytest.raises(ConfigError) as caught:
@@ -611,17 +611,17 @@ def test_an_estimator_that_takes_no_levels_is_named():
 
 def test_the_rules_of_a_tree_list_the_scores_of_levels():
     X, _ = frame()
-    model = make("hhcart_d", max_depth=1).fit(X[["colour", "age"]], np.where(X.colour == "red", "yes", "no"))
+    model = make("hhcart_d", max_depth=1).fit(X[["color", "age"]], np.where(X.color == "red", "yes", "no"))
     names = {0: model.levels_[0]}
-    text = export_text(model.tree_, ["colour", "age"], model.classes_, level_names=names)
-    assert text.splitlines()[0] == "if colour in {red}:"
-    assert export_text(model.tree_, ["colour", "age"], model.classes_).splitlines()[0] == "if colour in {2}:"
+    text = export_text(model.tree_, ["color", "age"], model.classes_, level_names=names)
+    assert text.splitlines()[0] == "if color in {red}:"
+    assert export_text(model.tree_, ["color", "age"], model.classes_).splitlines()[0] == "if color in {2}:"
     tree = Tree(
         [1, -1, -1], [2, -1, -1], [[0.6, -0.8], [0, 0], [0, 0]], [0.25, 0, 0], np.ones((3, 2)), np.zeros(3), [2, 1, 1],
         (3, 0), [[0.707, -0.707, 0.0], [0, 0, 0], [0, 0, 0]],
     )  # fmt: skip
-    assert condition(tree, 0, ["colour", "age"], level_names={0: ["red", "green", "blue"]}) == (
-        "0.6 colour - 0.8 age <= 0.25 with colour = 0.707 red, -0.707 green"
+    assert condition(tree, 0, ["color", "age"], level_names={0: ["red", "green", "blue"]}) == (
+        "0.6 color - 0.8 age <= 0.25 with color = 0.707 red, -0.707 green"
     )
 
 

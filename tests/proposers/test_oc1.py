@@ -22,13 +22,13 @@ OPTIONS = [
     ("oc1", {"restarts": 3, "order": "best"}),
     ("oc1", {"restarts": 2, "order": "r50"}),
     ("oc1", {"restarts": 3, "stagnation": 0.0}),
-    ("oc1", {"restarts": 3, "standardisation": "none"}),
+    ("oc1", {"restarts": 3, "standardization": "none"}),
     ("oc1", {"restarts": 3, "jumps": 0}),
     ("oc1", {"restarts": 1}),
     ("oc1_lc", {"backward_elimination": True}),
     ("oc1_lc", {"sweep_tol": 0.0}),
-    ("oc1_lc", {"standardisation": "none"}),
-    ("oc1_lc", {"standardisation": "range", "rows_per_feature": 0.0}),
+    ("oc1_lc", {"standardization": "none"}),
+    ("oc1_lc", {"standardization": "range", "rows_per_feature": 0.0}),
 ]
 
 
@@ -140,7 +140,7 @@ def test_the_direct_program_of_the_benchmark_grows_the_same_tree():
         ("oc1", "search", "greedy"),
         ("oc1_lc", "sweep_tol", -0.1),
         ("oc1_lc", "backward_elimination", "yes"),
-        ("oc1_lc", "standardisation", "median"),
+        ("oc1_lc", "standardization", "median"),
         ("oc1_lc", "rows_per_feature", -1),
     ],
 )
@@ -156,15 +156,15 @@ def test_parameters_reach_the_core_under_its_names():
             "jumps": 5,
             "order": "r50",
             "stagnation": 1.0,
-            "standardisation": "range",
+            "standardization": "range",
             "exact": True,
         }
     }
-    assert CARTLC(sweep_tol=0.5, standardisation="range", rows_per_feature=0).native_options() == {
+    assert CARTLC(sweep_tol=0.5, standardization="range", rows_per_feature=0).native_options() == {
         "hill_climb": {
             "sweep_tol": 0.5,
             "backward_elimination": False,
-            "standardisation": "range",
+            "standardization": "range",
             "rows_per_feature": 0.0,
         }
     }

@@ -106,8 +106,8 @@ def test_no_single_class_wants_to_change_its_group():
         rng = np.random.default_rng(seed)
         points = rng.normal(size=(int(rng.integers(3, 9)), 3))
         groups = two_means(points)
-        centres = np.array([points[groups == side].mean(axis=0) for side in (0, 1)])
-        nearest = np.argmin(((points[:, None] - centres) ** 2).sum(axis=2), axis=1)
+        centers = np.array([points[groups == side].mean(axis=0) for side in (0, 1)])
+        nearest = np.argmin(((points[:, None] - centers) ** 2).sum(axis=2), axis=1)
         np.testing.assert_array_equal(groups, nearest)
 
 

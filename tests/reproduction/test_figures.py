@@ -12,7 +12,7 @@ from oblique_cli.drawing.diagram import drawing, positions
 from oblique_cli.errors import ConfigError
 from oblique_cli.reproduction.figures import examples, orthogonal, segments, tuning
 from oblique_cli.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
-from oblique_cli.reproduction.figures.illustrations import FIGURES, Setting, page
+from oblique_cli.reproduction.figures.illustrations import FIGURES, FigureSetting, page
 from oblique_cli.reproduction.studies.pathfinder import GRID_SIZES
 from oblique_cli.resources import PACKAGE
 
@@ -97,7 +97,7 @@ def test_extreme_values_turn_the_eigenvector_but_not_the_representative_vector(s
 
 
 def test_both_clustering_hyperplanes_of_table_5_1_are_found_in_the_range_space():
-    seen = FIGURES["range_space"].draw(Setting()).seen
+    seen = FIGURES["range_space"].draw(FigureSetting()).seen
     assert seen.count("case range_space") == 2 and seen.count("(-0.7071, -0.7071)") == 2
 
 
@@ -139,7 +139,7 @@ def test_off_the_board_measures_a_known_line():
 
 def test_epsilon_of_gdt_is_near_the_printed_choice():
     # Figure 5.11: 0.16 on BS and 0.30 on BUPA, one draw of ten folds each; accuracy 89 to 91 % and 66 to 68 %.
-    curves = tuning.curves("two_stage", ["balance_scale", "bupa"], Setting())
+    curves = tuning.curves("two_stage", ["balance_scale", "bupa"], FigureSetting())
     found = {curve.dataset: curve for curve in curves if curve.algorithm == "gdt"}
     assert abs(found["balance_scale"].chosen - 0.16) <= 0.04 and abs(found["bupa"].chosen - 0.30) <= 0.05
     assert 89.0 <= max(found["balance_scale"].accuracy) <= 94.0 and 66.0 <= max(found["bupa"].accuracy) <= 72.0
@@ -148,12 +148,12 @@ def test_epsilon_of_gdt_is_near_the_printed_choice():
 
 def test_variance_and_trees_are_drawn_of_the_samples_of_the_reproduction():
     # Figures 8 and 14: 15 components of SPECT, 5 of Votes, 10 of Contraceptive, two curves each.
-    drawn = orthogonal.variance(Setting()).figure.axes
+    drawn = orthogonal.variance(FigureSetting()).figure.axes
     assert [len(axes.lines) for axes in drawn] == [2, 2, 2]
     assert [len(axes.lines[0].get_xdata()) for axes in drawn] == [15, 5, 10]
     for axes in drawn:
         assert all(np.diff(line.get_ydata()).max() <= 1e-9 for line in axes.lines)
-    trees = orthogonal.reconstructed(Setting()).figure.axes
+    trees = orthogonal.reconstructed(FigureSetting()).figure.axes
     assert [len(axes.lines[0].get_xdata()) for axes in trees] == [40, 15, 10] * 2
 
 
@@ -162,7 +162,7 @@ def test_variance_and_trees_are_drawn_of_the_samples_of_the_reproduction():
 
 @pytest.mark.parametrize(("name", "form"), [("tree", "png"), ("two_class", "svg")])
 def test_a_figure_has_the_same_bytes_whenever_it_is_drawn(name, form):
-    first, second = (canvas.rendered(FIGURES[name].draw(Setting()).figure, form) for _ in range(2))
+    first, second = (canvas.rendered(FIGURES[name].draw(FigureSetting()).figure, form) for _ in range(2))
     assert first == second
     assert first.startswith(b"<?xml" if form == "svg" else b"\x89PNG")
     assert not re.search(rb"<dc:date>|Matplotlib v|[A-Z]:\\|/tmp/|/home/", first)
@@ -170,7 +170,7 @@ def test_a_figure_has_the_same_bytes_whenever_it_is_drawn(name, form):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_the_committed_page_says_what_is_seen_today(name):
-    picture = FIGURES[name].draw(Setting())
+    picture = FIGURES[name].draw(FigureSetting())
     text = (DOCS / "README.md").read_text()
     for line in page({name: picture}).splitlines():
         assert line in text
@@ -186,7 +186,7 @@ def test_the_folder_holds_every_figure_small_and_no_other():
 
 def test_pathfinder_is_drawn_with_the_grids_of_its_study():
     assert {name: GRID_SIZES[name] for name in segments.GRIDS} == segments.GRIDS
-    seen = FIGURES["pathfinder_regions"].draw(Setting()).seen
+    seen = FIGURES["pathfinder_regions"].draw(FigureSetting()).seen
     assert "patches_4: 2 leaves, 2 clusters at the root, 100.0 % of its rows right, 0.0 % rejected" in seen
 
 
@@ -227,9 +227,9 @@ def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
         canvas.blank()
 
 
-def test_tints_are_between_the_colour_and_white():
+def test_tints_are_between_the_color_and_white():
     assert canvas.tint(0, 0.0) == (1.0, 1.0, 1.0)
     assert canvas.tint(0, 1.0) == pytest.approx((0.0, 0x72 / 255, 0xB2 / 255))
-    assert canvas.colour(8) == canvas.colour(0)
+    assert canvas.color(8) == canvas.color(0)
 
 

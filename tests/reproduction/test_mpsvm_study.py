@@ -10,12 +10,12 @@ import pytest
 from oblique_cli import published
 from oblique_cli.evaluation import significance
 from oblique_cli.reproduction.framework import document
-from oblique_cli.reproduction.framework.reporting import Report
+from oblique_cli.reproduction.framework.reporting import StudyReport
 from oblique_cli.reproduction.framework.runs import outcome
-from oblique_cli.reproduction.framework.studies import STUDIES, Request, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult
 from oblique_cli.reproduction.studies.mpsvm import (
     FAMILIES,
-    Scores,
+    MethodScores,
     _accuracies,
     _cells,
     _rank_tables,
@@ -25,7 +25,7 @@ from oblique_cli.reproduction.studies.mpsvm import (
 
 def test_scores_keep_the_data_sets_that_all_methods_have_and_rank_the_best_first():
     found = {("a", "x"): 90.0, ("a", "y"): 80.0, ("b", "x"): 70.0, ("b", "y"): 70.0, ("c", "x"): 99.0}
-    scores = Scores.of(found, ["x", "y"])
+    scores = MethodScores.of(found, ["x", "y"])
     assert scores.datasets == ("a", "b")
     np.testing.assert_allclose(scores.ranks(), [1.25, 1.75])
     np.testing.assert_allclose(scores.rank_errors(), [0.25, 0.25])
@@ -33,10 +33,10 @@ def test_scores_keep_the_data_sets_that_all_methods_have_and_rank_the_best_first
 
 def test_better_by_sign_and_by_nemenyi():
     wins = {(str(i), "x"): 1.0 for i in range(20)} | {(str(i), "y"): 0.0 for i in range(20)}
-    scores = Scores.of(wins, ["x", "y"])
+    scores = MethodScores.of(wins, ["x", "y"])
     assert scores.better("x", "y", "sign") and not scores.better("y", "x", "sign")
     assert scores.better("x", "y", "Nemenyi") and not scores.better("y", "x", "Nemenyi")
-    even = Scores.of(wins | {(str(i), "x"): -1.0 for i in range(10)}, ["x", "y"])
+    even = MethodScores.of(wins | {(str(i), "x"): -1.0 for i in range(10)}, ["x", "y"])
     assert not even.better("x", "y", "sign") and not even.better("x", "y", "Nemenyi")
 
 
@@ -56,7 +56,7 @@ def test_a_small_run_has_a_cell_for_every_printed_number_and_the_tables(tmp_path
     algorithms = ("raf", "mpraf_t", "mpraf_p", "mpraf_n")
     only = {"dataset": ("iris", "wine"), "algorithm": algorithms}
     study = STUDIES["mpsvm"]()
-    result = study.run(Request("quick", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True))
+    result = study.run(StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True))
     assert result.exit_code == 0
     assert len(result.cells) == sum(len(published.numbers(*t.split(":"))) for t in study.tables)
     cells = {(cell.method, cell.metric): cell for cell in result.cells if cell.table == "zhang2014:IV-C"}
@@ -80,7 +80,7 @@ def test_a_small_run_has_a_cell_for_every_printed_number_and_the_tables(tmp_path
 
 def test_readings_are_ranked_each_with_its_own_rotations(tmp_path):
     only = {"dataset": ("iris", "wine", "zoo"), "algorithm": ("raf", "rof.none", "rrof.none", "rof", "rrof")}
-    request = Request("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
+    request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
     run = outcome(request, "reproduce/mpsvm_readings", "cv.repeats=1", algorithms=only["algorithm"])
     [table] = _readings(run)
     assert [row[:2] for row in table.rows] == [("range", "all rows"), ("none", "all rows"), ("paper", "")]
@@ -92,11 +92,11 @@ def test_readings_are_ranked_each_with_its_own_rotations(tmp_path):
 def test_what_a_study_leaves_is_what_the_documents_show(tmp_path):
     only = {"dataset": ("iris", "wine"), "algorithm": ("raf", "rof", "rrof")}
     study = STUDIES["mpsvm"]()
-    request = Request("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
+    request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
     run = outcome(request, "reproduce/mpsvm", "cv.repeats=1")
     cells = [cell for reference in study.tables for cell in _cells(reference, _accuracies(run))]
     tables = tuple(_rank_tables(_accuracies(run)))
-    Report(study, StudyResult(tuple(cells), tables), replace(request, only={})).save()
+    StudyReport(study, StudyResult(tuple(cells), tables), replace(request, only={})).save()
     made = document.blocks(tmp_path)
     rank = next(cell.ours for cell in cells if cell.metric == "average_rank" and cell.method == "RoF")
     assert f"| IV-B | RoF | {rank:.2f} | 2.07 |" in made["mpsvm-ranks"]

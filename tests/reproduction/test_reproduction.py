@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from oblique_cli import published
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.reproduction import sensitivity as readings
+from oblique_cli.reproduction import sensitivity
 from oblique_cli.reproduction.framework import document, reporting, runs
 from oblique_cli.reproduction.framework.cells import AGREES, DEVIATES, NOT_PRINTED, NOT_RUN, Cell, agreement
-from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Request, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
 from oblique_cli.reproduction.studies import chapter3, chapter5, tprti
 
 __all__ = ["call"]
 
 CELL = Cell("wickramarachchi2015:3.1", "bupa", "HHCART(A)", "accuracy_percent", 64.0, 1.0, 63.0, 2.0)
 
-REQUEST = Request("full", 1, 1, "results", None, {}, print)
+REQUEST = StudyRequest("full", 1, 1, "results", None, {}, print)
 
 
 # -- verdicts ----------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_agreement_counts_only_cells_with_both_numbers():
 
 def test_tables_without_cells_become_one_csv_under_the_columns_of_all():
     tables = (ExtraTable("one", "One", ("a", "b"), (("1", "2"),)), ExtraTable("two", "Two", ("b", "c"), (("3", "4"),)))
-    text = reporting.of(STUDIES["readings"](), StudyResult((), tables), REQUEST).render("csv")
+    text = reporting.of(STUDIES["sensitivity"](), StudyResult((), tables), REQUEST).render("csv")
     assert list(csv.reader(text.splitlines())) == [
         ["table", "a", "b", "c"],
         ["one", "1", "2", ""],
@@ -180,7 +180,7 @@ def test_a_class_is_found_by_its_size_and_the_order_among_equals():
 def request_for(tmp_path):
     """A quick request on one small data set, with results of its own."""
     only = {"dataset": ("wine",)}
-    return Request("quick", 20260101, 1, str(tmp_path / "results"), None, only, lambda line: None)
+    return StudyRequest("quick", 20260101, 1, str(tmp_path / "results"), None, only, lambda line: None)
 
 
 def test_class_accuracies_weighted_by_class_size_are_the_accuracy(request_for):
@@ -231,8 +231,8 @@ def test_clusters_add_up_to_leaves(request_for):
 def test_the_default_choice_of_epsilon_is_that_of_the_run(request_for):
     for config, table in (("chapter5_two_stage", "5.2"), ("chapter5_nested", "5.3")):
         run = runs.outcome(request_for, f"reproduce/{config}")
-        paths = readings._Paths(run, request_for)
-        default = next(iter(readings.EPSILON_TIES.values()))
+        paths = sensitivity._Paths(run, request_for)
+        default = next(iter(sensitivity.EPSILON_TIES.values()))
         plain = runs.cells(request_for, f"wickramarachchi2015:{table}", runs.of_lines(run.lines()), {})
         chosen = runs.cells(request_for, f"wickramarachchi2015:{table}", paths.of_choice(default), {})
         assert [c.ours for c in chosen] == pytest.approx([c.ours for c in plain]) and len(plain) == 4
@@ -246,7 +246,7 @@ def test_the_default_choice_of_epsilon_is_that_of_the_run(request_for):
 )  # fmt: skip
 def test_a_choice_among_equals_is_what_its_name_says(name, index):
     correct, leaves = [8, 9, 7, 9, 9, 8], [9, 3, 9, 3, 5, 1]
-    assert readings.EPSILON_TIES[name](correct, leaves) == index
+    assert sensitivity.EPSILON_TIES[name](correct, leaves) == index
 
 
 # -- documents ---------------------------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
         made["deviations-chapter3"]
     )
     assert "bupa" not in made["deviations-chapter3"]
-    assert made["deviations-chapter5"] == made["readings"] == "Not run with the full profile yet.\n"
+    assert made["deviations-chapter5"] == made["sensitivity"] == "Not run with the full profile yet.\n"
 
 
 def test_documents_are_not_emptied_by_a_folder_without_results(tmp_path, call):
@@ -285,7 +285,7 @@ def test_only_what_is_between_the_marks_of_a_block_is_made():
     assert once == "a\n<!-- begin summary -->\n\nnew\n\n<!-- end summary -->\nb\n"
     assert document.filled(once, {"summary": "new\n"}) == once
     with pytest.raises(ConfigError, match="no block 'summary'"):
-        document.filled(text, {"readings": ""})
+        document.filled(text, {"sensitivity": ""})
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
         (("chapter3", "--only", "dataset=wien"), "wine"),
         (("chapter3", "--only", "algorithm=hhcrt_a"), "Did you mean 'hhcart_a'"),
         (("chapter3", "--only", "algorithm=butif_svm"), "reproduce chapter3: --only leaves nothing of the full"),
-        (("readings", "--only", "dataset=income"), "reproduce readings: --only leaves nothing"),
+        (("sensitivity", "--only", "dataset=income"), "reproduce sensitivity: --only leaves nothing"),
     ],
 )
 def test_a_mistake_is_one_sentence(call, words, message):

@@ -58,7 +58,7 @@ def test_one_cluster_needs_no_merge_and_clusters_of_one_class_have_none():
 
 
 def test_overlap_merges_what_overlaps_where_centroids_merge_what_is_near():
-    # Class 0 is a long flat cloud around the origin. Class 1 lies inside it, 30 from its centre; class 2 is 20 above.
+    # Class 0 is a long flat cloud around the origin. Class 1 lies inside it, 30 from its center; class 2 is 20 above.
     flat = np.array([[x, y] for x in np.linspace(-50, 50, 51) for y in (-1.0, 1.0)])
     small = np.array([[x, y] for x in (-2.0, 0.0, 2.0) for y in (-1.0, 0.0, 1.0)])
     X = np.vstack([flat, small + np.array([30.0, 0.0]), small + np.array([0.0, 20.0])])

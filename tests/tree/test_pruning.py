@@ -95,7 +95,7 @@ def test_alphas_rise_subtrees_are_nested_and_leaves_fall():
 
 
 def test_each_member_is_the_smallest_tree_of_least_cost_at_its_alpha():
-    # Breiman et al. (1984), theorem 3.10: T(alpha) minimises R(T) + alpha * leaves.
+    # Breiman et al. (1984), theorem 3.10: T(alpha) minimizes R(T) + alpha * leaves.
     for seed in range(60):
         rng = np.random.default_rng([3, seed])
         tree = random_tree(rng, int(rng.integers(1, 7)))

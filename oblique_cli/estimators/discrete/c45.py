@@ -18,7 +18,7 @@ from oblique_cli.c45 import growing as c45
 from oblique_cli.c45.domain import Array, Domain, Ints
 from oblique_cli.c45.structure import DiscreteTree
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.estimators.discrete.discretizing import METHODS, Discretiser, coded
+from oblique_cli.estimators.discrete.discretizing import METHODS, Discretizer, coded
 from oblique_cli.fourier.extraction import spectrum_of
 from oblique_cli.fourier.spectrum import Spectrum, combination
 from oblique_cli.fourier.tcfs import TIE, ClassShares
@@ -67,7 +67,7 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
         check_classification_targets(labels)
         self.classes_, classes = np.unique(labels, return_inverse=True)
-        self.columns_ = Discretiser(self.discretization, self.n_bins, self.max_levels).learn(
+        self.columns_ = Discretizer(self.discretization, self.n_bins, self.max_levels).learn(
             rows, classes, len(self.classes_)
         )
         self.domain_ = Domain([column.cardinality for column in self.columns_])

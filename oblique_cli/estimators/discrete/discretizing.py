@@ -61,7 +61,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Discretiser:
+class Discretizer:
     """What columns of numbers become.
 
     method      for columns that are not levels: "mdl" cuts by class entropy as long as it pays, "quantile" into bins
@@ -105,7 +105,7 @@ def _with_usual(column: Column, known: Array) -> Column:
 
 
 def quantile_cuts(values: Array, n_bins: int) -> Array:
-    """Return at most n_bins - 1 cuts, halfway between neighbouring values, that divide rows as evenly as they can."""
+    """Return at most n_bins - 1 cuts, halfway between neighboring values, that divide rows as evenly as they can."""
     distinct, counts = np.unique(values, return_counts=True)
     below = np.cumsum(counts)[:-1] / len(values)  # share of rows up to each gap
     wanted = np.arange(1, n_bins) / n_bins
@@ -159,5 +159,5 @@ def _entropy(counts: Array) -> Array:
 def _halfway(distinct: Array, gaps: Ints) -> Array:
     low, high = distinct[gaps], distinct[gaps + 1]
     middle = 0.5 * low + 0.5 * high
-    # Two neighbouring floats have no number between them: the lower one is the cut, and belongs below.
+    # Two neighboring floats have no number between them: the lower one is the cut, and belongs below.
     return np.where(middle < high, middle, low)

@@ -1,4 +1,4 @@
-"""The scikit-learn faces of hierarchies: AVALANCHE, supervised taxonomies, and nearest neighbours with editing."""
+"""The scikit-learn faces of hierarchies: AVALANCHE, supervised taxonomies, and nearest neighbors with editing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from oblique_cli.hierarchy.dissimilarities import (
 )
 from oblique_cli.hierarchy.joining import upgma
 from oblique_cli.hierarchy.measures import extract_clusters, purity_thresholds
-from oblique_cli.hierarchy.neighbours import WEIGHTS, classify, nearest, votes, winners
+from oblique_cli.hierarchy.neighbors import WEIGHTS, classify, nearest, votes, winners
 from oblique_cli.hierarchy.staxac import GRAPHS, staxac
 from oblique_cli.hierarchy.structure import Taxonomy
 
@@ -41,7 +41,7 @@ PRECOMPUTED = "precomputed"
 BLOCK = 1000  # rows that are predicted at once, to bound memory
 
 DISTANCE: Mapping[str, Constraint] = {"metric": Choice((*METRICS, PRECOMPUTED)), "scaling": Choice(SCALINGS)}
-NEIGHBOURS: Mapping[str, Constraint] = {"n_neighbors": Integer(1), "weights": Choice(WEIGHTS), **DISTANCE}
+NEIGHBORS: Mapping[str, Constraint] = {"n_neighbors": Integer(1), "weights": Choice(WEIGHTS), **DISTANCE}
 TREES = ("staxac", "upgma")
 
 
@@ -118,7 +118,7 @@ class SupervisedTaxonomy(_OnDistances):
     Parameters
     ----------
     graph : {"nearest", "renewed", "gabriel"}, default "nearest"
-        Which clusters are neighbours: those nearest to each other at the beginning, whose union inherits the neighbours
+        Which clusters are neighbors: those nearest to each other at the beginning, whose union inherits the neighbors
         of both; those nearest to each other now; or those of the Gabriel graph, inherited too.
     threshold : float in (0, 1], default 1
         Purity of the clusters in `labels_`.
@@ -179,11 +179,11 @@ class SupervisedTaxonomy(_OnDistances):
         return tags
 
 
-# ---- nearest neighbours ----------------------------------------------------------------------------------------------
+# ---- nearest neighbors ----------------------------------------------------------------------------------------------
 
 
 class NearestNeighborsClassifier(ClassifierMixin, _OnDistances):
-    """The k-nearest-neighbour rule over all training rows, or those that an editor keeps (Amalaman 2015, chapter 6).
+    """The k-nearest-neighbor rule over all training rows, or those that an editor keeps (Amalaman 2015, chapter 6).
 
     Of rows at one distance the first is the nearer; of classes with equally many votes that of the nearest row wins.
 
@@ -192,7 +192,7 @@ class NearestNeighborsClassifier(ClassifierMixin, _OnDistances):
     n_neighbors : int, default 1
         k; all rows if fewer are kept. Wilson and WilsonProb edit with the same k.
     weights : {"uniform", "distance"}, default "uniform"
-        One vote a neighbour, or 1 / (1 + d).
+        One vote a neighbor, or 1 / (1 + d).
     metric : str, default "euclidean"
         As in `AvalancheClustering`. For "precomputed", X is (n, n) in fit and (m, n) in predict, distances to all
         training rows.
@@ -209,7 +209,7 @@ class NearestNeighborsClassifier(ClassifierMixin, _OnDistances):
         Rows kept, the size of the model; `depth_` is 0. The tables of experiments call the size leaves.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = NEIGHBOURS
+    constraints: ClassVar[Mapping[str, Constraint]] = NEIGHBORS
     # A configuration's data set holds rows, so "precomputed" is not for it.
     words: ClassVar[Mapping[str, Constraint]] = {"metric": Choice(METRICS)}
     needs_pruning_rows: ClassVar[bool] = False
@@ -287,7 +287,7 @@ class NearestNeighborsClassifier(ClassifierMixin, _OnDistances):
 
 
 class WilsonClassifier(NearestNeighborsClassifier):
-    """Nearest neighbours after Wilson editing: rows that the others' k-NN rule gets wrong are dropped.
+    """Nearest neighbors after Wilson editing: rows that the others' k-NN rule gets wrong are dropped.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class WilsonClassifier(NearestNeighborsClassifier):
         As in `NearestNeighborsClassifier`; n_neighbors serves editing and classification.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {"voting": Choice(WEIGHTS), **NEIGHBOURS}
+    constraints: ClassVar[Mapping[str, Constraint]] = {"voting": Choice(WEIGHTS), **NEIGHBORS}
 
     def __init__(
         self,
@@ -317,7 +317,7 @@ class WilsonClassifier(NearestNeighborsClassifier):
 
 
 class MultiEditClassifier(NearestNeighborsClassifier):
-    """Nearest neighbours after Multi-edit: random subsets edit each other until nothing is removed.
+    """Nearest neighbors after Multi-edit: random subsets edit each other until nothing is removed.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ class MultiEditClassifier(NearestNeighborsClassifier):
         "n_subsets": Integer(2),
         "edit_neighbors": Integer(1),
         "quiet_rounds": Integer(1),
-        **NEIGHBOURS,
+        **NEIGHBORS,
     }
 
     def __init__(
@@ -367,7 +367,7 @@ class MultiEditClassifier(NearestNeighborsClassifier):
 
 
 class SupervisedClusteringEditClassifier(NearestNeighborsClassifier):
-    """Nearest neighbours over the representatives of a supervised clustering (Eick, Zeidat & Vilalta 2004).
+    """Nearest neighbors over the representatives of a supervised clustering (Eick, Zeidat & Vilalta 2004).
 
     Parameters
     ----------
@@ -384,7 +384,7 @@ class SupervisedClusteringEditClassifier(NearestNeighborsClassifier):
     One integer is drawn from `random_state`; the starts of all climbs come from one stream named after it.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {"penalty": Real(0.0), "restarts": Integer(1), **NEIGHBOURS}
+    constraints: ClassVar[Mapping[str, Constraint]] = {"penalty": Real(0.0), "restarts": Integer(1), **NEIGHBORS}
 
     def __init__(
         self,
@@ -409,7 +409,7 @@ class SupervisedClusteringEditClassifier(NearestNeighborsClassifier):
 
 
 class HCEditClassifier(NearestNeighborsClassifier):
-    """Nearest neighbours after HC-edit: minority rows of the purest large sub-trees are dropped (section 6.3).
+    """Nearest neighbors after HC-edit: minority rows of the purest large sub-trees are dropped (section 6.3).
 
     Parameters
     ----------
@@ -445,7 +445,7 @@ class HCEditClassifier(NearestNeighborsClassifier):
         "beta": Optional(Real(0.0, 1.0, open_low=True)),
         "inner_folds": Integer(2),
         "graph": Choice(GRAPHS),
-        **NEIGHBOURS,
+        **NEIGHBORS,
     }
 
     def __init__(

@@ -21,7 +21,7 @@ from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Option
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.missing_values import refuse_missing
 from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
-from oblique_cli.estimators.oblique.clusters import Clustering, Clusters
+from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
@@ -188,10 +188,10 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         self._grow(rows, inverse.astype(np.int32), clusters.rows, seed)
         return self
 
-    def _clusters(self, X: Array, codes: NDArray[np.integer], seed: int) -> Clusters:
+    def _clusters(self, X: Array, codes: NDArray[np.integer], seed: int) -> ClassClusters:
         """The clusters of each class; a single class is one."""
         if len(self.classes_) == 1:
-            return Clusters(b"", [[np.arange(len(X))]], 0.0)
+            return ClassClusters(b"", [[np.arange(len(X))]], 0.0)
         settings = Clustering(**{name: getattr(self, name) for name in Clustering.__dataclass_fields__})
         return settings.of_classes(X, codes, list(self.classes_), seed)
 
@@ -296,14 +296,14 @@ def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:
     """
     spread = X.std(axis=0)
     spread = np.where((spread > 0) & (X.max(axis=0) > X.min(axis=0)), spread, np.inf)
-    centre = X.mean(axis=0)
+    center = X.mean(axis=0)
     machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit((X - centre) / spread, group)
+        machine.fit((X - center) / spread, group)
     w = machine.coef_[0] / spread
     length = float(np.linalg.norm(w))
     if not length > 0:
         return None
     w = w / length
-    return Plane(w, float(centre @ w - machine.intercept_[0] / length), 0.0)
+    return Plane(w, float(center @ w - machine.intercept_[0] / length), 0.0)

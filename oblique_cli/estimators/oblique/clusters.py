@@ -36,7 +36,7 @@ class Clustering:
     n_init: int
     max_steps: int
 
-    def of_classes(self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int) -> Clusters:
+    def of_classes(self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int) -> ClassClusters:
         """Return the clusters of each class as row numbers of X.
 
         X : (n, p); codes : (n,) positions in `classes`, which has two labels or more, each present
@@ -55,7 +55,7 @@ class Clustering:
             rows = np.flatnonzero(codes == code)
             groups = self.of_class(X[rows], label, seeds.integer(seed, "class", code))
             found.append([rows[group] for group in groups])
-        _latest = Clusters(digest, found, time.perf_counter() - started)
+        _latest = ClassClusters(digest, found, time.perf_counter() - started)
         return _latest
 
     def _digest(self, X: Array, codes: NDArray[np.integer], seed: int) -> bytes:
@@ -127,7 +127,7 @@ class Clustering:
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class ClassClusters:
     """The clusters of all classes.
 
     digest    of everything that decides them
@@ -140,7 +140,7 @@ class Clusters:
     seconds: float
 
 
-_latest: Clusters | None = None
+_latest: ClassClusters | None = None
 
 
 class _Mixtures:

@@ -404,7 +404,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         return pruning.reduced_error(tree, *kept)
 
     def _prune_by_cv(self, tree: Tree, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
-        """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighbouring
+        """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighboring
         complexities of the main tree, and the member of least total error is chosen by the c-SE rule."""
         path = pruning.cost_complexity_path(tree)
         folds = min(self.pruning_folds, len(training.X))

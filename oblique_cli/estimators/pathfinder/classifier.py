@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from oblique_cli.constraints import Constraint, Integer, Real, check
 from oblique_cli.errors import ConfigError
-from oblique_cli.pathfinder.clusters import Grid
+from oblique_cli.pathfinder.clusters import CellGrid
 from oblique_cli.pathfinder.growing import RegionTree, export_text, grow
 
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    tree_ : RegionTree, in features normalised to [0, 1] on the training rows
+    tree_ : RegionTree, in features normalized to [0, 1] on the training rows
     grid_size_ : int
     reject_ : (n,) bool, which training rows are rejected
     classes_ : (C,) class labels
@@ -118,7 +118,7 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
         self._low = rows.min(axis=0)
         half = rows.max(axis=0) / 2 - self._low / 2
         self._half_width = np.where(half > 0, half, 1.0)
-        U = self._normalised(rows)
+        U = self._normalized(rows)
         sizes = range(SMALLEST_GRID, self.max_grid_size + 1) if self.grid_size == "auto" else [int(self.grid_size)]
         best: tuple[int, int, RegionTree, NDArray[np.bool_]] | None = None
         for size in sizes:
@@ -142,14 +142,14 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
         """Return the class of each row's leaf, and whether the row is rejected. X : (n, p); returns (n,), (n,) bool."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        leaves, rejected = self.tree_.apply(self._normalised(rows))
+        leaves, rejected = self.tree_.apply(self._normalized(rows))
         return self.classes_.take(self._labels(self.tree_)[leaves]), rejected
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the class shares of each row's leaf. X : (n, p); returns (n, C), columns in the order of classes_."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        leaves, _ = self.tree_.apply(self._normalised(rows))
+        leaves, _ = self.tree_.apply(self._normalized(rows))
         counts = np.array([node.counts for node in self.tree_.nodes], dtype=np.float64)[leaves]
         return counts / counts.sum(axis=1, keepdims=True)
 
@@ -177,12 +177,12 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
         return export_text(self.tree_, features, class_names or [str(label) for label in self.classes_])
 
     def _grown(self, U: Array, codes: NDArray[np.int32], size: int) -> RegionTree:
-        grid = Grid(size, self.alpha / 100, self.theta / 100)
+        grid = CellGrid(size, self.alpha / 100, self.theta / 100)
         return grow(U, codes, len(self.classes_), grid, self.min_node / 100 * len(U), self.min_gain / 100)
 
     def _labels(self, tree: RegionTree) -> NDArray[np.intp]:
         return np.array([node.label for node in tree.nodes])
 
-    def _normalised(self, X: Array) -> Array:
+    def _normalized(self, X: Array) -> Array:
         # By halves, since the range of finite numbers need not be finite.
         return np.ascontiguousarray((X / 2 - self._low / 2) / self._half_width)

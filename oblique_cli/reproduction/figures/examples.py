@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from oblique_cli import data
 from oblique_cli.data.synthetic import SEED
 from oblique_cli.drawing import partition
-from oblique_cli.drawing.canvas import blank, colour
+from oblique_cli.drawing.canvas import blank, color
 from oblique_cli.drawing.diagram import drawing
 from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -20,11 +20,11 @@ from oblique_cli.geometry import (
     class_covariance,
     clustering_hyperplane,
     householder,
-    normalise_plane,
+    normalize_plane,
     principal_axes,
     unit_scatter,
 )
-from oblique_cli.reproduction.figures.illustrations import Picture, Setting, illustration
+from oblique_cli.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Arr
         # The plane near its own rows and far from the others': the quotient of the other's moment by one's own.
         w, _ = clustering_hyperplane(mine, other)
         assert w is not None  # two clouds of points in the plane
-        plane = normalise_plane(w)
+        plane = normalize_plane(w)
         assert plane is not None
         planes.append(plane)
     return planes[0], planes[1]
@@ -114,7 +114,7 @@ def _scatter(axes: Axes, dataset: Dataset, title: str, tree: Tree | None = None)
     "direction is an axis, a split along the second axis finds it.",
     SEED,
 )
-def householder_reflection(setting: Setting) -> Picture:
+def householder_reflection(setting: FigureSetting) -> Picture:
     """Two bands, their reflection, and the one split in the original space."""
     dataset = data.load("two_bands", setting.data_dir, setting.offline)
     figure, axes = blank(1, 3)
@@ -133,13 +133,13 @@ def householder_reflection(setting: Setting) -> Picture:
     axes[1].axhline((below.max() + above.min()) / 2, color="black")
     tree, plain = full_tree("hhcart_d", dataset), full_tree("axis_parallel", dataset)
     _scatter(axes[2], dataset, "split in the original space", tree)
-    partition.cuts(axes[2], plain, box, colour="0.6", width=0.6)
+    partition.cuts(axes[2], plain, box, color="0.6", width=0.6)
     off = angle(tree.coef_[0], (-directions[0][1], directions[0][0]))
     return Picture(
         figure,
         f"HHCART(D) has {tree.n_leaves} leaves and {accuracy(tree, dataset):.0f} % of the rows right, its split "
         f"{off:.1f} degrees from the eigenvector of class 1; in the reflected space the classes are apart by "
-        f"{above.min() - below.max():.3f} along the second axis. An axis-parallel tree (grey) has {plain.n_leaves} "
+        f"{above.min() - below.max():.3f} along the second axis. An axis-parallel tree (gray) has {plain.n_leaves} "
         "leaves.",
     )
 
@@ -152,7 +152,7 @@ def householder_reflection(setting: Setting) -> Picture:
     "and terminal nodes 5, 6, 7, 8, 18 and 19.",
     SEED,
 )
-def hhcart_growth(setting: Setting) -> Picture:
+def hhcart_growth(setting: FigureSetting) -> Picture:
     """The five splits in the thesis' order, ours in black and the printed ones dashed."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)
@@ -185,7 +185,7 @@ def hhcart_growth(setting: Setting) -> Picture:
     "oblique splits need fewer leaves than axis-parallel ones (sections 3.4 and 5.1.3).",
     SEED,
 )
-def partitions(setting: Setting) -> Picture:
+def partitions(setting: FigureSetting) -> Picture:
     """One panel an algorithm."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     names = ("axis_parallel", "hhcart_a", "hhcrv", "gdt", "hhgdt", "oc1")
@@ -211,7 +211,7 @@ def partitions(setting: Setting) -> Picture:
     "to 5 and 6 to 9, which are drawn here.)",
     SEED,
 )
-def range_space(setting: Setting) -> Picture:
+def range_space(setting: FigureSetting) -> Picture:
     """The nine points of Table 5.1."""
     X = np.repeat(np.arange(1.0, 10.0), 2).reshape(-1, 2)
     y = (np.arange(9) > 4).astype(np.int32)
@@ -224,9 +224,9 @@ def range_space(setting: Setting) -> Picture:
     for code, (mine, other) in enumerate(((A, B), (B, A))):
         w, case = clustering_hyperplane(mine, other)
         assert w is not None
-        plane = normalise_plane(w)
+        plane = normalize_plane(w)
         assert plane is not None
-        partition.line(axes[0], plane, box, color=colour(code), linestyle="--" if code == 0 else "-")
+        partition.line(axes[0], plane, box, color=color(code), linestyle="--" if code == 0 else "-")
         middle = X[y == code].mean(axis=0)
         seen.append(
             f"class {code + 1}: case {case}, normal ({plane[0]:.4f}, {plane[1]:.4f}), "
@@ -243,7 +243,7 @@ def range_space(setting: Setting) -> Picture:
     "unnecessarily large, and HHGDT's is simpler.",
     SEED,
 )
-def two_class(setting: Setting) -> Picture:
+def two_class(setting: FigureSetting) -> Picture:
     """Scatter, clustering hyperplanes, and both partitions."""
     dataset = data.load("three_clouds", setting.data_dir, setting.offline)
     gdt, hhgdt = full_tree("gdt", dataset), full_tree("hhgdt", dataset)
@@ -252,8 +252,8 @@ def two_class(setting: Setting) -> Picture:
     box = _scatter(axes[1], dataset, "clustering hyperplanes")
     # Class 2 is the larger one, so it is GDT's positive class.
     second, first = clustering_planes(dataset.X, dataset.y == 1)
-    partition.line(axes[1], second, box, color=colour(1))
-    partition.line(axes[1], first, box, color=colour(0), linestyle="--")
+    partition.line(axes[1], second, box, color=color(1))
+    partition.line(axes[1], first, box, color=color(0), linestyle="--")
     for panel, name, tree in ((axes[2], "GDT", gdt), (axes[3], "HHGDT", hhgdt)):
         _scatter(panel, dataset, f"{name}: {tree.n_leaves} leaves", tree)
     crossed = clouds_crossed(dataset, second)
@@ -282,7 +282,7 @@ def clouds_crossed(dataset: Dataset, plane: Array) -> int:
     "axis and searches all axes of the reflected space; unpruned, HHGDT's tree is simpler than GDT's.",
     SEED,
 )
-def five_class(setting: Setting) -> Picture:
+def five_class(setting: FigureSetting) -> Picture:
     """Scatter, the bisector, the reflected space, HHGDT's best split, both partitions."""
     dataset = data.load("five_clouds", setting.data_dir, setting.offline)
     gdt, hhgdt = full_tree("gdt", dataset), full_tree("hhgdt", dataset)
@@ -319,7 +319,7 @@ def five_class(setting: Setting) -> Picture:
     "representative vector captures it.",
     SEED,
 )
-def representative_vector(setting: Setting) -> Picture:
+def representative_vector(setting: FigureSetting) -> Picture:
     """The class with its ellipse, both vectors, and what trees make of them."""
     dataset = data.load("extreme_values", setting.data_dir, setting.offline)
     rows = dataset.X[dataset.y == 0]
@@ -332,9 +332,9 @@ def representative_vector(setting: Setting) -> Picture:
         (axes[1], "dominant eigenvector", dominant),
         (axes[2], "class representative vector", representative),
     )
-    centre, spread = rows[usual].mean(axis=0), np.linalg.cholesky(4.0 * np.cov(rows[usual].T))
+    center, spread = rows[usual].mean(axis=0), np.linalg.cholesky(4.0 * np.cov(rows[usual].T))
     turn = np.linspace(0.0, 2.0 * np.pi, 60)
-    ellipse = centre + np.column_stack([np.cos(turn), np.sin(turn)]) @ spread.T
+    ellipse = center + np.column_stack([np.cos(turn), np.sin(turn)]) @ spread.T
     for panel, title, vector in panels:
         partition.frame(panel, box, title)
         partition.points(panel, rows, np.zeros(len(rows), dtype=int))
@@ -344,8 +344,8 @@ def representative_vector(setting: Setting) -> Picture:
             partition.line(panel, np.array([-vector[1], vector[0], vector[1] * middle[0] - vector[0] * middle[1]]), box,
                            color="black")  # fmt: skip
     trees = {name: full_tree(name, dataset) for name in ("hhcart_d", "hhcrv")}
-    _scatter(axes[3], dataset, "HHCRV; HHCART(D) in grey", trees["hhcrv"])
-    partition.cuts(axes[3], trees["hhcart_d"], surroundings(dataset.X), colour="0.5", width=0.8)
+    _scatter(axes[3], dataset, "HHCRV; HHCART(D) in gray", trees["hhcrv"])
+    partition.cuts(axes[3], trees["hhcart_d"], surroundings(dataset.X), color="0.5", width=0.8)
     return Picture(
         figure,
         f"the dominant eigenvector is {angle(major, dominant):.0f} degrees off the majority's main direction, the "
@@ -377,7 +377,7 @@ def class_directions(rows: Array) -> tuple[Array, Array, Array, NDArray[np.bool_
     "only, do not.",
     SEED,
 )
-def checkerboard(setting: Setting) -> Picture:
+def checkerboard(setting: FigureSetting) -> Picture:
     """The hyperplanes of the root and its left child, GDT and OC1."""
     dataset = data.load("checkerboard_4x4", setting.data_dir, setting.offline)
     figure, axes = blank(1, 2, width=3.4, height=3.4)
@@ -420,7 +420,7 @@ def off_the_board(tree: Tree, node: int) -> tuple[float, float]:
     "terminal nodes at depths 2, 2, 2, 3, 4 and 4.",
     SEED,
 )
-def tree_of_five_classes(setting: Setting) -> Picture:
+def tree_of_five_classes(setting: FigureSetting) -> Picture:
     """The tree as a diagram."""
     dataset = data.load("five_regions", setting.data_dir, setting.offline)
     tree = full_tree("hhcart_a", dataset)

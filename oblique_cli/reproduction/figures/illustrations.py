@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Setting:
+class FigureSetting:
     """Where data sets come from, as `data.load` takes it."""
 
     data_dir: str | None = None
@@ -43,7 +43,7 @@ class Illustration:
     remakes: str
     claim: str
     seed: int
-    draw: Callable[[Setting], Picture]
+    draw: Callable[[FigureSetting], Picture]
 
 
 FIGURES: Registry[Illustration] = Registry("figure", "oblique figures --list")
@@ -51,10 +51,10 @@ FIGURES: Registry[Illustration] = Registry("figure", "oblique figures --list")
 
 def illustration(
     name: str, title: str, remakes: str, claim: str, seed: int
-) -> Callable[[Callable[[Setting], Picture]], Callable[[Setting], Picture]]:
+) -> Callable[[Callable[[FigureSetting], Picture]], Callable[[FigureSetting], Picture]]:
     """Decorator that registers a function as the figure `name`."""
 
-    def keep(draw: Callable[[Setting], Picture]) -> Callable[[Setting], Picture]:
+    def keep(draw: Callable[[FigureSetting], Picture]) -> Callable[[FigureSetting], Picture]:
         FIGURES.register(name)(Illustration(name, title, remakes, claim, seed, draw))
         return draw
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from oblique_cli import seeds
-from oblique_cli.drawing.canvas import blank, colour, marker
+from oblique_cli.drawing.canvas import blank, color, marker
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.discrete.discretizing import coded
-from oblique_cli.reproduction.figures.illustrations import Picture, Setting, illustration
+from oblique_cli.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 from oblique_cli.reproduction.studies.odt import SETTINGS, Sample
 
 SEED = 20260101
 NAMES = ("spect", "house_votes", "contraceptive")
 
 
-def samples(setting: Setting) -> dict[str, Sample]:
+def samples(setting: FigureSetting) -> dict[str, Sample]:
     """Return training and test rows of the data sets that are drawn."""
     return {name: SETTINGS[name].load(setting.data_dir, setting.offline, SEED) for name in NAMES}
 
@@ -28,7 +28,7 @@ def samples(setting: Setting) -> dict[str, Sample]:
     "and 10 are kept; on Votes 5 are kept.",
     SEED,
 )
-def variance(setting: Setting) -> Picture:
+def variance(setting: FigureSetting) -> Picture:
     """One panel a data set, with inner products and with covariances: the paper does not say which."""
     figure, axes = blank(1, len(NAMES), width=2.6, height=2.6)
     seen = []
@@ -40,7 +40,7 @@ def variance(setting: Setting) -> Picture:
             model = make("odt", random_state=seeds.integer(SEED, name, 0), **options).fit(X, y)
             ratios = 100.0 * model.components_.ratios[:k]
             at = np.arange(1, len(ratios) + 1)
-            place.plot(at, ratios, color=colour(code), marker=marker(code), ms=3, label=label)
+            place.plot(at, ratios, color=color(code), marker=marker(code), ms=3, label=label)
             firsts.append(f"{ratios[0]:.1f} % ({label})")
         place.set_title(name)
         place.set_xlabel("component")
@@ -58,7 +58,7 @@ def variance(setting: Setting) -> Picture:
     "reconstructed trees are more accurate than the C4.5 trees of SPECT: dropping coefficients acts as pruning.",
     SEED,
 )
-def reconstructed(setting: Setting) -> Picture:
+def reconstructed(setting: FigureSetting) -> Picture:
     """Errors on the test rows above, numbers of nodes below, a pair of points a tree."""
     figure, axes = blank(2, len(NAMES), width=2.6, height=2.2)
     seen = []
@@ -71,7 +71,7 @@ def reconstructed(setting: Setting) -> Picture:
             nodes.append([t.n_nodes for t in trees])
             for place, values in ((axes[column], errors[-1]), (axes[len(NAMES) + column], nodes[-1])):
                 at = np.arange(1, len(trees) + 1)
-                place.plot(at, values, color=colour(code), marker=marker(code), ms=3, lw=0.5, label=label)
+                place.plot(at, values, color=color(code), marker=marker(code), ms=3, lw=0.5, label=label)
         axes[column].set_title(name)
         axes[column].set_ylabel("error, %")
         axes[len(NAMES) + column].set_ylabel("nodes")

@@ -7,10 +7,10 @@ import numpy as np
 from oblique_cli import data
 from oblique_cli.data.synthetic import SEED
 from oblique_cli.drawing import partition
-from oblique_cli.drawing.canvas import blank, colour, tint
+from oblique_cli.drawing.canvas import blank, color, tint
 from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
-from oblique_cli.reproduction.figures.illustrations import Picture, Setting, illustration
+from oblique_cli.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 
 # Cells along an axis, Table 3.4.
 GRIDS = {"patches_4": 20, "patches_6": 20, "sine_2d": 12, "circles_2d": 18}
@@ -25,7 +25,7 @@ STEPS = 100  # points along an axis at which the regions are looked up
     "rejected, 2.2 leaves on 6Patches and 2.4 on 2DCircles with 2.3 and 6.1 % rejected (cross-validated).",
     SEED,
 )
-def pathfinder_regions(setting: Setting) -> Picture:
+def pathfinder_regions(setting: FigureSetting) -> Picture:
     """One panel a set: tints of the classes, white where a row is rejected, and the root's clusters of one class."""
     figure, axes = blank(2, 2, width=2.3, height=2.3)
     seen = []
@@ -47,7 +47,7 @@ def pathfinder_regions(setting: Setting) -> Picture:
             low, width = dataset.X.min(axis=0), np.ptp(dataset.X, axis=0)
             for corners in root.corners:
                 x, y = (corners[[0, 2]] * width[0] + low[0]), (corners[[1, 3]] * width[1] + low[1])
-                panel.plot(x[[0, 1, 1, 0, 0]], y[[0, 0, 1, 1, 0]], color=colour(root.pivot), linewidth=0.8)
+                panel.plot(x[[0, 1, 1, 0, 0]], y[[0, 0, 1, 1, 0]], color=color(root.pivot), linewidth=0.8)
             panel.plot(*(root.points * width + low).T, linestyle="none", marker="x", markersize=3.0, color="black")
         seen.append(
             f"{dataset.name}: {model.n_leaves_} leaves, {0 if root is None else root.n_clusters} clusters at the root, "

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from oblique_cli import config
-from oblique_cli.drawing.canvas import blank, colour
+from oblique_cli.drawing.canvas import blank, color
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments.tuning_curves import Curve, tuning_curves
-from oblique_cli.reproduction.figures.illustrations import Picture, Setting, illustration
+from oblique_cli.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ SEED = 20260101
 EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
 
 
-def curves(scheme: str, datasets: Sequence[str], setting: Setting, folds: int = 10) -> list[Curve]:
+def curves(scheme: str, datasets: Sequence[str], setting: FigureSetting, folds: int = 10) -> list[Curve]:
     """Return the curves of GDT and HHGDT by the protocol of section 5.2; `folds` is ten in the thesis, in and out."""
     experiment = config.from_mapping(
         {
@@ -39,8 +39,8 @@ def panel(axes: Axes, mine: Sequence[Curve], title: str) -> None:
     floor = min(min(curve.accuracy) for curve in mine) - 1.0
     for k, curve in enumerate(mine):
         best = curve.accuracy[curve.values.index(curve.chosen)]
-        axes.plot(curve.values, curve.accuracy, color=colour(k), linewidth=1.0, label=ALGORITHMS[curve.algorithm].title)
-        axes.plot([curve.chosen] * 2, [floor, best], color=colour(k), linestyle="--", linewidth=0.8)
+        axes.plot(curve.values, curve.accuracy, color=color(k), linewidth=1.0, label=ALGORITHMS[curve.algorithm].title)
+        axes.plot([curve.chosen] * 2, [floor, best], color=color(k), linestyle="--", linewidth=0.8)
         axes.plot([curve.chosen], [best], marker="o", markersize=4.0, color="red", linestyle="none", zorder=3)
     axes.set_ylim(floor, max(max(curve.accuracy) for curve in mine) + 1.0)
     axes.set_title(title)
@@ -54,7 +54,7 @@ def panel(axes: Axes, mine: Sequence[Curve], title: str) -> None:
     "0.16 is chosen on BS and 0.3 on BUPA.",
     SEED,
 )
-def epsilon_two_stage(setting: Setting) -> Picture:
+def epsilon_two_stage(setting: FigureSetting) -> Picture:
     """One panel a data set."""
     found = curves("two_stage", ("balance_scale", "bupa"), setting)
     figure, axes = blank(1, 2, width=4.0)
@@ -74,7 +74,7 @@ def epsilon_two_stage(setting: Setting) -> Picture:
     return Picture(figure, "; ".join(seen) + ".")
 
 
-def _by_fold(name: str, setting: Setting) -> Picture:
+def _by_fold(name: str, setting: FigureSetting) -> Picture:
     found = curves("nested", (name,), setting)
     figure, axes = blank(2, 5, width=2.1, height=2.0)
     for fold, place in enumerate(axes):
@@ -101,7 +101,7 @@ def _by_fold(name: str, setting: Setting) -> Picture:
     "epsilon varies between 0.06 and 0.18 (0.11 to 0.19 in its tables), around 90 % at each optimum.",
     SEED,
 )
-def epsilon_folds_balance_scale(setting: Setting) -> Picture:
+def epsilon_folds_balance_scale(setting: FigureSetting) -> Picture:
     """One panel a fold of repetition 1."""
     return _by_fold("balance_scale", setting)
 
@@ -113,6 +113,6 @@ def epsilon_folds_balance_scale(setting: Setting) -> Picture:
     "epsilon varies between 0.25 and 0.34 (0.25 to 0.37 in Table 5.5), with about 66 to 72 % at the optima.",
     SEED,
 )
-def epsilon_folds_bupa(setting: Setting) -> Picture:
+def epsilon_folds_bupa(setting: FigureSetting) -> Picture:
     """One panel a fold of repetition 1."""
     return _by_fold("bupa", setting)

@@ -18,8 +18,8 @@ BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -
 DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "README.md")
 # Blocks that show a table as a study left it, and the file it is in.
 COPIED = {
-    "readings": "readings_agreement",
-    "stage-1": "readings_stage_1",
+    "sensitivity": "sensitivity_agreement",
+    "stage-1": "sensitivity_stage_1",
     "mpsvm-ranks": "mpsvm_ranks",
     "mpsvm-tests": "mpsvm_tests",
     "mpsvm-verdicts": "mpsvm_verdicts",
@@ -41,7 +41,7 @@ def blocks(results: Path) -> dict[str, str]:
 
     summary         how many cells agree, by table and metric, and what it took
     deviations-X    the cells of study X that deviate, with their reasons
-    the others are COPIED, such as readings (readings and agreement) and stage-1 (Table 5.2 under other draws of the
+    the others are COPIED, such as sensitivity (readings and agreement) and stage-1 (Table 5.2 under other draws of the
     cross-validation that chooses epsilon)
     """
     studies = [name for name, study in STUDIES.items() if study.tables]

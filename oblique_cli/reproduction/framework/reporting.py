@@ -17,7 +17,7 @@ from typing import Any
 from oblique_cli import published
 from oblique_cli.data import files
 from oblique_cli.errors import DataError, StoreError
-from oblique_cli.evaluation.tables import MISSING, Grid, Sheet, render
+from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
 from oblique_cli.reproduction.framework.cells import (
     AGREES,
     DEVIATES,
@@ -28,7 +28,7 @@ from oblique_cli.reproduction.framework.cells import (
     agreement,
     unexplained,
 )
-from oblique_cli.reproduction.framework.studies import ExtraTable, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
 
 REASONS = Path(__file__).with_name("reasons.csv")
 UNEXPLAINED = "unexplained"
@@ -49,7 +49,7 @@ def reasons() -> dict[tuple[str, ...], str]:
 
 
 @dataclass(frozen=True)
-class Report:
+class StudyReport:
     """A study's result as it is shown and kept.
 
     baseline    cells of the committed quick profile, () if this is no quick profile or there is none
@@ -57,7 +57,7 @@ class Report:
 
     study: Study
     result: StudyResult
-    request: Request
+    request: StudyRequest
     baseline: tuple[Cell, ...] = ()
 
     @property
@@ -123,9 +123,9 @@ class Report:
         grids = []
         for reference in dict.fromkeys(cell.table for cell in cells):
             header, rows = grid_rows([cell for cell in cells if cell.table == reference])
-            grids.append(Grid(header, rows, left=3, caption=f"{reference}: {published.find(reference).caption}"))
+            grids.append(TextGrid(header, rows, left=3, caption=f"{reference}: {published.find(reference).caption}"))
         for table in self.result.tables:
-            grids.append(Grid(table.header, table.rows, left=table.left, caption=table.caption))
+            grids.append(TextGrid(table.header, table.rows, left=table.left, caption=table.caption))
         return Sheet(
             title=f"{self.study.title}, {self.request.profile} profile",
             grids=(*grids, summary_grid(cells)) if cells else tuple(grids),
@@ -156,11 +156,11 @@ class Report:
         return notes
 
 
-def of(study: Study, result: StudyResult, request: Request) -> Report:
+def of(study: Study, result: StudyResult, request: StudyRequest) -> StudyReport:
     """Return the report of a result, beside the committed baseline if the profile is quick and there is one."""
     path = Path(request.results) / f"baseline_quick_{study.name}.csv"
     baseline = read_cells(path) if request.profile == "quick" and path.is_file() else ()
-    return Report(study, result, request, baseline)
+    return StudyReport(study, result, request, baseline)
 
 
 def regressions(baseline: Iterable[Cell], cells: Iterable[Cell], *, complete: bool) -> list[str]:
@@ -261,13 +261,13 @@ def verdict_text(cell: Cell, given: Mapping[tuple[str, ...], str] | None = None)
     return cell.note if cell.verdict == NOT_RUN and cell.note else cell.verdict
 
 
-def summary_grid(cells: Iterable[Cell]) -> Grid:
+def summary_grid(cells: Iterable[Cell]) -> TextGrid:
     """Return how many cells agree, by table and metric."""
     rows = tuple(
         (table, metric, str(found.agree), str(found.compared), str(found.not_run))
         for (table, metric), found in agreement(cells).items()
     )
-    return Grid(("table", "metric", "agree", "of", "not run"), rows, left=2, caption="How many cells agree")
+    return TextGrid(("table", "metric", "agree", "of", "not run"), rows, left=2, caption="How many cells agree")
 
 
 def _shown(mean: float | None, sd: float | None) -> str:

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from oblique_cli import config, published
 from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.evaluation.tables import Line, Table, summarise
+from oblique_cli.evaluation.tables import Line, ResultTable, summarize
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import Experiment, Row, Tuning
 from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.cells import Cell
-from oblique_cli.reproduction.framework.studies import Cost, Request
+from oblique_cli.reproduction.framework.studies import Cost, StudyRequest
 
 QUICK_REPEATS = 2
 QUICK_ROWS = 800  # of the largest data set of a quick profile
@@ -31,7 +31,7 @@ class Outcome:
     experiment: Experiment
     rows: tuple[Row, ...]
     tunings: tuple[Tuning, ...]
-    table: Table
+    table: ResultTable
     cost: Cost
     exit_code: int
 
@@ -42,7 +42,7 @@ class Outcome:
 
 
 def outcome(
-    request: Request,
+    request: StudyRequest,
     name: str,
     *overrides: str,
     datasets: Iterable[str] | None = None,
@@ -113,7 +113,7 @@ def outcome(
         experiment,
         tuple(rows),
         tuple(tunings),
-        summarise(rows, experiment, titles=titles),
+        summarize(rows, experiment, titles=titles),
         cost,
         summary.exit_code,
     )
@@ -138,7 +138,7 @@ Number = tuple[float | None, float | None, str]
 Ours = Callable[[Published, str], Number | None]
 
 
-def cells(request: Request, reference: str, ours: Ours, not_run: Mapping[str, str]) -> tuple[Cell, ...]:
+def cells(request: StudyRequest, reference: str, ours: Ours, not_run: Mapping[str, str]) -> tuple[Cell, ...]:
     """Return the cells of a published table.
 
     ours        finds our number for a published one and the name of its data set, or returns None

@@ -16,7 +16,7 @@ from oblique_cli.experiments.running import count_workers, failed
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import Job, Row
 from oblique_cli.reproduction.framework.runs import DATABASE
-from oblique_cli.reproduction.framework.studies import Request
+from oblique_cli.reproduction.framework.studies import StudyRequest
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *deci
     return Job(key, dataset, algorithm, repeat, 0, seed)
 
 
-def take(request: Request, study: str, calls: Sequence[Call]) -> Steps:
+def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
     """Take those steps of a study that are not stored yet, and return the rows of all in the order of `calls`.
 
     calls   a step's job, what makes its row, and the arguments that follow the job

@@ -14,7 +14,7 @@ PROFILES = ("quick", "full")
 
 
 @dataclass(frozen=True)
-class Request:
+class StudyRequest:
     """What is asked of a study.
 
     profile     "full" is the published protocol; "quick" the small bundled data sets and two repetitions
@@ -94,7 +94,7 @@ class Study(ABC):
     title       one line for people
     tables      references of the published tables, such as "wickramarachchi2015:3.1"
     in_all      whether `oblique reproduce all` runs it
-    selects     what `only` may name: kinds of `Request.only`
+    selects     what `only` may name: kinds of `StudyRequest.only`
     """
 
     name: ClassVar[str]
@@ -104,7 +104,7 @@ class Study(ABC):
     selects: ClassVar[tuple[str, ...]] = ("dataset", "algorithm")
 
     @abstractmethod
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run or resume the experiments and return every cell of the tables that `request` asks for."""
 
 

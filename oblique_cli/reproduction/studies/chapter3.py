@@ -20,7 +20,7 @@ from oblique_cli.reproduction.framework.runs import (
     outcome,
     total,
 )
-from oblique_cli.reproduction.framework.studies import STUDIES, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
 
 THESIS = "wickramarachchi2015"
 SAMPLINGS = ("SRS", "STRS")
@@ -37,7 +37,7 @@ class Chapter3(Study):
     title = "HHCART against OC1 and QUEST, random and stratified folds (thesis, chapter 3)"
     tables = tuple(f"{THESIS}:{table}" for table in ("3.1", "3.2", "3.3", "3.4"))
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run Table 3.1, the stratified folds of Tables 3.2 and 3.3, and Table 3.4."""
         random = [outcome(request, "reproduce/chapter3"), outcome(request, "reproduce/chapter3_shuttle")]
         stratified = [

@@ -10,7 +10,7 @@ from oblique_cli.nouns import Row
 from oblique_cli.published.reading import Published, numbers
 from oblique_cli.reproduction.framework.cells import Cell
 from oblique_cli.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
-from oblique_cli.reproduction.framework.studies import STUDIES, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
 
 THESIS = "wickramarachchi2015"
 SINGLE_REPETITIONS = "5.4"
@@ -32,7 +32,7 @@ class Chapter5(Study):
     title = "GDT against HHGDT, two-stage and nested, and HHCRV against OC1 (thesis, chapter 5)"
     tables = tuple(f"{THESIS}:5.{table}" for table in range(2, 10))
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run Tables 5.2, 5.3 and 5.9, and read the others from their folds."""
         two_stage = outcome(request, "reproduce/chapter5_two_stage")
         shuttle = outcome(request, "reproduce/chapter5_shuttle")

@@ -15,7 +15,7 @@ from oblique_cli.reproduction.framework.runs import (
     outcome,
     total,
 )
-from oblique_cli.reproduction.framework.studies import STUDIES, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
 
 THESIS = "wickramarachchi2015"
 
@@ -31,7 +31,7 @@ class Chapter6(Study):
     title = "Bottom-up trees with SVM and HHBUT splits against top-down trees (thesis, chapter 6)"
     tables = tuple(f"{THESIS}:6.{table}" for table in range(1, 5))
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run Tables 6.1 and 6.2, and the sets of Table 3.1 that stand in Tables 6.3 and 6.4."""
         by_bic = outcome(request, "reproduce/chapter6_bic")
         by_cv = outcome(request, "reproduce/chapter6_cv") if request.profile == "full" else None

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
-from oblique_cli.reproduction.framework.studies import STUDIES, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
 
 PAPER = "manwani2012"
 MACHINES = ("gdt_svm_gaussian", "gdt_svm_linear", "gdt_gepsvm_linear", "gdt_gepsvm_gaussian")
@@ -25,7 +25,7 @@ class GeometricTree(Study):
     title = "GDT against OC1, CART-LC, SVM and GEPSVM (Manwani & Sastry 2012)"
     tables = (f"{PAPER}:II", f"{PAPER}:III")
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run the trees of Table II and the machines of Table III."""
         trees = outcome(request, "reproduce/gdt_trees")
         machines = [outcome(request, f"reproduce/{name}") for name in MACHINES]

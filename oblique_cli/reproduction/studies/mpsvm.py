@@ -22,10 +22,10 @@ from oblique_cli.experiments.running import load_datasets
 from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.cells import Cell
 from oblique_cli.reproduction.framework.runs import Outcome, outcome, qualifier, total
-from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 
 PAPER = "zhang2014"
-TITLES = [algorithm.title for algorithm in ALGORITHMS.values() if algorithm.kind is FOREST]
+TITLES = [algorithm.title for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
 BASES = ("RaF", "RoF", "RRoF")
 RULES = ("T", "P", "N")
 SWEEPS = ("minleaf2", "minleaf3", "mtry", "readings")
@@ -45,7 +45,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class Scores(NamedTuple):
+class MethodScores(NamedTuple):
     """Accuracies, data sets x methods, of the data sets on which every method has a result."""
 
     datasets: tuple[str, ...]
@@ -53,7 +53,7 @@ class Scores(NamedTuple):
     values: np.ndarray
 
     @classmethod
-    def of(cls, found: Mapping[tuple[str, str], float], methods: Sequence[str]) -> Scores:
+    def of(cls, found: Mapping[tuple[str, str], float], methods: Sequence[str]) -> MethodScores:
         """Collect accuracies by (data set, method)."""
         names = dict.fromkeys(dataset for dataset, _ in found)
         whole = tuple(name for name in names if all((name, method) in found for method in methods))
@@ -89,7 +89,7 @@ class Mpsvm(Study):
     title = "MPSVM random and rotation forests: ranks and tests (Zhang & Suganthan 2014)"
     tables = tuple(f"{PAPER}:{section}" for section in ("IV-B", "IV-C", "IV-E"))
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run the ensembles; in the full profile the sweeps over minleaf, mtry and readings, bias and variance too."""
         main = outcome(request, "reproduce/mpsvm")
         sweeps: list[Outcome | None] = []
@@ -125,7 +125,7 @@ def _cells(reference: str, accuracies: Mapping[tuple[str, str], float]) -> list[
     found = []
     for number in published.numbers(*reference.split(":")):
         methods = _family_of(number)
-        scores = Scores.of(accuracies, methods)
+        scores = MethodScores.of(accuracies, methods)
         ours: float | None = None
         sd: float | None = None
         note = number.remark
@@ -169,7 +169,7 @@ def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable
     ranks: list[tuple[str, ...]] = []
     tests: list[tuple[str, ...]] = []
     for section, methods in FAMILIES.items():
-        scores = Scores.of(accuracies, methods)
+        scores = MethodScores.of(accuracies, methods)
         if len(scores.datasets) < 2:
             continue
         printed = {
@@ -231,7 +231,7 @@ def _readings(run: Outcome | None) -> list[ExtraTable]:
     rows = []
     for reading in (key for key, of in params.items() if key.split(".")[0] == "rof"):
         methods = ("raf", reading, f"r{reading}")
-        scores = Scores.of(found, methods)
+        scores = MethodScores.of(found, methods)
         if len(scores.datasets) < 2:
             continue
         sample = "a bootstrap sample" if params[reading].get("bootstrap") else "all rows"
@@ -250,7 +250,7 @@ def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
     rows = []
     for rule in RULES:
         first, second = f"MPRRoF-{rule}", f"MPRaF-{rule}"
-        scores = Scores.of(accuracies, (first, second))
+        scores = MethodScores.of(accuracies, (first, second))
         if len(scores.datasets) < 2:
             continue
         found = significance.sign_test((scores.values[:, 0] - scores.values[:, 1]).tolist())
@@ -309,7 +309,7 @@ def _minleaf(runs: Sequence[Outcome | None]) -> list[ExtraTable]:
         found |= {key: float(np.divide(*np.sum(pairs, axis=0))) for key, pairs in sums.items()}
     rows = []
     for title in (*family("RaF"), *family("RRoF")):
-        scores = Scores.of(found, [f"{title} {value}" for value in (1, 2, 3)])
+        scores = MethodScores.of(found, [f"{title} {value}" for value in (1, 2, 3)])
         if len(scores.datasets) >= 2:
             test = significance.friedman(list(scores.ranks()), len(scores.datasets))
             rows.append((title, *(f"{rank:.2f}" for rank in scores.ranks()), f"{test.p:.3f}"))
@@ -333,7 +333,7 @@ def _mtry(run: Outcome | None) -> list[ExtraTable]:
     return [ExtraTable("mtry", "Accuracy over mtry (figure A-II)", header, tuple(rows))]
 
 
-def _bias_variance(request: Request, run: Outcome) -> list[ExtraTable]:
+def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:
     """Figure 1: average ranks of bias and variance within the families of section IV-C."""
     datasets = load_datasets(run.experiment, request.data_dir, request.offline)
     found = []

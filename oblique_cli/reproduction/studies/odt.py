@@ -29,7 +29,7 @@ from oblique_cli.nouns import Job, Row
 from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.runs import Number, cells
 from oblique_cli.reproduction.framework.steps import step, take
-from oblique_cli.reproduction.framework.studies import STUDIES, Cost, ExtraTable, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, Cost, ExtraTable, Study, StudyRequest, StudyResult
 
 SOURCE = "kargupta2006"
 REPEATS = {"full": 5, "quick": 2}
@@ -40,7 +40,7 @@ Sample = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Setting:
+class OdtSetting:
     """One data set of section 7.
 
     code        name in the paper
@@ -65,7 +65,7 @@ def _spect(data_dir: str | None, offline: bool, seed: int) -> Sample:
 
 
 def _votes(data_dir: str | None, offline: bool, seed: int) -> Sample:
-    data = catalogue.load(catalogue.Request("house_votes", missing="impute", encoding="ordinal"), data_dir, offline)
+    data = catalogue.load(catalogue.DataRequest("house_votes", missing="impute", encoding="ordinal"), data_dir, offline)
     X = np.where(np.isnan(data.X), 1.0, data.X)
     return _divided(X, data.y, np.arange(335), np.arange(335, 435))
 
@@ -114,10 +114,10 @@ def _divided(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) 
     return X[train], classes[train], X[test], classes[test]
 
 
-SETTINGS: Mapping[str, Setting] = {
-    "spect": Setting("SPECT", _spect, {"n_trees": 40}, 12, 15, "172 of its 187 test rows are of one class"),
-    "house_votes": Setting("Votes", _votes, {"n_trees": 15, "bag_fraction": 0.2}, 8, 5, "missing cells are 1 (yes)"),
-    "contraceptive": Setting(
+SETTINGS: Mapping[str, OdtSetting] = {
+    "spect": OdtSetting("SPECT", _spect, {"n_trees": 40}, 12, 15, "172 of its 187 test rows are of one class"),
+    "house_votes": OdtSetting("Votes", _votes, {"n_trees": 15, "bag_fraction": 0.2}, 8, 5, "missing cells are 1 (yes)"),
+    "contraceptive": OdtSetting(
         "Contraceptive",
         _contraceptive,
         {"n_trees": 10},
@@ -125,8 +125,8 @@ SETTINGS: Mapping[str, Setting] = {
         10,
         "class: no method or some; features: above the training median; random split (the file is sorted by class)",
     ),
-    "dna": Setting("DNA", _dna, {"n_trees": 40}, None, 5, "class: splice site or not; 40 trees, as for SPECT"),
-    STAND_IN: Setting(
+    "dna": OdtSetting("DNA", _dna, {"n_trees": 40}, None, 5, "class: splice site or not; 40 trees, as for SPECT"),
+    STAND_IN: OdtSetting(
         "NASDAQ",
         _nasdaq,
         {"n_trees": 60, "bag_fraction": 0.4},
@@ -147,7 +147,7 @@ class Method:
     bagged: bool = True
 
 
-def methods(setting: Setting) -> list[Method]:
+def methods(setting: OdtSetting) -> list[Method]:
     """Return the methods of section 7 for a data set. ODTs say classes, as there."""
     k = setting.components
     forest = {"n_trees": setting.bag["n_trees"], "max_features": setting.features}
@@ -251,7 +251,7 @@ class OrthogonalTrees(Study):
     title = "Orthogonal decision trees against bagging, forests and C4.5 (Kargupta et al. 2006, section 7)"
     tables = (f"{SOURCE}:7",)
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Fit every method a few times on the paper's split, and C4.5 in a 10-fold CV of its training rows.
 
         A method with a failed repetition is left out of the tables, and its cells say why.

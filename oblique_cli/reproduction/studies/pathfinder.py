@@ -8,7 +8,7 @@ from oblique_cli.nouns import Row
 from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.fold_scores import Score, fold_score, rows_by_method
 from oblique_cli.reproduction.framework.runs import Number, cells, outcome, total
-from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 
 SOURCE = "amalaman2015"
 METHODS = {"pathfinder": "PATHFINDER", "axis_parallel": "Simple CART"}
@@ -49,7 +49,7 @@ class Pathfinder(Study):
     title = "PATHFINDER with its reject option (Amalaman 2015, chapter 3)"
     tables = (f"{SOURCE}:3.6", f"{SOURCE}:3.7")
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run every data set with its grid size of Table 3.4."""
         outcomes = [
             outcome(request, "reproduce/pathfinder", f"algorithms.0.grid_size={size}", datasets=[dataset])

@@ -35,7 +35,7 @@ from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.cells import Cell
 from oblique_cli.reproduction.framework.runs import Number, cells
 from oblique_cli.reproduction.framework.steps import step, take
-from oblique_cli.reproduction.framework.studies import STUDIES, Cost, ExtraTable, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, Cost, ExtraTable, Study, StudyRequest, StudyResult
 
 SOURCE = "amalaman2015"
 
@@ -66,7 +66,7 @@ CLASSIFIED = "classifiers"  # what their mean goes by
 CLASSIFIERS = ("axis_parallel", "quest", "cline", "oc1_ap", "fdt")
 
 EDITED_SETS = ("boston_housing_3class", "bupa", "house_votes_complete")
-NEIGHBOURS = (1, 3, 5, 7)
+NEIGHBORS = (1, 3, 5, 7)
 BETAS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 EDITORS = {"HC-edit-STAXAC": "hc_edit_staxac", "HC-edit-UPGMA": "hc_edit_upgma"}
 INSIDE = "accuracy_percent, beta chosen inside"
@@ -91,7 +91,7 @@ class TaxonomyStudy(Study):
     tables = tuple(f"{SOURCE}:{table}" for table in ("4.3", "5.3", "5.4", "5", "6.4"))
     selects = ("dataset",)  # its tables set methods side by side on the same rows
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Make the trees and return every cell that public data can answer, with the direction of every finding.
 
         What takes long, accuracies of classifiers and repetitions of HC-edit, are the steps that are stored.
@@ -135,7 +135,7 @@ def _key_of(text: str) -> Key:
     return dataset, method, metric, tuple((name, value) for name, value in qualifiers)
 
 
-def _cells(request: Request, reference: str, found: Found, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
+def _cells(request: StudyRequest, reference: str, found: Found, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
     """The cells of a table: mean and SD over draws or repetitions."""
 
     names = {published.dataset_code(SOURCE, name): name for name in MADE_HERE}
@@ -162,8 +162,8 @@ def _add(found: Found, value: float, *key: str, **qualifiers: object) -> None:
 # ---- sequences (Tables 4.3, 5.3, 5.4; figure 5.6) --------------------------------------------------------------------
 
 
-def _sequences(request: Request, found: Found, findings: list[tuple[str, str, str, bool | None]]) -> None:
-    """Random sequences of length 200 with p-distances: AVALANCHE beside UPGMA, STAXAC beside neighbour joining."""
+def _sequences(request: StudyRequest, found: Found, findings: list[tuple[str, str, str, bool | None]]) -> None:
+    """Random sequences of length 200 with p-distances: AVALANCHE beside UPGMA, STAXAC beside neighbor joining."""
     draws = SEQUENCE_DRAWS[request.profile]
     for name, n in UNSUPERVISED_SETS.items():
         if not request.wants("dataset", name):
@@ -182,11 +182,11 @@ def _sequences(request: Request, found: Found, findings: list[tuple[str, str, st
             findings.append((what, "AVALANCHE smaller or equal", _pair(a, b), _is_less(a, b)))
     for name, noise in LABELLED_SETS.items():
         if request.wants("dataset", name):
-            _labelled_sequences(request, name, noise, draws, found, findings)
+            _labeled_sequences(request, name, noise, draws, found, findings)
 
 
-def _labelled_sequences(
-    request: Request,
+def _labeled_sequences(
+    request: StudyRequest,
     name: str,
     noise: float,
     draws: int,
@@ -232,11 +232,11 @@ def _is_less(a: list[float], b: list[float]) -> bool | None:
 # ---- EUREKA (sections 5.4.2 and 5.5.2) -------------------------------------------------------------------------------
 
 
-def _wants(request: Request, name: str) -> bool:
+def _wants(request: StudyRequest, name: str) -> bool:
     return request.wants("dataset", name, *(("boston_housing",) if name == "boston_housing_3class" else ()))
 
 
-def dataset_of(name: str, request: Request) -> tuple[Dataset, str]:
+def dataset_of(name: str, request: StudyRequest) -> tuple[Dataset, str]:
     """Return a data set of the dissertation and how its columns are scaled."""
     if name == "boston_housing_3class":
         return _boston(catalogue.load(DatasetSpec("boston_housing"), request.data_dir, request.offline)), "zscore"
@@ -269,7 +269,7 @@ def taxonomy_of(data: Dataset, scaling: str, graph: str = "nearest") -> Taxonomy
 
 
 def _eureka(
-    request: Request, found: Found, findings: list[tuple[str, str, str, bool | None]]
+    request: StudyRequest, found: Found, findings: list[tuple[str, str, str, bool | None]]
 ) -> Iterator[ExtraTable]:
     """Thresholds, modality, complexity, and its correlation with accuracy."""
     if request.wants("dataset", IRIS):
@@ -323,7 +323,7 @@ def _eureka(
         )
 
 
-def _iris(request: Request, found: Found) -> None:
+def _iris(request: StudyRequest, found: Found) -> None:
     """Section 5.4.2 and figure 5.4."""
     data, scaling = dataset_of(IRIS, request)
     taxonomy = taxonomy_of(data, scaling)
@@ -377,11 +377,11 @@ def _of_set(
     findings.append((f"{name}: rows a pure cluster", said, f"{size:.1f}", holds))
 
 
-def _eureka_sets(request: Request) -> list[str]:
+def _eureka_sets(request: StudyRequest) -> list[str]:
     return [name for name in (QUICK_SETS if request.profile == "quick" else EIGHT) if _wants(request, name)]
 
 
-def _accuracy_calls(request: Request) -> Iterator[Call]:
+def _accuracy_calls(request: StudyRequest) -> Iterator[Call]:
     for name in _eureka_sets(request):
         data, _ = dataset_of(name, request)
         job = step("taxonomy", name, CLASSIFIED, 0, request.seed, data.digest, CLASSIFIERS)
@@ -411,7 +411,7 @@ def _row(job: Job, started: float, found: Found) -> Row:
 # ---- readings of algorithm 1 -----------------------------------------------------------------------------------------
 
 
-def _readings(request: Request) -> Iterator[ExtraTable]:
+def _readings(request: StudyRequest) -> Iterator[ExtraTable]:
     """What STAXAC gives by each reading of its merge candidates, beside what the dissertation prints."""
     printed = {
         IRIS: "11 clusters: 50 44 37 10 and smaller",
@@ -449,7 +449,7 @@ def _of_clusters(taxonomy: Taxonomy) -> str:
     )
 
 
-def _of_sequences(request: Request, name: str, graph: str) -> str:
+def _of_sequences(request: StudyRequest, name: str, graph: str) -> str:
     sizes, changes = [], []
     for draw in range(SEQUENCE_DRAWS[request.profile]):
         rng = seeds.generator(request.seed, "taxonomy", name, draw)
@@ -465,21 +465,21 @@ def _of_sequences(request: Request, name: str, graph: str) -> str:
 
 
 def _editing(
-    request: Request, found: Found, findings: list[tuple[str, str, str, bool | None]]
+    request: StudyRequest, found: Found, findings: list[tuple[str, str, str, bool | None]]
 ) -> Iterator[ExtraTable]:
     """Figure 6.4 by its own protocol, beta chosen with the test labels, and beside it beta chosen inside."""
     rows = []
     for name in EDITED_SETS:
-        if not all(_key(name, method, INSIDE, k=k) in found for method in EDITORS for k in NEIGHBOURS):
+        if not all(_key(name, method, INSIDE, k=k) in found for method in EDITORS for k in NEIGHBORS):
             continue  # not asked for, or its first step failed
-        inside = {(method, k): found[_key(name, method, INSIDE, k=k)] for method in EDITORS for k in NEIGHBOURS}
-        for k in NEIGHBOURS:
+        inside = {(method, k): found[_key(name, method, INSIDE, k=k)] for method in EDITORS for k in NEIGHBORS}
+        for k in NEIGHBORS:
             shown = [_mean_of(found, name, method, k) for method in (*EDITORS, *OTHERS)]
             rows.append((name, str(k), *shown, *(f"{fmean(inside[method, k]):.2f}" for method in EDITORS)))
         removed = [
             fmean(found[_key(name, "Wilson", "compression_percent", k=k)])
             - fmean(found[_key(name, method, "compression_percent", k=k, beta_percent=90)])
-            for k in NEIGHBOURS
+            for k in NEIGHBORS
             for method in EDITORS
         ]
         findings.append(
@@ -491,9 +491,9 @@ def _editing(
             )
         )
         best = {
-            method: max(float(_mean_of(found, name, method, k)) for k in NEIGHBOURS) for method in (*EDITORS, *OTHERS)
+            method: max(float(_mean_of(found, name, method, k)) for k in NEIGHBORS) for method in (*EDITORS, *OTHERS)
         }
-        honest = max(fmean(inside[method, k]) for method in EDITORS for k in NEIGHBOURS)
+        honest = max(fmean(inside[method, k]) for method in EDITORS for k in NEIGHBORS)
         others = max(best[method] for method in OTHERS)
         edited = max(best[method] for method in EDITORS)
         findings.append(
@@ -527,12 +527,12 @@ def _mean_of(found: Found, dataset: str, method: str, k: int) -> str:
     return f"{fmean(found[_key(dataset, method, 'accuracy_percent', k=k)]):.2f}"
 
 
-def _editing_calls(request: Request) -> Iterator[Call]:
+def _editing_calls(request: StudyRequest) -> Iterator[Call]:
     for name in EDITED_SETS:
         if _wants(request, name):
             data, scaling = dataset_of(name, request)
             for repeat in range(EDITING_REPEATS[request.profile]):
-                methods = (NEIGHBOURS, BETAS, EDITORS, OTHERS)
+                methods = (NEIGHBORS, BETAS, EDITORS, OTHERS)
                 job = step("taxonomy", name, "HC-edit", repeat, request.seed, data.digest, scaling, *methods)
                 yield job, editing_step, (data, scaling)
 
@@ -543,7 +543,7 @@ def editing_step(job: Job, data: Dataset, scaling: str) -> Row:
     found: Found = {}
     seed = seeds.integer(job.seed, "taxonomy", data.name, "editing", job.repeat)
     folds = list(KFold(10, shuffle=True, random_state=seed).split(data.X))
-    for k in NEIGHBOURS:
+    for k in NEIGHBORS:
         settings: dict[str, Any] = {"n_neighbors": k, "scaling": scaling}
         for method, name in OTHERS.items():
             right, compression = 0, []
@@ -569,20 +569,20 @@ def _hc_edit(
 ) -> None:
     """HC-edit of one kind of tree in one cross-validation; `choose` beta inside as well, in the first one only."""
     tree = {"HC-edit-STAXAC": "staxac", "HC-edit-UPGMA": "upgma"}[method]
-    right = np.zeros((len(NEIGHBOURS), len(BETAS)), dtype=np.int64)
-    honest = np.zeros(len(NEIGHBOURS), dtype=np.int64)
+    right = np.zeros((len(NEIGHBORS), len(BETAS)), dtype=np.int64)
+    honest = np.zeros(len(NEIGHBORS), dtype=np.int64)
     compression = np.zeros(len(BETAS))
     for i, (train, test) in enumerate(folds):
         X, y = data.X[train], data.y[train]
         model = HCEditClassifier(tree, beta=1.0, scaling=scaling).fit(X, y)
         compression += 100 * (1 - model.n_leaves_path(BETAS) / len(train)) / len(folds)
-        for j, k in enumerate(NEIGHBOURS):
+        for j, k in enumerate(NEIGHBORS):
             model.set_params(n_neighbors=k)
             right[j] += (model.predict_path(data.X[test], BETAS) == data.y[test][:, None]).sum(axis=0)
             if choose:
                 own = HCEditClassifier(tree, n_neighbors=k, scaling=scaling, random_state=seeds.integer(seed, i))
                 honest[j] += int((own.fit(X, y).predict(data.X[test]) == data.y[test]).sum())
-    for j, k in enumerate(NEIGHBOURS):
+    for j, k in enumerate(NEIGHBORS):
         _add(found, _percent(right[j].max(), data.n), data.name, method, "accuracy_percent", k=k)
         if choose:
             _add(found, _percent(honest[j], data.n), data.name, method, INSIDE, k=k)

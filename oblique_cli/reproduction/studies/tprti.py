@@ -8,7 +8,7 @@ from typing import NamedTuple
 from oblique_cli.published.reading import Published, numbers
 from oblique_cli.reproduction.framework.fold_scores import FoldScore, fold_score, rows_by_method
 from oblique_cli.reproduction.framework.runs import Number, cells, dataset_names, outcome, total
-from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Request, Study, StudyResult
+from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 
 SOURCE = "amalaman2015"
 METHODS = {"tprti_a": "TPRTI-A", "tprti_b": "TPRTI-B", "retis": "RETIS", "m5_style": "M5", "cart_regression": "CART"}
@@ -65,7 +65,7 @@ class TPRTI(Study):
     title = "TPRTI against RETIS, M5, GUIDE and SECRET (Amalaman 2015, chapter 2)"
     tables = tuple(f"{SOURCE}:2.{table}" for table in (6, 7, 8))
 
-    def run(self, request: Request) -> StudyResult:
+    def run(self, request: StudyRequest) -> StudyResult:
         """Run Table 2.7 data set by data set, and count Tables 2.6 and 2.8 from it once all twelve are there."""
         outcomes = [
             outcome(request, "reproduce/tprti", *parameters.overrides(), datasets=[dataset])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.discrete.discretizing import Discretiser, coded, mdl_cuts, quantile_cuts
+from oblique_cli.estimators.discrete.discretizing import Discretizer, coded, mdl_cuts, quantile_cuts
 
 
 def brute_mdl(values, y, n_classes):
@@ -62,7 +62,7 @@ def test_quantile_cuts_by_hand():
     assert quantile_cuts(np.ones(9), 4).tolist() == []
 
 
-def test_neighbouring_floats_keep_apart():
+def test_neighboring_floats_keep_apart():
     low = 1.0
     high = np.nextafter(low, 2.0)
     cuts = quantile_cuts(np.array([low, high]), 2)
@@ -72,7 +72,7 @@ def test_neighbouring_floats_keep_apart():
 def test_codes_of_levels_bins_missing_and_unseen_values():
     X = np.array([[3.0, 0.5], [7.0, 1.5], [7.0, 2.5], [np.nan, 3.5], [3.0, np.nan], [7.0, 0.25]])
     y = np.array([0, 1, 1, 0, 0, 1])
-    columns = Discretiser("quantile", n_bins=2).learn(X, y, 2)
+    columns = Discretizer("quantile", n_bins=2).learn(X, y, 2)
     assert [column.cardinality for column in columns] == [2, 2]
     assert columns[0].names() == ["= 3", "= 7"] and columns[1].names() == ["<= 1", "> 1"]
     assert coded(X, columns)[:, 0].tolist() == [0, 1, 1, 1, 0, 1]  # 7 is the most frequent
@@ -82,7 +82,7 @@ def test_codes_of_levels_bins_missing_and_unseen_values():
 
 def test_a_column_without_values_and_one_that_is_constant_have_one_code():
     X = np.array([[np.nan, 0.5], [np.nan, 0.5]])
-    columns = Discretiser().learn(X, np.array([0, 1]), 2)
+    columns = Discretizer().learn(X, np.array([0, 1]), 2)
     assert [column.cardinality for column in columns] == [1, 1]
     assert columns[0].names() == ["is anything"]
     assert coded(np.array([[1.0, 9.0]]), columns).tolist() == [[0, 0]]
@@ -91,8 +91,8 @@ def test_a_column_without_values_and_one_that_is_constant_have_one_code():
 def test_whole_numbers_are_levels_up_to_the_limit():
     X = np.arange(12.0)[:, None]
     y = (np.arange(12) >= 6).astype(int)
-    assert Discretiser(max_levels=12).learn(X, y, 2)[0].cardinality == 12
-    assert Discretiser(max_levels=11).learn(X, y, 2)[0].cuts.tolist() == [5.5]
-    assert Discretiser(max_levels=12).learn(X + 0.5, y, 2)[0].cuts.tolist() == [6.0]
+    assert Discretizer(max_levels=12).learn(X, y, 2)[0].cardinality == 12
+    assert Discretizer(max_levels=11).learn(X, y, 2)[0].cuts.tolist() == [5.5]
+    assert Discretizer(max_levels=12).learn(X + 0.5, y, 2)[0].cuts.tolist() == [6.0]
     with pytest.raises(ConfigError, match="column 0 has 12 different values, which discretization 'none' leaves"):
-        Discretiser("none").learn(X, y, 2)
+        Discretizer("none").learn(X, y, 2)

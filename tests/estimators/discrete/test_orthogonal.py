@@ -290,15 +290,15 @@ def test_orthogonal_trees_are_orthogonal(name, energy):
     assert model.orthogonality() < 1e-7
 
 
-def test_uncentred_and_centred_components_are_of_products_and_of_covariances():
+def test_uncenterd_and_centerd_components_are_of_products_and_of_covariances():
     X, y, _, _ = spect()
-    plain, centred = (make("odt", random_state=1, n_trees=8, energy=1.0, center=c).fit(X, y) for c in (False, True))
+    plain, centerd = (make("odt", random_state=1, n_trees=8, energy=1.0, center=c).fit(X, y) for c in (False, True))
     values = [plain._indicator(tree) for tree in plain.source_trees_]
     gram = gram_of_trees(plain.source_trees_, values)
     trees = zip(plain.source_trees_, values, strict=True)
     means = np.array([tree.measures[tree.is_leaf] @ value[tree.is_leaf, 0] for tree, value in trees])
     assert plain.components_.variances.sum() == pytest.approx(np.trace(gram))
-    assert centred.components_.variances.sum() == pytest.approx(np.trace(gram) - means @ means)
+    assert centerd.components_.variances.sum() == pytest.approx(np.trace(gram) - means @ means)
 
 
 def test_the_number_of_components_follows_the_variance_or_is_given():
@@ -368,7 +368,7 @@ def test_wide_data_of_three_classes_and_many_levels_has_complex_spectra_and_real
 @pytest.mark.parametrize("name", NAMES)
 def test_defaults_are_complete_and_allowed_and_there_is_a_configuration(name):
     algorithm = ALGORITHMS[name]
-    assert list(algorithm.defaults) == list(algorithm.parameters) and "discrete features" in algorithm.kind.growth
+    assert list(algorithm.defaults) == list(algorithm.parameters) and "discrete features" in algorithm.family.growth
     for parameter, constraint in algorithm.parameters.items():
         assert constraint.holds(algorithm.defaults[parameter])
         assert jsonschema.Draft202012Validator(constraint.schema()).is_valid(algorithm.defaults[parameter])
@@ -460,7 +460,7 @@ def test_reproduce_odt_goes_on_from_its_stored_steps_and_a_part_serves_the_whole
 
 
 def test_a_failed_repetition_leaves_its_method_without_a_number_and_the_cell_says_why(tmp_path, monkeypatch):
-    from oblique_cli.reproduction.framework.studies import Request
+    from oblique_cli.reproduction.framework.studies import StudyRequest
     from oblique_cli.reproduction.studies import odt
 
     def failing(of, function):
@@ -472,7 +472,7 @@ def test_a_failed_repetition_leaves_its_method_without_a_number_and_the_cell_say
         return call
 
     only = {"dataset": ("house_votes",), "algorithm": ("c45", "c45_forest", "rft")}
-    asked = Request("quick", 1, 1, str(tmp_path), None, only, lambda text: None, offline=True)
+    asked = StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda text: None, offline=True)
     whole = odt.OrthogonalTrees().run(asked)
     monkeypatch.setattr(odt, "fit", failing("Random Forest", odt.fit))
     monkeypatch.setattr(odt, "validate", failing(odt.VALIDATED, odt.validate))

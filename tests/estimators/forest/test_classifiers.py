@@ -31,7 +31,7 @@ from oblique_cli.estimators.forest.classifiers import (
 )
 
 KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
-NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.kind is FOREST]
+NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
 
 
 def small_set(seed: int, n: int = 60, p: int = 5, n_classes: int = 4, whole: bool = False) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import oblique_cli._core as _core
 from oblique_cli import config
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.algorithms import ALGORITHMS, NEIGHBOURS, make
+from oblique_cli.estimators.algorithms import ALGORITHMS, NEIGHBORS, make
 from oblique_cli.estimators.hierarchy.taxonomy import (
     AvalancheClustering,
     HCEditClassifier,
@@ -30,7 +30,7 @@ from oblique_cli.estimators.hierarchy.taxonomy import (
 )
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
-from oblique_cli.hierarchy import editing, neighbours
+from oblique_cli.hierarchy import editing, neighbors
 from oblique_cli.hierarchy.measures import purity_thresholds
 from oblique_cli.hierarchy.staxac import staxac
 from oblique_cli.hierarchy.structure import Hierarchy, Taxonomy
@@ -46,7 +46,7 @@ ESTIMATORS = [
     HCEditClassifier("upgma", beta=0.8),
 ]
 CLASSIFIERS = [e for e in ESTIMATORS if hasattr(e, "predict")]
-NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.kind is NEIGHBOURS]
+NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is NEIGHBORS]
 
 
 def noisy(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -68,7 +68,7 @@ def test_estimators_pass_scikit_learns_checks(estimator):
 # ---- the rule --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", neighbours.WEIGHTS)
+@pytest.mark.parametrize("weights", neighbors.WEIGHTS)
 @pytest.mark.parametrize("k", [1, 3, 7])
 def test_votes_are_those_of_scikit_learn_where_nothing_ties(k, weights):
     X, y = noisy(1)
@@ -81,12 +81,12 @@ def test_votes_are_those_of_scikit_learn_where_nothing_ties(k, weights):
 
 def test_of_equal_distances_the_first_row_and_of_equal_votes_the_nearest_class_wins():
     distances, codes = np.array([[2.0, 1.0, 1.0, 3.0]]), np.array([0, 2, 1, 0])
-    assert neighbours.nearest(distances, 3).tolist() == [[1, 2, 0]]
-    assert neighbours.classify(distances, codes, 2, 3).tolist() == [2]
-    assert neighbours.classify(distances, codes, 4, 3).tolist() == [0]
+    assert neighbors.nearest(distances, 3).tolist() == [[1, 2, 0]]
+    assert neighbors.classify(distances, codes, 2, 3).tolist() == [2]
+    assert neighbors.classify(distances, codes, 4, 3).tolist() == [0]
     # One vote of 1 / (1 + 1) each for 2 and 1, 1/3 + 1/4 for 0.
-    assert neighbours.classify(distances, codes, 4, 3, "distance").tolist() == [0]
-    assert neighbours.classify(distances, codes, 3, 3, "distance").tolist() == [2]
+    assert neighbors.classify(distances, codes, 4, 3, "distance").tolist() == [0]
+    assert neighbors.classify(distances, codes, 3, 3, "distance").tolist() == [2]
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
@@ -109,7 +109,7 @@ def test_a_precomputed_matrix_gives_the_predictions_of_its_rows(model):
 # ---- editors ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", neighbours.WEIGHTS)
+@pytest.mark.parametrize("weights", neighbors.WEIGHTS)
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_wilson_drops_the_rows_that_all_others_classify_wrongly(k, weights):
     X, y = noisy(3)
@@ -228,7 +228,7 @@ def test_beta_is_chosen_within_the_training_rows_among_the_thresholds_of_their_t
     assert apart.beta_ == 1.0 and apart.compression_ == 0.0
 
 
-def test_editing_helps_nearest_neighbours_where_labels_are_noisy():
+def test_editing_helps_nearest_neighbors_where_labels_are_noisy():
     X, y = noisy(8, 300)
     rng = np.random.default_rng(8)
     truth = rng.integers(0, 2, size=400)
@@ -289,7 +289,7 @@ def test_avalanche_labels_are_its_highest_joins_and_taxonomy_labels_its_clusters
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_neighbour_algorithm_is_a_complete_entry_and_learns_wine(name):
+def test_every_neighbor_algorithm_is_a_complete_entry_and_learns_wine(name):
     algorithm = ALGORITHMS[name]
     assert list(algorithm.defaults) == list(algorithm.parameters) and "metric" in algorithm.parameters
     assert all(c.holds(algorithm.defaults[k]) for k, c in algorithm.parameters.items())

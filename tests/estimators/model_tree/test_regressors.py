@@ -24,7 +24,7 @@ from oblique_cli.model_tree.least_squares import ZERO, Passes, fit_linear, left_
 from oblique_cli.model_tree.structure import ModelTree, export_text
 from oblique_cli.model_tree.turning_points import turning_points
 
-NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.kind.task == "regression"]
+NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.task == "regression"]
 MODELS = {
     "tprti_a": TPRTIRegressor("A"),
     "tprti_b": TPRTIRegressor("B"),
@@ -118,7 +118,7 @@ def test_turning_points_of_a_corner_by_hand():
     x = np.arange(8.0)
     y = np.array([0, 1, 2, 3, 1, 0, -1, -2], dtype=float)
     found = turning_points(x[:, None], y, np.array([False]), 2, 2, 0.8)
-    np.testing.assert_array_equal(found.centres, [[2.5]])
+    np.testing.assert_array_equal(found.centers, [[2.5]])
     np.testing.assert_array_equal(found.targets, [2.5])
     # cos(turn) = 0 there: below 0.1, not below 0 or -0.1.
     assert len(turning_points(x[:, None], y, np.array([False]), 2, 2, 0.1)) == 1
@@ -129,7 +129,7 @@ def test_overlapping_windows_drop_k_rows_and_take_k_new_ones():
     x = np.arange(7.0)
     found = turning_points(x[:, None], np.array([0, 9, 0, 9, 0, 9, 0.0]), np.array([False]), 3, 1, 0.999)
     # Windows 0-2, 1-3, 2-4, 3-5, 4-6: centroids at x = 1, 2, 3, 4, 5, y = 3, 6, 3, 6, 3; the inner three turn.
-    np.testing.assert_array_equal(found.centres[:, 0], [2, 3, 4])
+    np.testing.assert_array_equal(found.centers[:, 0], [2, 3, 4])
     np.testing.assert_array_equal(found.targets, [6, 3, 6])
 
 
@@ -139,9 +139,9 @@ def test_a_straight_line_has_no_turning_point_and_a_discrete_feature_one_a_value
     assert len(turning_points(X[:, :1], 2 * x, np.array([False]), 3, 3, 0.8)) == 0
     found = turning_points(X, x, np.array([False, True]), 3, 3, 0.8)
     np.testing.assert_array_equal(found.feature, [1, 1, 1])
-    np.testing.assert_array_equal(found.centres[:, 1], [0, 1, 2])
+    np.testing.assert_array_equal(found.centers[:, 1], [0, 1, 2])
     np.testing.assert_allclose(found.targets, [13.5, 14.5, 15.5])  # means of the rows of each value
-    np.testing.assert_allclose(found.centres[:, 0], [13.5, 14.5, 15.5])
+    np.testing.assert_allclose(found.centers[:, 0], [13.5, 14.5, 15.5])
 
 
 def test_duplicated_x_and_windows_larger_than_the_data_are_no_error():
@@ -186,12 +186,12 @@ def test_variant_a_scores_all_turning_points_and_variant_b_the_coordinates_of_th
     assert len(points) > 10
     model, options = fit_linear(X, y), Settings(0, 0)
     a = growing.best_cut(X, y, model, AllTurns(points), options)
-    planes = {j: points.centres[points.feature == j, j] for j in range(2)}
+    planes = {j: points.centers[points.feature == j, j] for j in range(2)}
     assert a.error == pytest.approx(naive_cut(X, y, planes, "size"))
     # Distance in the space of features and target: |y - f(x)| / sqrt(1 + |slope|^2).
     slope = np.sqrt(1 + model.coef @ model.coef)
-    distances = np.abs(points.targets - points.centres @ model.coef - model.intercept) / slope
-    far = points.centres[int(np.argmax(distances))]
+    distances = np.abs(points.targets - points.centers @ model.coef - model.intercept) / slope
+    far = points.centers[int(np.argmax(distances))]
     b = growing.best_cut(X, y, model, FarthestTurn(points), options)
     assert b.error == pytest.approx(naive_cut(X, y, {j: far[[j]] for j in range(2)}, "size"))
     assert b.threshold == far[b.feature]
@@ -200,8 +200,8 @@ def test_variant_a_scores_all_turning_points_and_variant_b_the_coordinates_of_th
 def test_children_inherit_the_turning_points_on_their_side():
     points = turning_points(np.arange(6.0)[:, None], np.arange(6.0), np.array([True]), 1, 1, 0.8)
     left, right = AllTurns(points).divide(growing.Cut(0, 2.0, 0.0))
-    np.testing.assert_array_equal(left.points.centres[:, 0], [0, 1, 2])
-    np.testing.assert_array_equal(right.points.centres[:, 0], [3, 4, 5])
+    np.testing.assert_array_equal(left.points.centers[:, 0], [0, 1, 2])
+    np.testing.assert_array_equal(right.points.centers[:, 0], [3, 4, 5])
 
 
 @pytest.mark.parametrize("name", ["tprti_a", "tprti_b", "retis"])

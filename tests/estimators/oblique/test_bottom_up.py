@@ -168,7 +168,7 @@ def test_a_class_of_a_few_rows_is_divided_or_left_whole(components):
         assert sorted(np.concatenate(groups).tolist()) == list(range(n))
 
 
-def test_without_standardising_the_regularization_is_in_units_of_the_features():
+def test_without_standardizing_the_regularization_is_in_units_of_the_features():
     X, _ = blobs((0, 0, 0), (0, 6, 0))
     options = {"standardize": False, "covariance_regularization": 0.1}
     assert len(clustering(**options).of_class(X, 0, 0)) == 2

@@ -34,7 +34,7 @@ from oblique_cli.tree.stopping import Stopping
 EPSILONS = np.round(np.arange(0.05, 0.405, 0.01), 2)  # the grid of thesis 5.2: 36 values
 
 
-def labelled(name):
+def labeled(name):
     data = real_set(name)
     return data.X, np.array(data.classes)[data.y]
 
@@ -70,7 +70,7 @@ class OwnProposer(Proposer):
 
 
 def test_a_users_proposer_grows_node_by_node_and_draws_from_the_seed():
-    X, y = labelled("iris")
+    X, y = labeled("iris")
     a, b, c = (ObliqueTreeClassifier(OwnProposer(), random_state=seed).fit(X, y) for seed in (1, 1, 2))
     assert a.tree_.to_dict() == b.tree_.to_dict() != c.tree_.to_dict()
     assert a.score(X, y) > 0.9
@@ -79,7 +79,7 @@ def test_a_users_proposer_grows_node_by_node_and_draws_from_the_seed():
 
 
 def test_it_is_tuned_cloned_and_scored_like_any_estimator():
-    X, y = labelled("iris")
+    X, y = labeled("iris")
     search = GridSearchCV(ObliqueTreeClassifier(HHCART()), {"proposer__tau": [0.0, 0.5], "max_depth": [1, 3]}, cv=3)
     search.fit(X, y)
     assert search.best_params_["max_depth"] == 3
@@ -97,7 +97,7 @@ def test_it_is_tuned_cloned_and_scored_like_any_estimator():
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_predictions_are_the_majority_labels_and_shares_of_the_leaves(name):
-    X, y = labelled("wine")
+    X, y = labeled("wine")
     model = make(name, random_state=0, max_depth=2).fit(X, y)
     leaves = model.apply(X)
     assert model.classes_.tolist() == sorted(set(y))
@@ -256,7 +256,7 @@ def test_a_proposer_that_is_none_is_refused():
 @pytest.mark.parametrize("name", ["gdt", "hhgdt"])
 @pytest.mark.parametrize("data_name", ["bupa", "glass", "balance_scale"])
 def test_one_fit_answers_every_epsilon_as_a_fit_of_its_own_would(name, data_name, misrate_of):
-    X, y = labelled(data_name)
+    X, y = labeled(data_name)
     train, test = slice(0, None, 2), slice(1, None, 2)
     model = make(name, random_state=0, misrate_of=misrate_of, epsilon=EPSILONS.min()).fit(X[train], y[train])
     predicted, leaves = model.predict_path(X[test], EPSILONS), model.n_leaves_path(EPSILONS)
@@ -270,7 +270,7 @@ def test_one_fit_answers_every_epsilon_as_a_fit_of_its_own_would(name, data_name
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_the_path_of_a_weighted_fit_is_that_of_weighted_fits(name):
-    X, y = labelled("statlog_heart")
+    X, y = labeled("statlog_heart")
     weights = np.random.default_rng(4).integers(1, 4, len(y)).astype(float)
     limit = ALGORITHMS[name].path_parameter or "max_misrate"
     values = [0.0, 0.1, 0.25, 0.4]
@@ -295,7 +295,7 @@ def leaves_by_hand(X, y, limit, weight_of_parent=None):
 
 @pytest.mark.parametrize("data_name", ["bupa", "glass", "statlog_heart"])
 def test_errors_may_be_a_share_of_the_parents_rows(data_name):
-    X, y = labelled(data_name)
+    X, y = labeled(data_name)
     sizes = []
     for limit in (0.0, 0.05, 0.12, 0.2):
         model = make("gdt", epsilon=limit, misrate_of="parent").fit(X, y)
@@ -309,7 +309,7 @@ def test_errors_may_be_a_share_of_the_parents_rows(data_name):
 
 
 def test_values_of_a_path_come_back_in_the_order_they_were_given():
-    X, y = labelled("bupa")
+    X, y = labeled("bupa")
     model = make("gdt", epsilon=0.05).fit(X, y)
     order = np.random.default_rng(5).permutation(36)
     np.testing.assert_array_equal(model.predict_path(X, EPSILONS[order]), model.predict_path(X, EPSILONS)[:, order])
@@ -318,7 +318,7 @@ def test_values_of_a_path_come_back_in_the_order_they_were_given():
 
 
 def test_a_path_needs_a_fit_at_its_smallest_value_without_pruning():
-    X, y = labelled("iris")
+    X, y = labeled("iris")
     with pytest.raises(NotFittedError):
         make("gdt").predict_path(X, [0.1])
     with pytest.raises(
@@ -333,7 +333,7 @@ def test_a_path_needs_a_fit_at_its_smallest_value_without_pruning():
 
 @pytest.mark.parametrize("values", [[], [np.nan, 0.1], [[0.1, 0.2]], 0.1, ["a"]])
 def test_values_that_are_no_list_of_numbers_are_refused_as_a_path(values):
-    X, y = labelled("iris")
+    X, y = labeled("iris")
     model = make("gdt").fit(X, y)
     for call in (lambda: model.predict_path(X, values), lambda: model.n_leaves_path(values)):
         with pytest.raises(ValueError):
@@ -344,7 +344,7 @@ def test_values_that_are_no_list_of_numbers_are_refused_as_a_path(values):
 
 
 def grown_and_pruned(name, pruning_name, seed=0, **options):
-    X, y = labelled("bupa")
+    X, y = labeled("bupa")
     return make(name, pruning=pruning_name, random_state=seed, **options).fit(X, y)
 
 
@@ -354,7 +354,7 @@ def test_pruned_trees_are_smaller_and_the_same_for_a_seed(name, pruning_name):
     options = {"ccp_alpha": 0.01} if pruning_name == "ccp_alpha" else {}
     a, b = (grown_and_pruned(name, pruning_name, **options) for _ in range(2))
     assert a.tree_.to_dict() == b.tree_.to_dict()
-    assert a.n_leaves_ < make(name, random_state=0).fit(*labelled("bupa")).n_leaves_
+    assert a.n_leaves_ < make(name, random_state=0).fit(*labeled("bupa")).n_leaves_
 
 
 @pytest.mark.parametrize("pruning_name", DRAWING_PRUNINGS)
@@ -366,7 +366,7 @@ def test_another_seed_draws_other_rows(pruning_name):
 @pytest.mark.parametrize("pruning_name", ["cost_complexity", "reduced_error"])
 @pytest.mark.parametrize("fraction", [0.1, 0.33, 0.9])
 def test_pruning_rows_are_a_tenth_or_what_is_asked_and_kept_from_growth(pruning_name, fraction):
-    X, y = labelled("bupa")
+    X, y = labeled("bupa")
     model = make("hhcart_d", pruning=pruning_name, pruning_fraction=fraction, random_state=0).fit(X, y)
     assert model.needs_pruning_rows
     assert model.tree_.n_rows[0] == len(y) - round(fraction * len(y))
@@ -407,7 +407,7 @@ def test_pruning_rows_are_heeded_with_weights_and_dropped_at_weight_zero():
 
 
 def test_pruning_rows_that_leave_nothing_or_name_no_row_are_refused():
-    X, y = labelled("iris")
+    X, y = labeled("iris")
     with pytest.raises(ConfigError, match=r"pruning_rows must leave rows to grow the tree on\. They cover all rows\."):
         make("hhcart_a", pruning="cost_complexity").fit(X, y, pruning_rows=np.arange(len(y)))
     for rows in ([len(y)], [-1], [0.5], [[0, 1]], ["a"]):
@@ -416,7 +416,7 @@ def test_pruning_rows_that_leave_nothing_or_name_no_row_are_refused():
 
 
 def test_an_empty_list_of_pruning_rows_prunes_nothing():
-    X, y = labelled("iris")
+    X, y = labeled("iris")
     model = make("hhcart_a", pruning="cost_complexity").fit(X, y, pruning_rows=[])
     assert model.n_leaves_ == make("hhcart_a").fit(X, y).n_leaves_
 
@@ -464,7 +464,7 @@ def test_more_standard_errors_never_make_a_larger_tree():
 
 
 def test_a_larger_ccp_alpha_never_makes_a_larger_tree_and_zero_costs_no_training_row():
-    X, y = labelled("bupa")
+    X, y = labeled("bupa")
     leaves = [grown_and_pruned("hhcart_a", "ccp_alpha", ccp_alpha=a).n_leaves_ for a in (0.0, 0.002, 0.01, 0.1, 1.0)]
     assert leaves == sorted(leaves, reverse=True) and leaves[-1] == 1
     assert grown_and_pruned("hhcart_a", "ccp_alpha").score(X, y) == make("hhcart_a").fit(X, y).score(X, y)
@@ -475,7 +475,7 @@ def test_a_larger_ccp_alpha_never_makes_a_larger_tree_and_zero_costs_no_training
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_a_fitted_model_survives_pickling_and_copying(name):
-    X, y = labelled("wine")
+    X, y = labeled("wine")
     model = make(name, random_state=0).fit(X, y)
     expected = model.predict_proba(X)
     for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
@@ -485,7 +485,7 @@ def test_a_fitted_model_survives_pickling_and_copying(name):
 
 def test_fitting_again_forgets_the_first_fit():
     model = make("hhcart_a")
-    model.fit(*labelled("wine"))
-    X, y = labelled("iris")
+    model.fit(*labeled("wine"))
+    X, y = labeled("iris")
     assert model.fit(X, y).tree_.to_dict() == make("hhcart_a").fit(X, y).tree_.to_dict()
     assert model.n_features_in_ == 4

@@ -18,10 +18,10 @@ from oblique_cli.data import load
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
-from oblique_cli.evaluation.tables import summarise
+from oblique_cli.evaluation.tables import summarize
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
-from oblique_cli.pathfinder.clusters import Grid, best_clusters, clusters_of
+from oblique_cli.pathfinder.clusters import CellGrid, best_clusters, clusters_of
 
 __all__ = ["call"]
 
@@ -38,7 +38,7 @@ def cells_to_rows(counts, size):
 
 def regions(counts, size, pivot=0, alpha=1.0, theta=1.0):
     U, y = cells_to_rows(counts, size)
-    return clusters_of(U, y, 3, (0, 1), (pivot, 1 - pivot), Grid(size, alpha, theta))
+    return clusters_of(U, y, 3, (0, 1), (pivot, 1 - pivot), CellGrid(size, alpha, theta))
 
 
 # ---- clusters --------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_rectangles_equal_the_algorithm_line_by_line(seed, size, purity):
 # ---- boundary points -------------------------------------------------------------------------------------------------
 
 
-def test_direct_neighbours_have_a_point_halfway_in_every_row_they_share():
+def test_direct_neighbors_have_a_point_halfway_in_every_row_they_share():
     counts = {(x, y): (1, 0) for x in (0, 1) for y in (0, 1)} | {(x, y): (0, 1) for x in (4, 5) for y in (1, 2)}
     a, b = regions(counts, 6), regions(counts, 6, pivot=1)
     for found in (a, b):  # columns end at 2 and start at 4; they share the row between 1 and 2
@@ -143,17 +143,17 @@ def test_direct_neighbours_have_a_point_halfway_in_every_row_they_share():
 def test_a_cluster_in_between_hides_the_one_behind():
     counts = {(0, 0): (1, 0), (2, 0): (0, 1), (4, 0): (0, 1)}
     b = regions(counts, 5, pivot=1)
-    # Only the nearer one of class 1 faces class 0; the other has no direct neighbour, and no oblique one.
+    # Only the nearer one of class 1 faces class 0; the other has no direct neighbor, and no oblique one.
     np.testing.assert_allclose(b.points, [[1.5, 0.5]])
     assert b.owner.tolist() == [0]
 
 
-def test_vertical_neighbours_have_points_in_columns():
+def test_vertical_neighbors_have_points_in_columns():
     a = regions({(1, 0): (1, 0), (2, 0): (1, 0), (1, 3): (0, 1), (2, 3): (0, 1)}, 4)
     np.testing.assert_allclose(a.points, [[1.5, 2.0], [2.5, 2.0]])
 
 
-def test_oblique_neighbours_share_three_points():
+def test_oblique_neighbors_share_three_points():
     # Class 0 ends at (1, 1), class 1 starts at (3, 2): b1 = ((1 + 3) / 2, (1 + 2) / 2) for both, b2, b3 at its height.
     counts = {(0, 0): (1, 0), (3, 2): (0, 1)}
     a, b = regions(counts, 4), regions(counts, 4, pivot=1)
@@ -161,7 +161,7 @@ def test_oblique_neighbours_share_three_points():
     np.testing.assert_allclose(b.points, [[2.0, 1.5], [3.0, 1.5]])
 
 
-def test_oblique_neighbours_are_for_clusters_without_a_direct_one():
+def test_oblique_neighbors_are_for_clusters_without_a_direct_one():
     counts = {(0, 0): (1, 0), (3, 0): (0, 1), (3, 3): (0, 1)}
     a = regions(counts, 5)  # faces the first of class 1; the second of class 1, alone, finds class 0 to its southwest
     np.testing.assert_allclose(a.points[0], [2.0, 0.5])
@@ -176,7 +176,7 @@ def naive_inside(found, s):
     d = np.hypot(*(found.points - s).T)
     near = int(np.argmin(d))
     p, owner = found.points[near], found.owner[near]
-    centre = found.centres[owner]
+    center = found.centers[owner]
 
     def nearest(mask):
         mask = mask & (np.hypot(*(found.points - p).T) > 1e-12)
@@ -187,10 +187,10 @@ def naive_inside(found, s):
         second = nearest(found.cluster[found.owner] == found.cluster[owner])
     if second is not None:
         q = found.points[second]
-        of_centre, of_s = np.linalg.det([q - p, centre - p]), np.linalg.det([q - p, s - p])
-        if abs(of_centre) > 1e-9 * np.linalg.norm(q - p) * np.linalg.norm(centre - p):
-            return of_centre * of_s >= 0
-    return (s - p) @ (centre - p) >= 0
+        of_center, of_s = np.linalg.det([q - p, center - p]), np.linalg.det([q - p, s - p])
+        if abs(of_center) > 1e-9 * np.linalg.norm(q - p) * np.linalg.norm(center - p):
+            return of_center * of_s >= 0
+    return (s - p) @ (center - p) >= 0
 
 
 @settings(max_examples=40, deadline=None)
@@ -199,7 +199,7 @@ def test_inside_equals_the_algorithm_row_by_row(seed):
     rng = np.random.default_rng(seed)
     U = rng.uniform(size=(80, 2))
     y = (U[:, 0] + 0.3 * np.sin(9 * U[:, 1]) + rng.normal(0, 0.05, 80) > 0.5).astype(np.int32)
-    found = clusters_of(U, y, 2, (0, 1), (0, 1), Grid(6, 1.0, 1.0))
+    found = clusters_of(U, y, 2, (0, 1), (0, 1), CellGrid(6, 1.0, 1.0))
     rows = rng.uniform(-0.1, 1.1, size=(60, 2))
     if len(found.points):
         assert found.inside(rows).tolist() == [bool(naive_inside(found, s)) for s in rows]
@@ -213,7 +213,7 @@ def test_the_split_has_the_largest_gain_over_all_planes_and_pairs(seed):
     rng = np.random.default_rng(seed)
     U, y = rng.uniform(size=(90, 3)), rng.integers(0, 3, 90).astype(np.int32)
     U[:, 0] += 0.4 * y
-    grid = Grid(5, 1.0, 1.0)
+    grid = CellGrid(5, 1.0, 1.0)
 
     def gini(codes):
         return 1 - ((np.bincount(codes, minlength=3) / max(len(codes), 1)) ** 2).sum()
@@ -386,7 +386,7 @@ def test_the_printed_accuracy_stands_beside_the_one_that_counts_rejected_rows_as
     asked = config.from_mapping(plain, "rejects", [], where="test")
     with Store(tmp_path / "oblique.sqlite") as store:
         run(asked, store, n_jobs=1)
-        (line,) = summarise(store.rows(asked.name), asked, titles={"pathfinder": "PATHFINDER"}).lines
+        (line,) = summarize(store.rows(asked.name), asked, titles={"pathfinder": "PATHFINDER"}).lines
     assert line.accuracy.published is None
     assert line.measures["published_accuracy_percent"].published.mean == 81.63
     assert line.measures["reject_percent"].published.mean == 21.63

@@ -1,4 +1,4 @@
-"""The k-nearest-neighbour rule, plain and weighted (Amalaman 2015, section 6.2)."""
+"""The k-nearest-neighbor rule, plain and weighted (Amalaman 2015, section 6.2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def nearest(distances: Array, k: int) -> Ints:
 def votes(distances: Array, columns: Ints, codes: Ints, n_classes: int, weights: str) -> Array:
     """Return each class's votes, (m, n_classes).
 
-    distances : (m, n); columns : (m, k) the neighbours; codes : (n,) classes of the columns
+    distances : (m, n); columns : (m, k) the neighbors; codes : (n,) classes of the columns
     weights : "uniform", or "distance" for votes of 1 / (1 + d)
     """
     out = np.zeros((len(columns), n_classes))
@@ -31,7 +31,7 @@ def votes(distances: Array, columns: Ints, codes: Ints, n_classes: int, weights:
 
 
 def winners(ballots: Array, columns: Ints, codes: Ints) -> Ints:
-    """Return the class with most votes of each row; of equals (within 1e-12) that of the nearest neighbour."""
+    """Return the class with most votes of each row; of equals (within 1e-12) that of the nearest neighbor."""
     rows = np.arange(len(columns))
     most = ballots.max(axis=1, initial=0.0)
     out = np.zeros(len(columns), dtype=np.int64)
