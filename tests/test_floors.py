@@ -122,7 +122,7 @@ def test_every_floor_is_lived_on():
         ("click", "cli/"),
         ("joblib", ("experiments/", "reproduction/")),
         ("tabulate", "evaluation/"),
-        ("threadpoolctl", ("experiments/", "estimators/oblique/clusters.py")),
+        ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
         ("sqlite3", "experiments/store.py"),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),

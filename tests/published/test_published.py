@@ -224,7 +224,7 @@ def test_the_worked_examples_are_there():
 
 def test_reading_published_numbers_imports_nothing_numerical():
     code = (
-        "import sys; from oblique_cli.experiments import published; published.numbers('manwani2012', 'II'); "
+        "import sys; from oblique_cli import published; published.numbers('manwani2012', 'II'); "
         "print(sorted({'numpy', 'scipy', 'sklearn', 'yaml', 'joblib'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
