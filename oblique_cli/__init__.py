@@ -1,7 +1,7 @@
 """Oblique decision trees: run, compare and trust HHCART, HHGDT, GDT and their relatives.
 
-    >>> from oblique_cli import ObliqueTreeClassifier, make
-    >>> make("hhgdt", epsilon=0.1)  # doctest: +SKIP
+>>> from oblique_cli import ObliqueTreeClassifier, make
+>>> make("hhgdt", epsilon=0.1)  # doctest: +SKIP
 """
 
 from __future__ import annotations

@@ -93,7 +93,6 @@ def regions(
 def inside_regions(
     points: Doubles, owner: Codes, centers: Doubles, cluster: Codes, rows: Doubles
 ) -> NDArray[np.uint8]: ...
-
 def avalanche(
     distances: Doubles | Singles, n: int, trace: bool = False
 ) -> tuple[tuple[Numbers, Doubles], Numbers, Doubles]: ...

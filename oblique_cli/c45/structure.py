@@ -182,10 +182,10 @@ def describe(
 ) -> str:
     """Return the rules of a tree, a line a branch; a leaf shows its class and what it holds.
 
-        F13 = 0:
-            F8 = 0: 0  (24, 3)
-            F8 = 1: 1  (2, 6)
-        F13 = 1: 1  (4, 41)
+    F13 = 0:
+        F8 = 0: 0  (24, 3)
+        F8 = 1: 1  (2, 6)
+    F13 = 1: 1  (4, 41)
     """
 
     def leaf(node: int) -> str:

@@ -272,9 +272,7 @@ def _winner(duel: PrintedDuel, outcome: str | None) -> str:
 
 def _notes(rule: str, pairs: tuple[Pair, ...]) -> list[str]:
     duels = [duel for pair in pairs for duel in pair.duels]
-    notes = [
-        f"{rule} rule: {RULES[rule]} (leaves: the smaller wins); touching intervals count as apart."
-    ]
+    notes = [f"{rule} rule: {RULES[rule]} (leaves: the smaller wins); touching intervals count as apart."]
     if any(duel.accuracy is None or duel.leaves is None for duel in duels):
         notes.append(f"{MISSING} no verdict: an SD needs two complete repetitions of both algorithms.")
     without_sd = [

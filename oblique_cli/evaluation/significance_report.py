@@ -345,9 +345,7 @@ def _match_records(metric: str, match: Match, n: int, alpha: float) -> list[dict
     smaller = min(ranks.plus, ranks.minus)
     return [
         _record(**who, test="sign", n=sign.n, statistic=sign.wins, winner=_named(match, _sign_winner(sign))),
-        _record(
-            **who, test="Wilcoxon", n=ranks.n, statistic=smaller, p=ranks.p, p_holm=match.p_holm, winner=by_ranks
-        ),
+        _record(**who, test="Wilcoxon", n=ranks.n, statistic=smaller, p=ranks.p, p_holm=match.p_holm, winner=by_ranks),
         _record(**who, test="Bayesian signed rank", n=n, **_bayesian(match, match.probabilities)),
         _record(**who, test="Nemenyi", n=n, statistic=match.rank_difference, p=match.p_nemenyi, winner=by_nemenyi),
     ]

@@ -90,9 +90,7 @@ class Decompositions:
         return [
             TextGrid(
                 ("algorithm", "rank of bias^2", "rank of variance"),
-                tuple(
-                    (label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)
-                ),
+                tuple((label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)),
                 left=1,
                 caption=(
                     f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {said}; critical "

@@ -73,9 +73,7 @@ class Crew:
                         del left[result.key]
                         yield result
 
-    def _parallel(
-        self, groups: Iterator[Sequence[Call]], workers: int, in_hand: dict[str, Job]
-    ) -> Iterator[list[Any]]:
+    def _parallel(self, groups: Iterator[Sequence[Call]], workers: int, in_hand: dict[str, Job]) -> Iterator[list[Any]]:
         def tasks() -> Iterator[Any]:
             for group in groups:
                 if self._signals.received:

@@ -35,9 +35,7 @@ def wilson(square: Array, codes: Ints, k: int, weights: str = "uniform") -> Mask
     return _not_empty(classify(others, codes, min(k, len(codes) - 1), int(codes.max()) + 1, weights) == codes)
 
 
-def multi_edit(
-    square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds: int, rng: np.random.Generator
-) -> Mask:
+def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds: int, rng: np.random.Generator) -> Mask:
     """Keep what rounds of mutual editing leave (Devijver & Kittler 1980).
 
     In every round the objects are dealt into `n_subsets` random subsets of equal size and each subset is edited by the

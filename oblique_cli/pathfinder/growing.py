@@ -156,10 +156,10 @@ def _leaf(
 def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> str:
     """Return the rules of a tree as nested "if" and "else".
 
-        if inside 2 clusters of C+ against C- in (x1, x2), 36 boundary points:
-            C+  (C+: 538)
-        else:
-            C- if inside 2 clusters of C- against C+ in (x1, x2), 36 boundary points, else rejected  (C-: 544)
+    if inside 2 clusters of C+ against C- in (x1, x2), 36 boundary points:
+        C+  (C+: 538)
+    else:
+        C- if inside 2 clusters of C- against C+ in (x1, x2), 36 boundary points, else rejected  (C-: 544)
     """
 
     def said(found: GridClusters) -> str:

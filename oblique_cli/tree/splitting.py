@@ -138,9 +138,7 @@ def best_split(
     return search(node, proposer.propose(node, rng), min_leaf, exhaustive)
 
 
-def search(
-    node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False
-) -> Split | None:
+def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:
     """Return the first of the best splits among given candidates, as `best_split` does; None also if there are none."""
     candidates = [group.spec for group in groups]
     if not candidates:

@@ -264,9 +264,7 @@ def test_a_method_without_leaves_is_told_to_compare_accuracy(call):
 def test_the_order_of_data_sets_changes_no_verdict_over_them():
     there, back = experiment(), experiment(datasets=SETS[::-1])
     rows = rows_of(there)
-    one, two = (
-        judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title") for exp in (there, back)
-    )
+    one, two = (judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title") for exp in (there, back))
     assert [m.matches for m in one.metrics] == [m.matches for m in two.metrics]
     assert [m.ranking for m in one.metrics] == [m.ranking for m in two.metrics]
 

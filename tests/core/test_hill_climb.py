@@ -165,9 +165,7 @@ def test_a_line_along_which_no_row_moves_has_no_step():
 
 def climb(X, y, family="oc1", criterion="gini", weights=None, seed=1, path=1, strict=False, **options):
     options = ({**OC1, **options}) if family == "oc1" else options
-    return _core.hill_climb(
-        X, y, weights, int(y.max()) + 1, family, criterion, 1.0, strict, seed, path, options
-    )
+    return _core.hill_climb(X, y, weights, int(y.max()) + 1, family, criterion, 1.0, strict, seed, path, options)
 
 
 def axis_parallel(X, y, criterion, weights=None):

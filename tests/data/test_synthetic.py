@@ -91,9 +91,7 @@ def test_the_five_regions_are_those_of_the_printed_hyperplanes():
             ((-0.7757, 0.6311), 0.0804),
         ]
     )
-    leaf = np.select(
-        [root & ~node2, root & node4, root & node9, root, node3], ["2", "4", "5", "3", "5"], "1"
-    )
+    leaf = np.select([root & ~node2, root & node4, root & node9, root, node3], ["2", "4", "5", "3", "5"], "1")
     assert (leaf == labels).all()
 
 

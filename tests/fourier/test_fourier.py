@@ -129,9 +129,7 @@ def test_the_example_of_the_paper():
     means = node_means(tree, indicators(tree))
     assert means[:3, 0].tolist() == [0.625, 1.0, 0.25]
     spectrum = spectrum_of(tree, indicators(tree), method="paths")
-    found = {
-        tuple(j): Fraction(w) for j, w in zip(spectrum.partitions().tolist(), spectrum.weights[:, 0], strict=True)
-    }
+    found = {tuple(j): Fraction(w) for j, w in zip(spectrum.partitions().tolist(), spectrum.weights[:, 0], strict=True)}
     assert found[0, 0, 0] == Fraction(5, 8)
     assert found[0, 1, 0] == Fraction(1, 2) * 1 - Fraction(1, 2) * Fraction(1, 4)
     truth = {tuple(x): indicators(tree)[tree.apply(np.array([x]))[0], 0] for x in tree.domain.points().tolist()}
@@ -473,12 +471,7 @@ def test_rules_in_words():
     tree = figure_2()
     text = describe(tree, ["a", "b", "c"], [["= 0", "= 1"]] * 3, ["no", "yes"])
     assert text == (
-        "b = 0: yes  (0)\n"
-        "b = 1:\n"
-        "    c = 0: no  (0)\n"
-        "    c = 1:\n"
-        "        a = 0: no  (0)\n"
-        "        a = 1: yes  (0)\n"
+        "b = 0: yes  (0)\nb = 1:\n    c = 0: no  (0)\n    c = 1:\n        a = 0: no  (0)\n        a = 1: yes  (0)\n"
     )
     leaf = EVERYTHING.grow(np.array([[0, 0, 0]]), np.array([1]), 2, tree.domain)
     assert describe(leaf, ["a", "b", "c"], [["= 0", "= 1"]] * 3, ["no", "yes"]) == "yes  (0, 1)\n"

@@ -121,7 +121,6 @@ def test_every_module_of_the_package_is_registered_on_import():
     assert {cls.__module__.rsplit(".", 1)[1] for cls in PROPOSERS.values()} == modules
 
 
-
 def test_a_proposer_that_yields_nothing_makes_a_leaf():
     class Silent(Proposer):
         def propose(self, node, rng):

@@ -63,9 +63,7 @@ def test_equal_variances_give_the_linear_rule():
     assert discriminant_cut(z, np.arange(10) < 7, None) == pytest.approx(2.5 + np.log(7.0 / 3.0) / 5.0)
 
 
-@given(
-    st.floats(0.05, 20.0), st.floats(0.05, 20.0), st.floats(0.1, 30.0), st.integers(1, 20), st.integers(1, 20)
-)
+@given(st.floats(0.05, 20.0), st.floats(0.05, 20.0), st.floats(0.1, 30.0), st.integers(1, 20), st.integers(1, 20))
 def test_the_root_is_the_nearer_one_to_either_mean(first_spread, second_spread, distance, m, n):
     z = np.concatenate([first_spread * np.tile([-1.0, 1.0], m), distance + second_spread * np.tile([-1.0, 1.0], n)])
     first = np.arange(2 * (m + n)) < 2 * m

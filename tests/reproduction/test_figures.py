@@ -231,5 +231,3 @@ def test_tints_are_between_the_color_and_white():
     assert canvas.tint(0, 0.0) == (1.0, 1.0, 1.0)
     assert canvas.tint(0, 1.0) == pytest.approx((0.0, 0x72 / 255, 0xB2 / 255))
     assert canvas.color(8) == canvas.color(0)
-
-

@@ -260,8 +260,9 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
     (folder / "chapter3.csv").write_text(reporting.write_cells([CELL, away, not_run]))
     made = document.blocks(tmp_path)
     assert made["summary"].startswith("1 of 2 cells agree; of the others 0 have a measured reason and 1 are")
-    assert "| wine | HHCART(A) | accuracy_percent | 90.00 ± 1.00 | 63.00 ± 2.00 | +27.00 | unexplained |" in (
-        made["deviations-chapter3"]
+    assert (
+        "| wine | HHCART(A) | accuracy_percent | 90.00 ± 1.00 | 63.00 ± 2.00 | +27.00 | unexplained |"
+        in (made["deviations-chapter3"])
     )
     assert "bupa" not in made["deviations-chapter3"]
     assert made["deviations-chapter5"] == made["sensitivity"] == "Not run with the full profile yet.\n"

@@ -62,9 +62,7 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
         X : (n, p) numbers, NaN for a missing value if `missing` allows it; y : (n,) labels
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite=self._finite, ensure_min_samples=1
-        )
+        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite, ensure_min_samples=1)
         check_classification_targets(labels)
         self.classes_, classes = np.unique(labels, return_inverse=True)
         self.columns_ = Discretizer(self.discretization, self.n_bins, self.max_levels).learn(

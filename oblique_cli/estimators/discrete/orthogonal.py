@@ -52,9 +52,7 @@ class FourierTreesClassifier(C45BaggingClassifier):
 
     def _reconstruct(self, spectrum: Spectrum, shares: ClassShares, depth: int | None, decide: bool) -> DiscreteTree:
         limit = self.tcfs_depth if self.tcfs_depth is not None else depth
-        return tree_from_spectrum(
-            spectrum, shares, max_depth=limit, min_confidence=self.min_confidence, decide=decide
-        )
+        return tree_from_spectrum(spectrum, shares, max_depth=limit, min_confidence=self.min_confidence, decide=decide)
 
 
 class _Rebuilt(FourierTreesClassifier):
@@ -408,4 +406,3 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
             shares = ClassShares(len(self.classes_))(scores)
             found["accuracy_weights_fitted_on_test_rows"] = float((np.argmax(shares, axis=1) == truth).mean())
         return found
-

@@ -102,9 +102,7 @@ class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         again = self.warm_start and hasattr(self, "forest_")
-        rows, labels = validate_data(
-            self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, reset=not again
-        )
+        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, reset=not again)
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if again and not np.array_equal(classes, self.classes_):

@@ -416,9 +416,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         splitter = KFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
         for grow_on, test_on in splitter.split(training.X):
             part = self._grow(training.part(grow_on), proposer, rng)
-            errors += pruning.sequence_errors(
-                part, pruning.cost_complexity_path(part), cuts, *training.part(test_on)
-            )
+            errors += pruning.sequence_errors(part, pruning.cost_complexity_path(part), cuts, *training.part(test_on))
         return path.member(tree, pruning.smallest_within(errors, training.total, self.standard_errors))
 
 

@@ -102,9 +102,7 @@ class _of_folds:
 
 def _with_spread_of_folds(table: str, found: Iterable[Cell]) -> list[Cell]:
     """Give cells of a single fold the SD over the ten folds that the table prints below them."""
-    spread = {
-        (n.metric, n.qualifiers["cv"]): n.sd for n in numbers(THESIS, table) if n.qualifiers["fold"] == "all"
-    }
+    spread = {(n.metric, n.qualifiers["cv"]): n.sd for n in numbers(THESIS, table) if n.qualifiers["fold"] == "all"}
     out = []
     for cell in found:
         which = dict(part.split("=") for part in cell.qualifier.split("; "))

@@ -265,8 +265,7 @@ def _accuracy_table(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
     datasets = dict.fromkeys(dataset for dataset, _ in accuracies)
     titles = [title for title in TITLES if any((name, title) in accuracies for name in datasets)]
     rows = tuple(
-        (name, *(f"{accuracies[name, t]:.1f}" if (name, t) in accuracies else "-" for t in titles))
-        for name in datasets
+        (name, *(f"{accuracies[name, t]:.1f}" if (name, t) in accuracies else "-" for t in titles)) for name in datasets
     )
     return ExtraTable("accuracies", "Accuracy in percent", ("data set", *titles), rows)
 

@@ -92,9 +92,11 @@ def test_of_equal_distances_the_first_row_and_of_equal_votes_the_nearest_class_w
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
 def test_a_precomputed_matrix_gives_the_predictions_of_its_rows(model):
     X, y = noisy(2)
-    rows = clone(model).set_params(scaling="none", random_state=0) if "random_state" in model.get_params() else clone(
-        model
-    ).set_params(scaling="none")
+    rows = (
+        clone(model).set_params(scaling="none", random_state=0)
+        if "random_state" in model.get_params()
+        else clone(model).set_params(scaling="none")
+    )
     matrix = clone(rows).set_params(metric="precomputed")
     rows.fit(X[:45], y[:45])
     matrix.fit(squareform(pdist(X[:45])), y[:45])

@@ -87,9 +87,7 @@ def test_a_parameter_out_of_range_is_refused_in_one_sentence(name, value):
 def test_an_inverted_range_of_k_is_refused():
     with pytest.raises(ConfigError) as error:
         BottomUpTreeClassifier(min_components=4, max_components=3).fit([[0.0], [1.0]], [0, 1])
-    assert str(error.value) == (
-        "min_components of BottomUpTreeClassifier must not exceed max_components, 3. Got 4."
-    )
+    assert str(error.value) == ("min_components of BottomUpTreeClassifier must not exceed max_components, 3. Got 4.")
 
 
 def test_an_inverted_range_of_k_is_refused_before_anything_runs():
@@ -385,9 +383,7 @@ def test_a_singular_covariance_is_an_error_that_names_class_and_k(monkeypatch):
     data = real_set("bupa")
     with pytest.raises(NotConverged) as error:
         BottomUpTreeClassifier().fit(data.X, data.y)
-    assert str(error.value) == (
-        "class 0, K=1: the mixture has a singular covariance; raise covariance_regularization."
-    )
+    assert str(error.value) == ("class 0, K=1: the mixture has a singular covariance; raise covariance_regularization.")
 
 
 # in experiments

@@ -308,11 +308,16 @@ def test_degenerate_data_have_a_stated_answer():
     one = PathfinderClassifier(4).fit(X, np.zeros(20))
     assert one.n_leaves_ == 1 and not one.reject_.any()
     flat = PathfinderClassifier(4).fit(np.ones((20, 3)), rng.permutation(np.repeat([0, 1], 10)))
-    assert flat.n_leaves_ == 1 and flat.reject_.all() and flat.extra_measures(np.ones((2, 3)), [0, 1]) == {
-        "reject_percent": 100.0,
-        "published_accuracy_percent": 100.0,
-        "accepted_accuracy_percent": 100.0,
-    }
+    assert (
+        flat.n_leaves_ == 1
+        and flat.reject_.all()
+        and flat.extra_measures(np.ones((2, 3)), [0, 1])
+        == {
+            "reject_percent": 100.0,
+            "published_accuracy_percent": 100.0,
+            "accepted_accuracy_percent": 100.0,
+        }
+    )
     column = PathfinderClassifier(4).fit(X[:, :1], rng.permutation(np.repeat([0, 1], 10)))
     assert column.n_leaves_ == 1 and column.reject_.all()  # one feature makes no plane
     twins = PathfinderClassifier(4).fit(np.repeat(X[:5], 4, axis=0), np.tile([0, 1], 10))
