@@ -96,10 +96,10 @@ REPRODUCTION = """
 import sys, time
 from benchmarks.peak import peak
 from oblique_cli.reproduction.studies import odt
-from oblique_cli.reproduction.framework.studies import Request
+from oblique_cli.reproduction.framework.studies import StudyRequest
 only = {"dataset": (sys.argv[1],)}
 start = time.process_time()
-odt.OrthogonalTrees().run(Request(sys.argv[2], 20260101, 1, sys.argv[3], None, only, lambda line: None))
+odt.OrthogonalTrees().run(StudyRequest(sys.argv[2], 20260101, 1, sys.argv[3], None, only, lambda line: None))
 print(time.process_time() - start, peak())
 """
 

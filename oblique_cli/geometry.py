@@ -113,11 +113,11 @@ def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
 
     X : (n, p); weights : (n,) or None; returns (p, p)
     """
-    centerd = _centerd(X, weights)
-    if centerd is None:
+    centered = _centered(X, weights)
+    if centered is None:
         return None
     w = np.ones(len(X)) if weights is None else weights
-    return (centerd * w[:, None]).T @ centerd / max(w.sum() - 1.0, 1.0)
+    return (centered * w[:, None]).T @ centered / max(w.sum() - 1.0, 1.0)
 
 
 def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = None) -> Array:
@@ -131,9 +131,9 @@ def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = Non
     codes = np.unique(y)
     for code in codes:
         mask = y == code
-        centerd = _centerd(X[mask], w[mask])
-        if centerd is not None:
-            squares += w[mask] @ centerd**2
+        centered = _centered(X[mask], w[mask])
+        if centered is not None:
+            squares += w[mask] @ centered**2
     return squares / max(w.sum() - len(codes), 1.0)
 
 
@@ -150,23 +150,23 @@ def shrunk(covariance: Array, variances: Array, weight: float) -> Array:
 
 
 def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
-    """Return X'X of one class with its rows centerd and each scaled to unit length (thesis 5.3).
+    """Return X'X of one class with its rows centered and each scaled to unit length (thesis 5.3).
 
     X : (n, p); returns (p, p), or None if the rows are all the same. Its leading eigenvector is the class
     representative vector: the direction of least summed squared distance from the unit rows (thesis eq. 5.3.1). Rows on
     the mean, within 1e-9 of the longest row, have no direction and are left out.
     """
-    centerd = _centerd(X, weights)
-    if centerd is None:
+    centered = _centered(X, weights)
+    if centered is None:
         return None
-    lengths = np.linalg.norm(centerd, axis=1)
+    lengths = np.linalg.norm(centered, axis=1)
     away = lengths > 1e-9 * lengths.max()
-    unit = centerd[away] / lengths[away, None]
+    unit = centered[away] / lengths[away, None]
     w = np.ones(len(unit)) if weights is None else weights[away]
     return (unit * w[:, None]).T @ unit
 
 
-def _centerd(X: Array, weights: Array | None) -> Array | None:
+def _centered(X: Array, weights: Array | None) -> Array | None:
     """X less its weighted mean, constant columns exactly 0; None if the rows are all the same."""
     if len(X) < 2:
         return None

@@ -107,8 +107,8 @@ class _Overlap:
 
     def summary(self, rows: Rows) -> tuple[Array, ...]:
         Z = self.Z[rows]
-        centerd = Z - Z.mean(axis=0)
-        covariance = (centerd.T @ centerd + self.prior) / (len(rows) + Z.shape[1] + 1)
+        centered = Z - Z.mean(axis=0)
+        covariance = (centered.T @ centered + self.prior) / (len(rows) + Z.shape[1] + 1)
         return Z.mean(axis=0), covariance, np.linalg.slogdet(covariance)[1]
 
     def between(self, a: tuple[Array, ...], b: tuple[Array, ...]) -> float:

@@ -143,8 +143,8 @@ def test_a_missing_label_is_an_error_under_every_policy():
         ("aa,bb\n1,x\n", {}, "there is no column 'class' to use as target. Columns: 'aa', 'bb'."),
         (
             "color,class\n1,x\n",
-            {"qualitative": ["color"]},
-            "there is no column 'color' to use as qualitative column. Did you mean 'color'?",
+            {"qualitative": ["colr"]},
+            "there is no column 'colr' to use as qualitative column. Did you mean 'color'?",
         ),
         (
             "a,class\n1,x\n2,y\n",

@@ -131,8 +131,8 @@ def test_with_two_classes_scores_are_the_share_of_a_class_shifted_and_scaled(sco
     table = np.array([[5.0, 5.0], [9.0, 1.0], [0.0, 4.0], [2.0, 2.0], [0.0, 0.0]])
     a = scores(table)
     share = table[:4, 0] / table[:4].sum(axis=1)
-    centerd = share - share.mean()
-    np.testing.assert_allclose(a[:4], centerd / np.linalg.norm(centerd), atol=1e-12)
+    centered = share - share.mean()
+    np.testing.assert_allclose(a[:4], centered / np.linalg.norm(centered), atol=1e-12)
     assert a[0] == pytest.approx(a[3], abs=1e-15) and a[4] == 0
 
 
@@ -462,7 +462,7 @@ def test_weights_pruning_rows_and_paths_work_with_levels():
     [
         ("all", "qualitative of ObliqueTreeClassifier must be 'auto', None or a list of columns. Got 'all'."),
         (3, "qualitative of ObliqueTreeClassifier must be 'auto', None or a list of columns. Got 3."),
-        (["color"], "X has no column named 'color'. Did you mean 'color'"),
+        (["colr"], "X has no column named 'colr'. Did you mean 'color'"),
         ([6], "must list column names or positions from 0 to 5. Got 6."),
         ([-1], "must list column names or positions from 0 to 5. Got -1."),
         ([True], "must list column names or positions from 0 to 5. Got True."),

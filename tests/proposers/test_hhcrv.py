@@ -61,9 +61,9 @@ def test_the_vector_is_the_line_of_least_squared_distance_from_the_unit_rows(X):
     if scatter is None:
         assert (X[0] == X).all()
         return
-    centerd = X - X.mean(axis=0)
-    lengths = np.linalg.norm(centerd, axis=1)
-    unit = centerd[lengths > 1e-8] / lengths[lengths > 1e-8, None]
+    centered = X - X.mean(axis=0)
+    lengths = np.linalg.norm(centered, axis=1)
+    unit = centered[lengths > 1e-8] / lengths[lengths > 1e-8, None]
 
     def distance(v):  # thesis eq. 5.3.1
         return (np.linalg.norm(unit - np.outer(unit @ v, v), axis=1) ** 2).sum()

@@ -290,15 +290,15 @@ def test_orthogonal_trees_are_orthogonal(name, energy):
     assert model.orthogonality() < 1e-7
 
 
-def test_uncenterd_and_centerd_components_are_of_products_and_of_covariances():
+def test_uncentered_and_centered_components_are_of_products_and_of_covariances():
     X, y, _, _ = spect()
-    plain, centerd = (make("odt", random_state=1, n_trees=8, energy=1.0, center=c).fit(X, y) for c in (False, True))
+    plain, centered = (make("odt", random_state=1, n_trees=8, energy=1.0, center=c).fit(X, y) for c in (False, True))
     values = [plain._indicator(tree) for tree in plain.source_trees_]
     gram = gram_of_trees(plain.source_trees_, values)
     trees = zip(plain.source_trees_, values, strict=True)
     means = np.array([tree.measures[tree.is_leaf] @ value[tree.is_leaf, 0] for tree, value in trees])
     assert plain.components_.variances.sum() == pytest.approx(np.trace(gram))
-    assert centerd.components_.variances.sum() == pytest.approx(np.trace(gram) - means @ means)
+    assert centered.components_.variances.sum() == pytest.approx(np.trace(gram) - means @ means)
 
 
 def test_the_number_of_components_follows_the_variance_or_is_given():
