@@ -9,10 +9,10 @@ import jsonschema
 import pytest
 import yaml
 
-from oblique_cli import resources
+from oblique_cli import resources, strict_yaml
 from oblique_cli.constraints import Boolean, Choice, Integer, Optional, Real
 from oblique_cli.errors import ConfigError
-from oblique_cli.experiments import composing, config, strict_yaml
+from oblique_cli.experiments import composing, config
 from oblique_cli.experiments.model import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 
 CONFIGS = sorted(resources.folder("configs").rglob("*.yaml"))

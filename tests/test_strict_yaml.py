@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.experiments.strict_yaml import (
+from oblique_cli.strict_yaml import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_SHOWN,
@@ -184,7 +184,7 @@ def test_the_largest_file_is_read_and_a_larger_one_is_not(refuse, tmp_path):
     text = "a: [" + "0.123, " * ((MAX_BYTES - 10) // 7) + "]"
     assert len(plain(text)["a"]) > 30_000
     assert refuse("#" * (MAX_BYTES + 1)).startswith(
-        "a.yaml: the file is larger than 256 kB, which no configuration needs."
+        "a.yaml: the file is larger than 256 kB, the most that is read."
     )
 
 

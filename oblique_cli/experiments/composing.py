@@ -8,8 +8,8 @@ from typing import Any
 
 from oblique_cli import resources
 from oblique_cli.errors import ConfigError
-from oblique_cli.experiments.strict_yaml import MAX_DEPTH, Place, Problems, Source, Value, parse, read, shown
 from oblique_cli.registry import close_matches
+from oblique_cli.strict_yaml import MAX_DEPTH, Place, Problems, Source, Value, parse, read, shown
 
 # The two ways to give one thing or several; inside the program there is only the list.
 PLURAL = {"dataset": "datasets", "algorithm": "algorithms"}

@@ -14,33 +14,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
+from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.experiments.composing import PLURAL, apply, compose, located, project_root, resolve
 from oblique_cli.experiments.model import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 from oblique_cli.experiments.published import comparable, tables
 from oblique_cli.experiments.schemes import SCHEMES
-from oblique_cli.experiments.strict_yaml import Place, Problems, Source, Value, shown, wrap
 from oblique_cli.registry import close_matches
+from oblique_cli.strict_yaml import Place, Problems, Source, Value, shown, wrap
 
 MAX_GRID = 10_000  # combinations of grid values
-
-
-@dataclass(frozen=True)
-class Text(Constraint):
-    """A text that matches `pattern` as a whole."""
-
-    pattern: str = r"[\s\S]+"
-    words: str = "a text"
-
-    def holds(self, value: Any) -> bool:
-        return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
-
-    def describe(self) -> str:
-        return self.words
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": f"^(?:{self.pattern})$"}
 
 
 @dataclass(frozen=True)
