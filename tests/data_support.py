@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
 import threading
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from oblique_cli.data import catalogue, files
+from oblique_cli.data import catalogue, catalogue_file, files
 
 # Raw form of the set "pebbles", as an archive may have it: irregular blanks, an id to drop, zeros that carry nothing.
 PEBBLES_RAW = "Id  weight size  kind\n" + "".join(
@@ -75,8 +76,7 @@ def use_catalogue(monkeypatch: pytest.MonkeyPatch, place: Path, facts: dict) -> 
     (place / "catalogue.yaml").write_text(yaml.safe_dump(facts, sort_keys=False))
     monkeypatch.setattr(catalogue, "folder", lambda name: place)
     monkeypatch.setattr(files, "folder", lambda name: place)
-    monkeypatch.setattr(catalogue, "entries", lambda: catalogue._read(place / "catalogue.yaml"))
-    monkeypatch.setattr(catalogue, "_other_names", lambda: {})
+    monkeypatch.setattr(catalogue, "read", functools.cache(lambda: catalogue_file.load(place / "catalogue.yaml")))
 
 
 @pytest.fixture
