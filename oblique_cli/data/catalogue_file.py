@@ -231,8 +231,8 @@ class _Form:
                 self.fault(value, f"{what} lacks the key {key!r}")
         for key, item in (given or {}).items():
             if key not in known:
-                hint = close_matches(key, [name for name in known if name not in value.data])
-                self.fault(item, f"unknown key {shown(key)} in {what}." + (hint or f" Known: {', '.join(known)}."))
+                hint = close_matches(key, known) or f" Known: {', '.join(known)}."
+                self.fault(item, f"unknown key {shown(key)} in {what}.{hint}")
         return {key: item for key, item in (given or {}).items() if key in known}
 
     def any_mapping(self, value: Value, what: str) -> dict[str, Value] | None:
