@@ -324,9 +324,9 @@ def test_a_gzipped_file_may_also_be_there_unpacked(monkeypatch, tmp_path, no_use
 def test_where_a_set_is_and_what_verify_says_of_it(toys, no_user_folders, tmp_path):
     for name, where in [("marbles", "bundled"), ("pebbles", "to fetch"), ("quartz", "data directory needed")]:
         assert catalogue.whereabouts(catalogue.entry(name)) == where
-    absent = catalogue.verify("quartz")
-    assert absent.status == "absent"
-    assert absent.message.startswith("data set 'quartz': quartz.csv is not found (files.all: ")
+    assert catalogue.verify("quartz") == catalogue.Check(
+        "quartz", "absent", "data set 'quartz': quartz.csv is not found"
+    )
     (tmp_path / "quartz.csv").write_text(QUARTZ)
     assert catalogue.whereabouts(catalogue.entry("quartz"), str(tmp_path)) == "data directory"
     assert catalogue.verify("quartz", str(tmp_path)).status == "ok"

@@ -290,7 +290,8 @@ def test_a_fault_that_only_the_files_show_names_the_key_too(toys, monkeypatch):
         (toys / "marbles.csv").write_text(MARBLES_CSV)
         with pytest.raises(DataError) as caught:
             catalogue.load(Request("marbles", missing="drop", encoding="ordinal"))
-        assert catalogue.verify("marbles").status in ("bad", "absent")
+        seen = catalogue.verify("marbles")
+        assert seen.status in ("bad", "absent") and str(toys / "catalogue.yaml") in seen.message
         return str(caught.value)
 
     path = toys / "catalogue.yaml"

@@ -284,8 +284,8 @@ def verify(name: str, data_dir: str | Path | None = None) -> Check:
     for part, file in known.files.items():
         found = files.find(file, known.bundled, data_dir)
         if found is None:
-            message = f"{known.where}: {file.name} is not found ({known.at(f'files.{part}')})"
-            return Check(known.name, "absent", message)
+            named = f" ({known.at(f'files.{part}')})" if known.bundled else ""
+            return Check(known.name, "absent", f"{known.where}: {file.name} is not found{named}")
         try:
             content = csv_file.read(found.path)
             fault = files.mismatch(found, content)
