@@ -8,7 +8,9 @@ PROFILE ?= full
 # Folder with the data sets that are not bundled; empty to use those bundled, fetched or named by OBLIQUE_DATA
 DATA ?=
 
-export OBLIQUE_DATA := $(if $(DATA),$(DATA),$(OBLIQUE_DATA))
+ifneq ($(DATA),)
+export OBLIQUE_DATA := $(DATA)
+endif
 
 INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml $(wildcard oblique_cli/core/*)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
-import os
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from oblique_cli.data import catalogue, files
+from oblique_cli.data import catalogue, catalogue_file, files
 from oblique_cli.resources import folder
 
 DATASETS = folder("datasets")
@@ -80,8 +80,7 @@ def use_catalogue(monkeypatch: pytest.MonkeyPatch, place: Path, facts: dict) -> 
     (place / "catalogue.yaml").write_text(yaml.safe_dump(facts, sort_keys=False))
     monkeypatch.setattr(catalogue, "folder", lambda name: place)
     monkeypatch.setattr(files, "folder", lambda name: place)
-    monkeypatch.setattr(catalogue, "entries", lambda: catalogue._read(place / "catalogue.yaml"))
-    monkeypatch.setattr(catalogue, "_other_names", lambda: {})
+    monkeypatch.setattr(catalogue, "read", functools.cache(lambda: catalogue_file.load(place / "catalogue.yaml")))
 
 
 @pytest.fixture
@@ -192,9 +191,6 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield running
 
 
-def data_directory() -> Path | None:
-    """Where files that are not bundled are while testing: $OBLIQUE_DATA, or ../shared/data beside the checkout."""
-    for place in (os.environ.get("OBLIQUE_DATA"), DATASETS.parents[1] / "shared" / "data"):
-        if place and (Path(place) / "seeds.csv").is_file():
-            return Path(place)
-    return None
+def marked(name: str):
+    """A parameter of a test that needs the set `name`, which is not bundled."""
+    return pytest.param(name, marks=pytest.mark.unbundled(name))

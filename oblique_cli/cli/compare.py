@@ -143,9 +143,9 @@ def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
 def _in_table(table: str) -> list[str]:
     """Return our names of the data sets of a table of the thesis, in its order."""
     from oblique_cli.data import catalogue
-    from oblique_cli.published.reading import numbers
+    from oblique_cli.published import dataset_code, numbers
 
-    ours = {catalogue.published_code(name, SOURCE): name for name in catalogue.names()}
+    ours = {dataset_code(SOURCE, name): name for name in catalogue.names()}
     return [ours[code] for code in dict.fromkeys(number.dataset for number in numbers(SOURCE, table))]
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from oblique_cli.config import keys
 from oblique_cli.config.composing import PLURAL, apply, compose, located, project_root, resolve
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE, Text
-from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE
+from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 from oblique_cli.published import comparable

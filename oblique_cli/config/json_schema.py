@@ -7,8 +7,8 @@ from typing import Any
 
 from oblique_cli.config import keys
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE, Text
-from oblique_cli.constraints import Constraint, Optional
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE
+from oblique_cli.constraints import Constraint, Optional, Text
 from oblique_cli.published import tables
 
 

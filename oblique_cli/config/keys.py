@@ -8,25 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real, Text
 from oblique_cli.schemes import SCHEMES
 
-
-@dataclass(frozen=True)
-class Text(Constraint):
-    """A text that matches `pattern` as a whole."""
-
-    pattern: str = r"[\s\S]+"
-    words: str = "a text"
-
-    def holds(self, value: Any) -> bool:
-        return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
-
-    def describe(self) -> str:
-        return self.words
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": f"^(?:{self.pattern})$"}
 
 
 @dataclass(frozen=True)

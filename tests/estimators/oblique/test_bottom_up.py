@@ -216,7 +216,7 @@ def counted_fits(monkeypatch):
 
 
 def test_the_next_fit_on_the_same_rows_takes_the_clusters_over_and_any_other_finds_its_own(monkeypatch):
-    data, other = real_set("wine"), real_set("seeds")
+    data, other = real_set("wine"), real_set("iris")
     fits = counted_fits(monkeypatch)
     first = make("hhbut", random_state=4).fit(data.X, data.y)
     assert fits and first.seconds_saved_ == 0.0
