@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
+from oblique_cli import seeds
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
@@ -128,8 +129,10 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
 
     Stochasticity
     -------------
-    One generator is made from `random_state`; it draws the pruning rows first (if they are not given), then serves
-    the heuristic. The heuristics named above draw nothing.
+    One integer is drawn from `random_state`. It seeds the generator that draws the pruning rows (if they are not given)
+    and the folds of "cv", and it names the seed of each tree (that of "oc1" is the generator's next number). Most
+    heuristics draw nothing. One that does, such as "sadt", has a stream at every node, named after the tree's seed and
+    the turns from the root, so that what a node draws does not depend on which other nodes are split.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = TREE_CONSTRAINTS
@@ -204,16 +207,16 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)
         weights = self._weights(rows, labels, sample_weight)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        draws = _Draws.of(int(check_random_state(self.random_state).randint(2**31)))
 
-        grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, rng)
+        grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, draws.rng)
         if self.missing == "impute":
             self.fill_values_ = medians(rows[grow_on], None if weights is None else weights[grow_on])
             self.fill_values_[list(self.levels_)] = 0.0
             rows = self._filled(rows)
         training = _Training(rows, codes, weights)
         growing, kept = training.part(grow_on), training.part(prune_on)
-        self._keep(self._prune(self._grow(growing, proposer, rng), growing, kept, proposer, rng))
+        self._keep(self._prune(self._grow(growing, proposer, draws), growing, kept, proposer, draws))
         return self
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
@@ -367,7 +370,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
         return grow_on, useful[is_kept[useful]]
 
-    def _grow(self, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
+    def _grow(self, training: _Training, proposer: Proposer, draws: _Draws, number: int = 0) -> Tree:
         of_node = self.misrate_of == "node"
         tree = grow_top_down(
             training.X,
@@ -380,30 +383,28 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             min_leaf=max(self.min_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
-            rng=rng,
+            seed=draws.tree_seed(proposer, number),
             levels=self._level_counts(),
             missing=self.missing == "learn",
         )
         # Splits do not depend on the limit, so the tree may as well be cut afterwards.
         return tree if of_node else tree.collapse(self._rates(tree) <= self.max_misrate)
 
-    def _prune(
-        self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, rng: np.random.Generator
-    ) -> Tree:
+    def _prune(self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
         if self.pruning == "pessimistic":
             return pruning.pessimistic(tree)
         if self.pruning == "ccp_alpha":
             return pruning.fixed_alpha(tree, self.ccp_alpha)
         if self.pruning == "cv":
-            return self._prune_by_cv(tree, growing, proposer, rng)
+            return self._prune_by_cv(tree, growing, proposer, draws)
         if len(kept.X) == 0:
             return tree
         if self.pruning == "cost_complexity":
             return pruning.cost_complexity(tree, *kept, standard_errors=self.standard_errors)
         return pruning.reduced_error(tree, *kept)
 
-    def _prune_by_cv(self, tree: Tree, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
+    def _prune_by_cv(self, tree: Tree, training: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighboring
         complexities of the main tree, and the member of least total error is chosen by the c-SE rule."""
         path = pruning.cost_complexity_path(tree)
@@ -413,11 +414,26 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         positive = np.maximum(path.alphas, 0.0)
         cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
         errors = np.zeros(len(cuts))
-        splitter = KFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for grow_on, test_on in splitter.split(training.X):
-            part = self._grow(training.part(grow_on), proposer, rng)
+        splitter = KFold(folds, shuffle=True, random_state=int(draws.rng.integers(2**31)))
+        for number, (grow_on, test_on) in enumerate(splitter.split(training.X), start=1):
+            part = self._grow(training.part(grow_on), proposer, draws, number)
             errors += pruning.sequence_errors(part, pruning.cost_complexity_path(part), cuts, *training.part(test_on))
         return path.member(tree, pruning.smallest_within(errors, training.total, self.standard_errors))
+
+
+class _Draws(NamedTuple):
+    """What a fit draws. seed : of the fit; rng : draws the pruning rows and the folds of pruning"""
+
+    seed: int
+    rng: np.random.Generator
+
+    @classmethod
+    def of(cls, seed: int) -> _Draws:
+        return cls(seed, np.random.default_rng(seed))
+
+    def tree_seed(self, proposer: Proposer, number: int) -> int:
+        """The seed of a tree. number : 0 for the tree itself, 1, 2, ... for those of pruning folds"""
+        return int(self.rng.integers(2**63)) if proposer.draws_tree_seed else seeds.integer(self.seed, "tree", number)
 
 
 class _Training(NamedTuple):

@@ -64,8 +64,8 @@ def test_the_reference_engine_passes_the_estimator_checks():
 class OwnProposer(Proposer):
     """A heuristic of a user, without native growth: one random direction."""
 
-    def propose(self, node, rng):
-        h = rng.normal(size=node.X.shape[1])
+    def propose(self, node):
+        h = node.rng().normal(size=node.X.shape[1])
         yield Candidates.directions((h / np.linalg.norm(h))[None])
 
 
