@@ -165,7 +165,7 @@ def test_the_quick_way_refuses_with_the_same_words(text):
     for quick in (False, True):
         problems = Problems()
         with pytest.raises(ConfigError) as caught:
-            parse(Source("text", text), problems, quick=quick)
+            parse(YamlSource("text", text), problems, quick=quick)
             problems.check()
         said.append(str(caught.value))
     assert said[0] == said[1]
@@ -195,9 +195,7 @@ def test_an_alias_bomb_is_refused_before_it_expands(refuse):
 def test_the_largest_file_is_read_and_a_larger_one_is_not(refuse, tmp_path):
     text = "a: [" + "0.123, " * ((MAX_BYTES - 10) // 7) + "]"
     assert len(plain(text)["a"]) > 30_000
-    assert refuse("#" * (MAX_BYTES + 1)).startswith(
-        "a.yaml: the file is larger than 256 kB, the most that is read."
-    )
+    assert refuse("#" * (MAX_BYTES + 1)).startswith("a.yaml: the file is larger than 256 kB, the most that is read.")
 
 
 def test_a_missing_file_and_a_folder_are_no_files(tmp_path):
@@ -271,5 +269,5 @@ def test_plain_data_can_be_wrapped_and_unwrapped():
 
 
 def test_the_label_of_a_place_is_file_and_line(tmp_path):
-    assert Place(Source("x.yaml", "a", tmp_path), 7, 2).label == "x.yaml:7"
-    assert Place(Source("x.yaml", "", tmp_path), 0).label == "x.yaml"
+    assert Place(YamlSource("x.yaml", "a", tmp_path), 7, 2).label == "x.yaml:7"
+    assert Place(YamlSource("x.yaml", "", tmp_path), 0).label == "x.yaml"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real, Text
 from oblique_cli.schemes import SCHEMES
-
 
 
 @dataclass(frozen=True)
