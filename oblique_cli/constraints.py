@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,9 +95,9 @@ class Integer(Constraint):
 
 @dataclass(frozen=True)
 class Choice(Constraint):
-    """One of a few words."""
+    """One of a few words: a tuple, or a registry, whose later names are then allowed as well."""
 
-    names: tuple[str, ...]
+    names: Collection[str]
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.names

@@ -41,6 +41,25 @@ def _criteria() -> list[dict[str, Any]]:
     return [{"name": name} for name in CRITERIA]
 
 
+def _prunings() -> list[dict[str, Any]]:
+    from oblique_cli.tree.pruning import PRUNINGS
+
+    return [
+        {
+            "name": name,
+            "rows": rule.rows,
+            "parameters": " ".join(rule.constraints),
+            "summary": _summary(rule),
+        }
+        for name, rule in PRUNINGS.items()
+    ]
+
+
+def _summary(thing: Any) -> str:
+    """The first line of the docstring of a class or function."""
+    return (thing.__doc__ or "").strip().partition("\n")[0]
+
+
 def _published() -> list[dict[str, Any]]:
     from oblique_cli.published.reading import tables
 
@@ -61,6 +80,7 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "algorithms": _algorithms,
     "schemes": _schemes,
     "criteria": _criteria,
+    "prunings": _prunings,
     "published": _published,
     "configs": _configs,
 }
