@@ -55,6 +55,23 @@ def _prunings() -> list[dict[str, Any]]:
     ]
 
 
+def _metrics() -> list[dict[str, Any]]:
+    from oblique_cli.evaluation.metrics import METRICS
+
+    return [
+        {
+            "name": name,
+            "task": one.task,
+            "unit": one.unit,
+            "better": "larger" if one.larger_is_better else "smaller",
+            "needs": one.needs,
+            "folds": one.aggregate,
+            "summary": one.summary,
+        }
+        for name, one in METRICS.items()
+    ]
+
+
 def _summary(thing: Any) -> str:
     """The first line of the docstring of a class or function."""
     return (thing.__doc__ or "").strip().partition("\n")[0]
@@ -81,6 +98,7 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "schemes": _schemes,
     "criteria": _criteria,
     "prunings": _prunings,
+    "metrics": _metrics,
     "published": _published,
     "configs": _configs,
 }
