@@ -6,7 +6,7 @@ import math
 import numbers
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,9 +96,9 @@ class Integer(Constraint):
 
 @dataclass(frozen=True)
 class Choice(Constraint):
-    """One of a few words."""
+    """One of a few words: a tuple, or a registry, whose later names are then allowed as well."""
 
-    names: tuple[str, ...]
+    names: Collection[str]
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.names

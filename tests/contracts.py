@@ -14,9 +14,9 @@ from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.estimators.oblique.top_down import PRUNINGS
 from oblique_cli.nouns import DatasetSpec
 from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Node
 from oblique_cli.tree.structure import Tree
 
@@ -27,7 +27,9 @@ HHCART_NAMES = ["hhcart_a", "hhcart_d"]
 GEOMETRIC_NAMES = ["gdt", "hhgdt"]
 CRITERION_NAMES = list(CRITERIA)
 PRUNING_NAMES = list(PRUNINGS)
-DRAWING_PRUNINGS = ("cost_complexity", "reduced_error", "cv")  # those that draw rows at random
+# Those that draw rows at random, and those among them that keep rows from growth.
+DRAWING_PRUNINGS = [name for name, rule in PRUNINGS.items() if rule.rows != NO_ROWS]
+KEEPING_PRUNINGS = [name for name, rule in PRUNINGS.items() if rule.rows == KEPT_ROWS]
 
 REAL_SETS = ["bupa", "balance_scale", "wine", "iris", "statlog_heart", "glass"]
 

@@ -18,12 +18,13 @@ def schema() -> dict[str, Any]:
     It offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
     """
     items = {"dataset": _dataset_schema(), "algorithm": _algorithm_schema()}
-    tune = _mapping(TUNE)
+    tune = _mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})
     properties = {
         **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
         **items,
         **{PLURAL[one]: _list(schema) for one, schema in items.items()},
         "cv": _mapping(CV, tune=tune),
+        "metrics": _list({"enum": list(keys.metric_table())}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},

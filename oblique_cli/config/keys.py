@@ -30,7 +30,7 @@ FRACTION = Real(0, 1, open_low=True, open_high=True)
 FOLDS = Integer(2)
 
 EXPERIMENT: dict[str, Constraint] = {"version": Format(), "name": ID, "title": Text(), "seed": Integer(0)}
-KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "published", "data_dir", "extends")
+KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "data_dir", "extends")
 DATASET: dict[str, Constraint] = {
     "name": Text(),
     "csv": Text(),
@@ -46,7 +46,7 @@ CV: dict[str, Constraint] = {
     "test_fraction": FRACTION,
     "pruning_fraction": FRACTION,
 }
-TUNE: dict[str, Constraint] = {"folds": FOLDS}
+TUNE: dict[str, Constraint] = {"folds": FOLDS, "metric": Text()}
 RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, open_low=True)}
 
 
@@ -55,6 +55,20 @@ def algorithm_table() -> Mapping[str, Any]:
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     return ALGORITHMS
+
+
+def metric_table() -> Mapping[str, Any]:
+    """Return the metrics by name."""
+    from oblique_cli.evaluation.metrics import METRICS
+
+    return METRICS
+
+
+def tuning_metrics() -> tuple[str, ...]:
+    """Return the names of the metrics that can choose parameters: those of predictions."""
+    from oblique_cli.evaluation.metrics import LABELS, METRICS, PROBABILITIES
+
+    return tuple(name for name, one in METRICS.items() if one.needs in (LABELS, PROBABILITIES) and not one.matrix)
 
 
 def dataset_names() -> Sequence[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,17 +21,19 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.missing_values import medians, refuse_missing
 from oblique_cli.estimators.tree_predictor import TreePredictor
-from oblique_cli.tree import pruning
 from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 RowNumbers = NDArray[np.intp]
 
-PRUNINGS = ("none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha")
+# Parameters of the rules that are parameters of the estimator. A rule that is registered later brings its own with it.
+PRUNING_CONSTRAINTS: Mapping[str, Constraint] = {
+    name: constraint for rule in PRUNINGS.values() for name, constraint in rule.constraints.items()
+}
 
 TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "criterion": Choice(CRITERIA),
@@ -43,11 +45,9 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "min_weight_fraction_leaf": Real(0.0, 0.5),
     "class_weight": Optional(ClassWeight()),
     "ties": Choice(("tolerant", "strict")),
-    "pruning": Choice(PRUNINGS),
+    "pruning": Choice(PRUNINGS),  # of names; an instance is checked by its own constraints
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
-    "pruning_folds": Integer(2),
-    "standard_errors": Real(0.0),
-    "ccp_alpha": Real(0.0),
+    **PRUNING_CONSTRAINTS,
     "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
@@ -87,9 +87,11 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     ties : {"tolerant", "strict"}, default "tolerant"
         "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
         is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
-    pruning : {"none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha"}, default "none"
-        "cost_complexity" and "reduced_error" choose on rows kept from growth: `pruning_rows` of `fit`, or a random
-        `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the training rows.
+    pruning : str or PruningRule, default "none"
+        A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance, whose parameters are then reachable as
+        ``pruning__standard_errors`` and so on. "cost_complexity" and "reduced_error" choose on rows kept from growth:
+        `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold
+        cross-validation of the training rows. "pessimistic" and "ccp_alpha" need no further rows.
     pruning_fraction : float in (0, 1), default 0.1
     pruning_folds : int, default 10
     standard_errors : float, default 0
@@ -185,7 +187,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     @property
     def needs_pruning_rows(self) -> bool:
         """Whether `fit` keeps rows from growth to prune on."""
-        return self.pruning in ("cost_complexity", "reduced_error")
+        rule = self.pruning if isinstance(self.pruning, PruningRule) else PRUNINGS.get(self.pruning)
+        return rule is not None and rule.rows == KEPT_ROWS
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, pruning_rows: ArrayLike | None = None
@@ -248,7 +251,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         limits = np.asarray(values, dtype=np.float64)
         if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
             raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
-        if self.pruning != "none":
+        if not self._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
         if limits.min() < self.max_misrate:
             raise ConfigError(
@@ -333,7 +336,11 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
 
     def _checked_proposer(self) -> Proposer:
         owner = type(self).__name__
-        check(self.get_params(deep=False), self.constraints, owner)
+        own = self.get_params(deep=False)
+        if isinstance(self.pruning, PruningRule):
+            del own["pruning"]
+            check(self.pruning.get_params(deep=False), self.pruning.constraints, type(self.pruning).__name__)
+        check(own, self.constraints, owner)
         proposer = PROPOSERS[self.proposer]() if isinstance(self.proposer, str) else self.proposer
         if not isinstance(proposer, Proposer):
             raise ConfigError(f"proposer of {owner} must be a registered name or a Proposer. Got {proposer!r}.")
@@ -390,35 +397,27 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         # Splits do not depend on the limit, so the tree may as well be cut afterwards.
         return tree if of_node else tree.collapse(self._rates(tree) <= self.max_misrate)
 
+    def _rule(self) -> PruningRule:
+        """The rule that `pruning` is or names, with the parameters that the estimator has for it."""
+        if isinstance(self.pruning, PruningRule):
+            return self.pruning
+        rule = PRUNINGS[self.pruning]
+        return rule(**{name: getattr(self, name) for name in rule.constraints if name in PRUNING_CONSTRAINTS})
+
     def _prune(self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
-        if self.pruning == "pessimistic":
-            return pruning.pessimistic(tree)
-        if self.pruning == "ccp_alpha":
-            return pruning.fixed_alpha(tree, self.ccp_alpha)
-        if self.pruning == "cv":
-            return self._prune_by_cv(tree, growing, proposer, draws)
-        if len(kept.X) == 0:
-            return tree
-        if self.pruning == "cost_complexity":
-            return pruning.cost_complexity(tree, *kept, standard_errors=self.standard_errors)
-        return pruning.reduced_error(tree, *kept)
 
-    def _prune_by_cv(self, tree: Tree, training: _Training, proposer: Proposer, draws: _Draws) -> Tree:
-        """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighboring
-        complexities of the main tree, and the member of least total error is chosen by the c-SE rule."""
-        path = pruning.cost_complexity_path(tree)
-        folds = min(self.pruning_folds, len(training.X))
-        if folds < 2 or len(path.alphas) < 2:
-            return tree
-        positive = np.maximum(path.alphas, 0.0)
-        cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
-        errors = np.zeros(len(cuts))
-        splitter = KFold(folds, shuffle=True, random_state=int(draws.rng.integers(2**31)))
-        for number, (grow_on, test_on) in enumerate(splitter.split(training.X), start=1):
-            part = self._grow(training.part(grow_on), proposer, draws, number)
-            errors += pruning.sequence_errors(part, pruning.cost_complexity_path(part), cuts, *training.part(test_on))
-        return path.member(tree, pruning.smallest_within(errors, training.total, self.standard_errors))
+        def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
+            splitter = KFold(number, shuffle=True, random_state=int(draws.rng.integers(2**31)))
+            for i, (grow_on, test_on) in enumerate(splitter.split(growing.X), start=1):
+                yield self._grow(growing.part(grow_on), proposer, draws, i), growing.part(test_on)
+
+        rule = self._rule()
+        if rule.rows == TRAINING_ROWS:
+            return rule.prune(tree, CrossValidation(growing, folds))
+        if rule.rows == KEPT_ROWS:
+            return rule.prune(tree, kept) if len(kept.X) else tree
+        return rule.prune(tree, None)
 
 
 class _Draws(NamedTuple):
@@ -436,17 +435,8 @@ class _Draws(NamedTuple):
         return int(self.rng.integers(2**63)) if proposer.draws_tree_seed else seeds.integer(self.seed, "tree", number)
 
 
-class _Training(NamedTuple):
-    """Rows to grow or prune on. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
-
-    X: Array
-    codes: Ints
-    weights: Array | None
-
-    @property
-    def total(self) -> float:
-        """What the rows weigh."""
-        return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+class _Training(LabeledRows):
+    """Rows to grow or prune on."""
 
     @property
     def unit(self) -> float:
