@@ -186,16 +186,16 @@ class _Checking:
 
     def metrics(self, values: list[YamlValue]) -> tuple[str, ...]:
         """Return the names of the metrics to show."""
-        names = [self.metric(value, "metrics") for value in values]
+        names = [self.metric(value, "metrics", "names of metrics", keys.metric_table()) for value in values]
         self.distinct("metric", [(name, v) for name, v in zip(names, values, strict=True) if name])
         return tuple(names)
 
-    def metric(self, value: YamlValue, owner: str, known: Iterable[str] | None = None) -> str:
-        """Return the name of a metric, "" after noting that there is no such metric."""
-        known = list(keys.metric_table() if known is None else known)
+    def metric(self, value: YamlValue, owner: str, allowed: str, known: Iterable[str]) -> str:
+        """Return the name of a metric, "" after noting that it is none of those `known`."""
+        known = list(known)
         if isinstance(value.data, str) and value.data in known:
             return value.data
-        self.problems.add(value.place, f"{owner} {value.shown()} is not known.{_near(value.data, known)}")
+        self.problems.add(value.place, f"{owner} must be {allowed}. Got {value.shown()}.{_near(value.data, known)}")
         return ""
 
     def published(self, value: YamlValue) -> str:
@@ -311,7 +311,9 @@ class _Checking:
         if "tune" in entries:
             given = self.entries(entries["tune"], "cv.tune", TUNE)
             if "metric" in given:
-                fields["tune_metric"] = self.metric(given.pop("metric"), "cv.tune.metric", keys.tuning_metrics())
+                fields["tune_metric"] = self.metric(
+                    given.pop("metric"), "cv.tune.metric", "a metric of predictions", keys.tuning_metrics()
+                )
             fields |= {f"tune_{key}": value for key, value in self.table(given, "cv.tune.", TUNE).items()}
         # `ordinary` and `stratified` are one scheme with the switch off and on, so the switch may not contradict.
         scheme = fields.get("scheme", "ordinary")
