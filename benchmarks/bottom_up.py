@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.inputs import letter
 from benchmarks.measuring import Ratio, Report, alternate, main
-from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
+from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
 
 SEED = 20260101
 COSTS = 2.0 ** np.arange(-5, 16)

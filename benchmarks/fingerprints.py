@@ -1,6 +1,6 @@
 """A digest of every algorithm's fitted models, to compare two versions of the code: the same line is the same model.
 
-    python -m benchmarks.fingerprints > before.csv     # and again with the other version, then: diff before.csv after.csv
+    python -m benchmarks.fingerprints > before.csv   # then with the other version to after.csv, and diff both
 
 A line names algorithm, data set, parameters and seed, and ends in the SHA-256 of all arrays of the fitted model and of
 what it predicts. Digests are those of one machine and one set of libraries; compare runs of the same.
@@ -52,7 +52,7 @@ def numbers(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def arrays(thing: Any, seen: dict[int, Any]) -> Iterator[np.ndarray]:
-    """Every array that can be reached from `thing`. seen : what has been visited, kept alive so that no id comes twice"""
+    """Every array that can be reached from `thing`. seen : visited objects, kept alive so that no id comes twice"""
     if isinstance(thing, np.ndarray):
         yield thing
         return

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 
-from oblique_cli import _core, data
+import oblique_cli._core as _core
+from oblique_cli import data
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.experiments.model import DatasetSpec
+from oblique_cli.nouns import DatasetSpec
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.structure import Tree
 

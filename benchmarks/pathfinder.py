@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+import oblique_cli._core as _core
 from benchmarks.measuring import Ratio, Report, alternate, main
-from oblique_cli import _core, data
+from oblique_cli import data
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.experiments.model import DatasetSpec
-from oblique_cli.regions.clusters import Grid, best_clusters, clusters_of
+from oblique_cli.nouns import DatasetSpec
+from oblique_cli.pathfinder.clusters import CellGrid, best_clusters, clusters_of
 
 GRID = 16  # Table 3.4
 
@@ -24,12 +25,12 @@ def numpy_inside(found: Any, U: Any) -> Any:
     own = found.owner[near][:, None] == found.owner[None]
     apart = ((P[near][:, None, :] - P[None]) ** 2).sum(axis=2) > 1e-24
     second = np.where(own & apart, distances, np.inf).argmin(axis=1)
-    p, along, centre = P[near], P[second] - P[near], found.centres[found.owner[near]]
+    p, along, center = P[near], P[second] - P[near], found.centers[found.owner[near]]
 
     def side(q: Any) -> Any:
         return along[:, 0] * (q - p)[:, 1] - along[:, 1] * (q - p)[:, 0]
 
-    return side(S) * side(centre) >= 0
+    return side(S) * side(center) >= 0
 
 
 def run(report: Report, repeat: int) -> None:
@@ -59,14 +60,14 @@ def _inside(report: Report, repeat: int, X: Any, y: Any) -> None:
     """The test of all rows against the clusters of the root split."""
     spread = np.ptp(X, axis=0)
     U = np.ascontiguousarray((X - X.min(axis=0)) / np.where(spread > 0, spread, 1.0))
-    grid = Grid(GRID, 1.0, 1.0)
+    grid = CellGrid(GRID, 1.0, 1.0)
     split = best_clusters(U, y, 7, grid)
     assert split is not None
     # Of the planes of the first features, the clusters with the most boundary points: what costs most.
     planes = [(i, j) for i in range(6) for j in range(i + 1, 6)]
     many = max((clusters_of(U, y, 7, plane, (0, 4), grid) for plane in planes), key=lambda c: len(c.points))
     rows = np.ascontiguousarray(U[:, [many.x, many.y]])
-    arguments = (many.points, many.owner, many.centres, many.cluster, rows)
+    arguments = (many.points, many.owner, many.centers, many.cluster, rows)
     contestants = {"core": lambda: _core.inside_regions(*arguments), "NumPy": lambda: numpy_inside(many, U)}
     times, found = alternate(contestants, max(3, repeat))
     same = float((np.asarray(found["core"]).astype(bool) == found["NumPy"]).mean())

@@ -1,7 +1,7 @@
 """Oblique decision trees: run, compare and trust HHCART, HHGDT, GDT and their relatives.
 
-    >>> from oblique_cli import ObliqueTreeClassifier, make
-    >>> make("hhgdt", epsilon=0.1)  # doctest: +SKIP
+>>> from oblique_cli import ObliqueTreeClassifier, make
+>>> make("hhgdt", epsilon=0.1)  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
-    from oblique_cli.estimators.bottom_up import BottomUpTreeClassifier
-    from oblique_cli.estimators.discrete import C45BaggingClassifier, C45Classifier, C45ForestClassifier
-    from oblique_cli.estimators.forest import HHCARTForestClassifier, MPSVMForestClassifier
-    from oblique_cli.estimators.model_tree import M5StyleRegressor, RETISRegressor, TPRTIRegressor
-    from oblique_cli.estimators.orthogonal import (
+    from oblique_cli.estimators.discrete.c45 import C45BaggingClassifier, C45Classifier, C45ForestClassifier
+    from oblique_cli.estimators.discrete.orthogonal import (
         AggregatedFourierTreeClassifier,
         OrthogonalTreesClassifier,
         ReconstructedFourierTreeClassifier,
     )
-    from oblique_cli.estimators.pathfinder import PathfinderClassifier
-    from oblique_cli.estimators.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
-    from oblique_cli.estimators.tree import ObliqueTreeClassifier
+    from oblique_cli.estimators.forest.classifiers import HHCARTForestClassifier, MPSVMForestClassifier
+    from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
+    from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
+    from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
+    from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+    from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
@@ -50,23 +50,23 @@ __all__ = [
 
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
-    "AggregatedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
-    "AvalancheClustering": "oblique_cli.estimators.taxonomy",
-    "HCEditClassifier": "oblique_cli.estimators.taxonomy",
-    "SupervisedTaxonomy": "oblique_cli.estimators.taxonomy",
-    "BottomUpTreeClassifier": "oblique_cli.estimators.bottom_up",
-    "C45BaggingClassifier": "oblique_cli.estimators.discrete",
-    "C45Classifier": "oblique_cli.estimators.discrete",
-    "C45ForestClassifier": "oblique_cli.estimators.discrete",
-    "HHCARTForestClassifier": "oblique_cli.estimators.forest",
-    "MPSVMForestClassifier": "oblique_cli.estimators.forest",
-    "M5StyleRegressor": "oblique_cli.estimators.model_tree",
-    "ObliqueTreeClassifier": "oblique_cli.estimators.tree",
-    "OrthogonalTreesClassifier": "oblique_cli.estimators.orthogonal",
-    "PathfinderClassifier": "oblique_cli.estimators.pathfinder",
-    "RETISRegressor": "oblique_cli.estimators.model_tree",
-    "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.orthogonal",
-    "TPRTIRegressor": "oblique_cli.estimators.model_tree",
+    "AggregatedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
+    "AvalancheClustering": "oblique_cli.estimators.hierarchy.taxonomy",
+    "HCEditClassifier": "oblique_cli.estimators.hierarchy.taxonomy",
+    "SupervisedTaxonomy": "oblique_cli.estimators.hierarchy.taxonomy",
+    "BottomUpTreeClassifier": "oblique_cli.estimators.oblique.bottom_up",
+    "C45BaggingClassifier": "oblique_cli.estimators.discrete.c45",
+    "C45Classifier": "oblique_cli.estimators.discrete.c45",
+    "C45ForestClassifier": "oblique_cli.estimators.discrete.c45",
+    "HHCARTForestClassifier": "oblique_cli.estimators.forest.classifiers",
+    "MPSVMForestClassifier": "oblique_cli.estimators.forest.classifiers",
+    "M5StyleRegressor": "oblique_cli.estimators.model_tree.regressors",
+    "ObliqueTreeClassifier": "oblique_cli.estimators.oblique.top_down",
+    "OrthogonalTreesClassifier": "oblique_cli.estimators.discrete.orthogonal",
+    "PathfinderClassifier": "oblique_cli.estimators.pathfinder.classifier",
+    "RETISRegressor": "oblique_cli.estimators.model_tree.regressors",
+    "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
+    "TPRTIRegressor": "oblique_cli.estimators.model_tree.regressors",
     "make": "oblique_cli.estimators.algorithms",
     "Tree": "oblique_cli.tree.structure",
 }

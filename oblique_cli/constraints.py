@@ -159,7 +159,7 @@ class Optional(Constraint):
 
 @dataclass(frozen=True)
 class ClassWeight(Constraint):
-    """"balanced", or a mapping of class labels to weights of at least 0."""
+    """ "balanced", or a mapping of class labels to weights of at least 0."""
 
     def holds(self, value: Any) -> bool:
         if isinstance(value, str):

@@ -113,11 +113,11 @@ def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
 
     X : (n, p); weights : (n,) or None; returns (p, p)
     """
-    centred = _centred(X, weights)
-    if centred is None:
+    centered = _centered(X, weights)
+    if centered is None:
         return None
     w = np.ones(len(X)) if weights is None else weights
-    return (centred * w[:, None]).T @ centred / max(w.sum() - 1.0, 1.0)
+    return (centered * w[:, None]).T @ centered / max(w.sum() - 1.0, 1.0)
 
 
 def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = None) -> Array:
@@ -131,9 +131,9 @@ def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = Non
     codes = np.unique(y)
     for code in codes:
         mask = y == code
-        centred = _centred(X[mask], w[mask])
-        if centred is not None:
-            squares += w[mask] @ centred**2
+        centered = _centered(X[mask], w[mask])
+        if centered is not None:
+            squares += w[mask] @ centered**2
     return squares / max(w.sum() - len(codes), 1.0)
 
 
@@ -150,23 +150,23 @@ def shrunk(covariance: Array, variances: Array, weight: float) -> Array:
 
 
 def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
-    """Return X'X of one class with its rows centred and each scaled to unit length (thesis 5.3).
+    """Return X'X of one class with its rows centered and each scaled to unit length (thesis 5.3).
 
     X : (n, p); returns (p, p), or None if the rows are all the same. Its leading eigenvector is the class
     representative vector: the direction of least summed squared distance from the unit rows (thesis eq. 5.3.1). Rows on
     the mean, within 1e-9 of the longest row, have no direction and are left out.
     """
-    centred = _centred(X, weights)
-    if centred is None:
+    centered = _centered(X, weights)
+    if centered is None:
         return None
-    lengths = np.linalg.norm(centred, axis=1)
+    lengths = np.linalg.norm(centered, axis=1)
     away = lengths > 1e-9 * lengths.max()
-    unit = centred[away] / lengths[away, None]
+    unit = centered[away] / lengths[away, None]
     w = np.ones(len(unit)) if weights is None else weights[away]
     return (unit * w[:, None]).T @ unit
 
 
-def _centred(X: Array, weights: Array | None) -> Array | None:
+def _centered(X: Array, weights: Array | None) -> Array | None:
     """X less its weighted mean, constant columns exactly 0; None if the rows are all the same."""
     if len(X) < 2:
         return None
@@ -223,7 +223,7 @@ def crimcoord(table: Array) -> Array:
 
     table : (L, C) weights of levels by classes at a node, see `level_table`; returns (L,)
 
-    The scores are the unit vector a that maximises a'Ba / a'Ta, the leading eigenvector of T^- B, T = B + W (Loh & Shih
+    The scores are the unit vector a that maximizes a'Ba / a'Ta, the leading eigenvector of T^- B, T = B + W (Loh & Shih
     1997; thesis eq. 3.7.3 and 4.1.4), with a positive first component that is not 0. A repeated leading eigenvalue is
     settled by the canonical basis. Levels without weight get 0; so do all if one level only has weight.
     """
@@ -246,13 +246,13 @@ def crimcoord(table: Array) -> Array:
 
 @dataclass(frozen=True)
 class Standard:
-    """Coordinates in which rows have a range of about 1 around 0: x = centre + scale * z.
+    """Coordinates in which rows have a range of about 1 around 0: x = center + scale * z.
 
     Solving there loses no digits to units and offsets, and a quotient of moments does not change under an affine map.
-    centre, scale : (p,); scale holds powers of 2, so that scaling is exact
+    center, scale : (p,); scale holds powers of 2, so that scaling is exact
     """
 
-    centre: Array
+    center: Array
     scale: Array
 
     @classmethod
@@ -265,11 +265,11 @@ class Standard:
     def to_original(self, planes: Array) -> Array:
         """Columns (w, b) over z to the same planes over x. planes : (p + 1, k)."""
         w = planes[:-1] / self.scale[:, None]
-        return np.vstack([w, planes[-1] - self.centre @ w])
+        return np.vstack([w, planes[-1] - self.center @ w])
 
     def to_standard(self, planes: Array) -> Array:
         """Columns (w, b) over x to the same planes over z. planes : (p + 1, k)."""
-        return np.vstack([planes[:-1] * self.scale[:, None], planes[-1] + self.centre @ planes[:-1]])
+        return np.vstack([planes[:-1] * self.scale[:, None], planes[-1] + self.center @ planes[:-1]])
 
 
 def augmented_moment(X: Array, weights: Array | None = None, standard: Standard | None = None) -> Array:
@@ -278,13 +278,13 @@ def augmented_moment(X: Array, weights: Array | None = None, standard: Standard 
     X : (n, p); standard : coordinates to take the moments in, the original ones by default; returns (p + 1, p + 1)
     """
     w = np.ones(len(X)) if weights is None else weights
-    Z = X if standard is None else (X - standard.centre) / standard.scale
+    Z = X if standard is None else (X - standard.center) / standard.scale
     A = np.column_stack([Z, np.ones(len(X))])
     return (A * w[:, None]).T @ A / w.sum()
 
 
 def clustering_hyperplane(A: Array, B: Array, standard: Standard | None = None) -> tuple[Array | None, str]:
-    """Return the plane (w, b) maximising w'Bw / w'Aw and the case that applied (thesis 5.1.2, algorithm 7).
+    """Return the plane (w, b) maximizing w'Bw / w'Aw and the case that applied (thesis 5.1.2, algorithm 7).
 
     A, B : (p + 1, p + 1) positive semidefinite, moments in the coordinates `standard`; the plane is over the original x
 
@@ -340,7 +340,7 @@ def has_normal(plane: Array, standard: Standard) -> bool:
     return bool(np.abs(z[:-1]).max() > 1e-14 * abs(z[-1]))
 
 
-def normalise_plane(plane: Array) -> Array | None:
+def normalize_plane(plane: Array) -> Array | None:
     """Scale (w, b) so that |w| = 1 and the first non-zero component of w is negative; None if w is zero."""
     largest = float(np.abs(plane[:-1]).max())
     if not 0.0 < largest < np.inf:
@@ -352,9 +352,9 @@ def normalise_plane(plane: Array) -> Array | None:
 
 
 def angle_bisectors(first: Array, second: Array) -> list[Array]:
-    """Return the bisectors (w, b) of two normalised planes: their sum and difference, or the midway plane.
+    """Return the bisectors (w, b) of two normalized planes: their sum and difference, or the midway plane.
 
-    first, second : (p + 1,) as `normalise_plane` returns them (Manwani & Sastry 2012, eq. 4 and 5; parallel planes:
+    first, second : (p + 1,) as `normalize_plane` returns them (Manwani & Sastry 2012, eq. 4 and 5; parallel planes:
     the plane halfway between them)
     """
     cosine = float(first[:-1] @ second[:-1])
@@ -365,5 +365,5 @@ def angle_bisectors(first: Array, second: Array) -> list[Array]:
         candidates = [midway]
     else:
         candidates = [first + second, first - second]
-    planes = [normalise_plane(c) for c in candidates]
+    planes = [normalize_plane(c) for c in candidates]
     return [plane for plane in planes if plane is not None]

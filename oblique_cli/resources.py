@@ -13,8 +13,3 @@ def folder(name: str) -> Path:
     if (checkout / "pyproject.toml").is_file() and (checkout / name).is_dir():
         return checkout / name
     return PACKAGE / name
-
-
-def published() -> Path:
-    """Return the folder of published numbers."""
-    return PACKAGE / "published"

@@ -44,7 +44,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class YamlSource:
     """A text with its name in messages; `path` is None for text that comes from no file."""
 
     name: str
@@ -60,7 +60,7 @@ class Source:
 class Place:
     """`width` characters of a source; line and column count from 1, line 0 is the source as a whole."""
 
-    source: Source
+    source: YamlSource
     line: int = 1
     column: int = 1
     width: int = 1
@@ -84,7 +84,7 @@ class Place:
 
 
 @dataclass(frozen=True, eq=False)
-class Value:
+class YamlValue:
     """What stands at a place: a scalar, a list of values or a mapping of texts to values.
 
     `key` is where the key of this value stands; the place itself if it has none.
@@ -152,9 +152,9 @@ class Problems:
             raise self.error()
 
 
-def read(path: Path, name: str, problems: Problems) -> Source:
+def read(path: Path, name: str, problems: Problems) -> YamlSource:
     """Return the text of a file; raise ConfigError if it is missing, too large or not UTF-8."""
-    nothing = Place(Source(name, "", path), line=0)
+    nothing = Place(YamlSource(name, "", path), line=0)
     try:
         if not path.is_file():
             raise problems.stop(nothing, "no such file.")
@@ -165,14 +165,14 @@ def read(path: Path, name: str, problems: Problems) -> Source:
     if len(raw) > MAX_BYTES:
         raise problems.stop(nothing, f"the file is larger than {MAX_BYTES // 1024} kB, the most that is read.")
     try:
-        return Source(name, raw.decode("utf-8-sig"), path)
+        return YamlSource(name, raw.decode("utf-8-sig"), path)
     except UnicodeDecodeError as error:
-        good = Source(name, raw[: error.start].decode("utf-8-sig", "replace"), path)
+        good = YamlSource(name, raw[: error.start].decode("utf-8-sig", "replace"), path)
         place = Place(good, len(good.lines), len(good.lines[-1]) + 1)
         raise problems.stop(place, f"the file is not UTF-8 text (byte {raw[error.start]:#04x}).") from None
 
 
-def parse(source: Source, problems: Problems, quick: bool = False) -> Value:
+def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlValue:
     """Return the one document of `source`; raise ConfigError with all problems so far if it cannot be read on.
 
     quick : read by PyYAML's parser in C, if that is installed. It takes a fifth of the time, and lets a few texts pass
@@ -189,32 +189,32 @@ def parse(source: Source, problems: Problems, quick: bool = False) -> Value:
     try:
         return _Reading(source, problems).document()
     except yaml.reader.ReaderError as error:
-        before = Source(source.name, source.text[: error.position], source.path)
+        before = YamlSource(source.name, source.text[: error.position], source.path)
         place = Place(source, len(before.lines), len(before.lines[-1]) + 1)
         raise problems.stop(place, f"character {error.character:#04x} is not allowed in YAML.") from None
 
 
-def wrap(data: Any, place: Place) -> Value:
+def wrap(data: Any, place: Place) -> YamlValue:
     """Return plain data as a value whose parts all stand at `place`."""
     if isinstance(data, Mapping):
         data = {str(key): wrap(value, place) for key, value in data.items()}
     elif isinstance(data, list | tuple):
         data = [wrap(value, place) for value in data]
-    return Value(data, place, place)
+    return YamlValue(data, place, place)
 
 
 class _Reading:
     """One pass over the events of a text."""
 
-    def __init__(self, source: Source, problems: Problems, loader: Any = yaml.SafeLoader) -> None:
+    def __init__(self, source: YamlSource, problems: Problems, loader: Any = yaml.SafeLoader) -> None:
         self.source = source
         self.problems = problems
         self.loader = loader(source.text)
 
-    def document(self) -> Value:
+    def document(self) -> YamlValue:
         self.next()  # stream start
         if isinstance(self.next(), yaml.StreamEndEvent):
-            return Value(None, Place(self.source), Place(self.source))
+            return YamlValue(None, Place(self.source), Place(self.source))
         value = self.value(self.next(), depth=0)
         self.next()  # document end
         event = self.next()
@@ -249,7 +249,7 @@ class _Reading:
         # What goes on to the next line is marked to the end of this one; `show` cuts the marker there.
         return self.at(start, end.column - start.column if end.line == start.line else MAX_BYTES)
 
-    def value(self, event: Any, depth: int, key: Place | None = None) -> Value:
+    def value(self, event: Any, depth: int, key: Place | None = None) -> YamlValue:
         place = self.place(event)
         if isinstance(event, yaml.AliasEvent):
             raise self.problems.stop(place, f"alias {shown('*' + event.anchor)} is not allowed; repeat the value.")
@@ -258,16 +258,16 @@ class _Reading:
         if event.tag is not None:
             raise self.problems.stop(place, f"tag {shown(event.tag)} is not allowed; write a plain value.")
         if isinstance(event, yaml.ScalarEvent):
-            return Value(self.scalar(event, place), place, key or place)
+            return YamlValue(self.scalar(event, place), place, key or place)
         if depth == MAX_DEPTH:
             raise self.problems.stop(place, f"lists and mappings are nested deeper than {MAX_DEPTH} levels.")
         first = self.at(event.start_mark)
         if isinstance(event, yaml.SequenceStartEvent):
             items = self.until(yaml.SequenceEndEvent, lambda item: self.value(item, depth + 1))
-            return Value(items, first, key or first)
-        entries: dict[str, Value] = {}
+            return YamlValue(items, first, key or first)
+        entries: dict[str, YamlValue] = {}
         self.until(yaml.MappingEndEvent, lambda item: self.entry(item, depth + 1, entries))
-        return Value(entries, first, key or first)
+        return YamlValue(entries, first, key or first)
 
     def until(self, end: type, take: Callable[[Any], T]) -> list[T]:
         taken = []
@@ -275,7 +275,7 @@ class _Reading:
             taken.append(take(event))
         return taken
 
-    def entry(self, event: Any, depth: int, entries: dict[str, Value]) -> None:
+    def entry(self, event: Any, depth: int, entries: dict[str, YamlValue]) -> None:
         """Read one key and its value into `entries`, if the key can be used."""
         key = self.value(event, depth)
         value = self.value(self.next(), depth, key.place)

@@ -55,7 +55,7 @@ class Forking:
 
     SCRIPT = """
 import json, os, sys
-import oblique_cli.experiments.config, oblique_cli.experiments.running
+import oblique_cli.config.checking, oblique_cli.experiments.running
 from oblique_cli.cli import call
 for line in sys.stdin:
     folder, arguments = json.loads(line)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+import oblique_cli._core as _core
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli import _core
 from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
 from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.estimators.tree import PRUNINGS
-from oblique_cli.experiments.model import DatasetSpec
+from oblique_cli.estimators.oblique.top_down import PRUNINGS
+from oblique_cli.nouns import DatasetSpec
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS
 from oblique_cli.tree.structure import Tree

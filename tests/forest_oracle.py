@@ -162,10 +162,10 @@ class Oracle:
             G, H = (M + delta * np.eye(len(M)) * s for M, s in zip((G, H), singular, strict=True))
             # Equation 9: the eigenvectors of the smallest eigenvalues.
             planes = [eigh(G, H)[1][:, 0], eigh(H, G)[1][:, 0]]
-        normalised = [geometry.normalise_plane(plane) for plane in planes]
-        if any(plane is None for plane in normalised):
+        normalized = [geometry.normalize_plane(plane) for plane in planes]
+        if any(plane is None for plane in normalized):
             return [], False
-        found = geometry.angle_bisectors(normalised[0], normalised[1])
+        found = geometry.angle_bisectors(normalized[0], normalized[1])
         for plane in found:
             plane[-1] -= geometry.distinct_gap(X, plane[:-1])
         return found, False

@@ -71,10 +71,7 @@ def purity_of_clustering(clusters: set[frozenset[int]], codes: np.ndarray) -> Fr
 
 def nearest_pairs(D: np.ndarray, clusters: set[frozenset[int]]) -> set[frozenset[frozenset[int]]]:
     """Pairs of clusters of which one is the nearest of the other (step 2 of algorithm 1, chapter 5)."""
-    return {
-        frozenset((c, min(clusters - {c}, key=lambda o: (average(D, c, o), min(o)))))
-        for c in clusters
-    }
+    return {frozenset((c, min(clusters - {c}, key=lambda o: (average(D, c, o), min(o))))) for c in clusters}
 
 
 def staxac_merges(

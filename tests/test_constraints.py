@@ -111,7 +111,6 @@ def test_check_stops_at_the_first_broken_constraint_and_ignores_what_is_not_give
         check({"a": math.nan, "b": 3}, table, "Thing")
 
 
-
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_every_forbidden_parameter_of_every_algorithm_is_named_in_one_sentence(name):
     algorithm = ALGORITHMS[name]

@@ -10,7 +10,8 @@ import scipy.linalg
 from contracts import REAL_SETS, real_set
 from oracles import naive_householder
 
-from oblique_cli import _core, resources
+import oblique_cli._core as _core
+from oblique_cli import published
 from oblique_cli.geometry import (
     Standard,
     angle_bisectors,
@@ -21,7 +22,7 @@ from oblique_cli.geometry import (
     distinct_gap,
     householder,
     householder_vector,
-    normalise_plane,
+    normalize_plane,
     orient,
     parallel_to_an_axis,
     principal_axes,
@@ -45,7 +46,7 @@ def same_plane(a, b, tolerance=1e-7):
 def compiled_hyperplane(A, B, standard=None):
     standard = standard or Standard(np.zeros(len(A) - 1), np.ones(len(A) - 1))
     w, case = _core.clustering_hyperplane(
-        np.ascontiguousarray(A), np.ascontiguousarray(B), standard.centre, standard.scale
+        np.ascontiguousarray(A), np.ascontiguousarray(B), standard.center, standard.scale
     )
     return np.asarray(w), case
 
@@ -235,7 +236,7 @@ def quotient(w, A, B):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_full_rank_solves_the_generalised_eigenproblem(solver):
+def test_full_rank_solves_the_generalized_eigenproblem(solver):
     for seed in range(40):
         rows = two_clouds(np.random.default_rng(seed))
         G, H = map(augmented_moment, rows)
@@ -247,7 +248,7 @@ def test_full_rank_solves_the_generalised_eigenproblem(solver):
             assert case == "full_rank"
             assert same_plane(w, vectors[:, -1]), f"seed {seed}"
             assert quotient(w, G, H) == pytest.approx(values[-1], rel=1e-9)
-            v, _ = SOLVERS[solver](*moments[::-1], frame)  # the other plane minimises the quotient
+            v, _ = SOLVERS[solver](*moments[::-1], frame)  # the other plane minimizes the quotient
             assert same_plane(v, vectors[:, 0]), f"seed {seed}"
 
 
@@ -294,13 +295,13 @@ def test_the_compiled_planes_are_those_of_the_reference_on_real_sets():
             for moments in ((A, B), (B, A)):
                 planes = {name: solve(*moments, standard) for name, solve in SOLVERS.items()}
                 assert planes["compiled"][1] == planes["reference"][1]
-                a, b = (normalise_plane(planes[name][0]) for name in SOLVERS)
+                a, b = (normalize_plane(planes[name][0]) for name in SOLVERS)
                 np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7, err_msg=data.name)
 
 
 @pytest.fixture(scope="module")
 def table_5_1():
-    with open(resources.published() / "hhgdt_table_5_1_sample.csv", newline="") as file:
+    with open(published.FOLDER / "hhgdt_table_5_1_sample.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     X = np.array([[float(row["X1"]), float(row["X2"])] for row in rows])
     y = np.array([int(row["Y"]) for row in rows])
@@ -308,19 +309,19 @@ def table_5_1():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("standardised", [False, True])
-def test_table_5_1_is_the_range_space_case_with_parallel_planes(table_5_1, solver, standardised):
+@pytest.mark.parametrize("standardized", [False, True])
+def test_table_5_1_is_the_range_space_case_with_parallel_planes(table_5_1, solver, standardized):
     for rows in (table_5_1, [np.repeat(np.arange(a, a + 4.0)[:, None], 2, axis=1) for a in (1, 5)]):
         for Z in rows:
             null = scipy.linalg.null_space(np.column_stack([Z, np.ones(len(Z))]), rcond=1e-10)
             assert same_plane(null[:, 0], [0.7071, -0.7071, 0.0], 1e-4)
-        standard = Standard.of(np.vstack(rows)) if standardised else None
+        standard = Standard.of(np.vstack(rows)) if standardized else None
         A, B = (augmented_moment(Z, None, standard) for Z in rows)
         planes = []
         for moments in ((A, B), (B, A)):
             w, case = SOLVERS[solver](*moments, standard)
             assert case == "range_space"
-            planes.append(normalise_plane(w))
+            planes.append(normalize_plane(w))
         assert planes[0][:2] == pytest.approx(planes[1][:2])
         np.testing.assert_allclose(planes[0][:2], -np.sqrt([0.5, 0.5]), atol=1e-9)
         bisectors = angle_bisectors(*planes)
@@ -337,7 +338,7 @@ def test_with_equal_covariances_the_bisector_is_fishers_discriminant(solver):
         cloud = rng.normal(size=(50, 4)) @ rng.normal(size=(4, 4))
         shift = rng.normal(size=4)
         A, B = augmented_moment(cloud), augmented_moment(cloud + shift)
-        planes = [normalise_plane(SOLVERS[solver](*m)[0]) for m in ((A, B), (B, A))]
+        planes = [normalize_plane(SOLVERS[solver](*m)[0]) for m in ((A, B), (B, A))]
         fisher = np.linalg.solve(np.cov(cloud, rowvar=False), shift)
         assert same_plane(planes[0][:4], fisher, 1e-6) and same_plane(planes[1][:4], fisher, 1e-6)
         for bisector in angle_bisectors(*planes):  # Manwani & Sastry, theorem 2
@@ -352,7 +353,7 @@ def test_with_equal_means_all_planes_pass_through_the_mean(solver):
         # Wider than A along one axis, narrower along another: else a plane "at infinity", w = 0, has the best quotient.
         B = (A - A.mean(axis=0)) * [3.0, 1.0, 0.2] + A.mean(axis=0)
         moments = augmented_moment(A), augmented_moment(B)
-        planes = [normalise_plane(SOLVERS[solver](*m)[0]) for m in (moments, moments[::-1])]
+        planes = [normalize_plane(SOLVERS[solver](*m)[0]) for m in (moments, moments[::-1])]
         for plane in planes + angle_bisectors(*planes):  # Manwani & Sastry, theorem 3
             assert abs(plane[:3] @ A.mean(axis=0) + plane[3]) < 1e-9, f"seed {seed}"
 
@@ -360,7 +361,7 @@ def test_with_equal_means_all_planes_pass_through_the_mean(solver):
 def test_bisectors_have_equal_angles_with_both_planes():
     rng = np.random.default_rng(6)
     for _ in range(20):
-        a, b = (normalise_plane(rng.normal(size=4)) for _ in range(2))
+        a, b = (normalize_plane(rng.normal(size=4)) for _ in range(2))
         for plane in angle_bisectors(a, b):
             assert np.linalg.norm(plane[:3]) == pytest.approx(1.0)
             assert abs(plane[:3] @ a[:3]) == pytest.approx(abs(plane[:3] @ b[:3]))
@@ -374,9 +375,9 @@ def test_the_plane_midway_is_found_whichever_way_the_normals_point():
         assert [p.tolist() for p in angle_bisectors(a, second)] == [[-1.0, 0.0, 4.0]]
 
 
-def test_a_plane_is_normalised_by_its_normal_and_needs_one():
-    np.testing.assert_allclose(normalise_plane(np.array([3.0, -4.0, 10.0])), [-0.6, 0.8, -2.0])
-    assert normalise_plane(np.array([0.0, 0.0, 1.0])) is None
+def test_a_plane_is_normalized_by_its_normal_and_needs_one():
+    np.testing.assert_allclose(normalize_plane(np.array([3.0, -4.0, 10.0])), [-0.6, 0.8, -2.0])
+    assert normalize_plane(np.array([0.0, 0.0, 1.0])) is None
 
 
 def test_moments_in_standard_coordinates_describe_the_same_planes():
@@ -385,7 +386,7 @@ def test_moments_in_standard_coordinates_describe_the_same_planes():
     standard = Standard.of(X)
     planes = rng.normal(size=(4, 2))
     np.testing.assert_allclose(standard.to_original(standard.to_standard(planes)), planes, rtol=1e-9)
-    Z = (X - standard.centre) / standard.scale
+    Z = (X - standard.center) / standard.scale
     assert (np.abs(Z) <= 0.5).all() and (np.ptp(Z, axis=0) > 0.5).all()
     np.testing.assert_allclose(
         X @ planes[:3] + planes[3], Z @ standard.to_standard(planes)[:3] + standard.to_standard(planes)[3], rtol=1e-8

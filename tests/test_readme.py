@@ -2,8 +2,8 @@
 
 import pytest
 
-from oblique_cli.experiments.reproduction import document
-from oblique_cli.experiments.reproduction.studies import STUDIES
+from oblique_cli.reproduction.framework import document
+from oblique_cli.reproduction.framework.studies import STUDIES
 from oblique_cli.resources import PACKAGE
 
 ROOT = PACKAGE.parent
@@ -20,8 +20,8 @@ def test_every_algorithm_and_every_command_is_in_the_readme():
 
 def test_every_study_is_in_the_list_of_reproductions():
     text = (ROOT / "docs" / "reproduction.md").read_text()
-    assert [name for name in STUDIES if f"| `make reproduce-{name}` |" not in text] == ["readings"]
-    assert "| `oblique reproduce readings` |" in text
+    assert [name for name in STUDIES if f"| `make reproduce-{name}` |" not in text] == ["sensitivity"]
+    assert "| `oblique reproduce sensitivity` |" in text
 
 
 @pytest.mark.parametrize("name", document.DOCUMENTS)

@@ -12,8 +12,8 @@ from runner_support import toy
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError
-from oblique_cli.experiments.model import CVSpec
-from oblique_cli.experiments.schemes import SCHEMES, check, folds, is_stratified, places
+from oblique_cli.nouns import CVSpec
+from oblique_cli.schemes import SCHEMES, check, folds, is_stratified, places
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from oblique_cli.strict_yaml import (
     MAX_SHOWN,
     Place,
     Problems,
-    Source,
+    YamlSource,
     parse,
     plain_scalar,
     read,
@@ -40,7 +40,7 @@ def refuse(tmp_path, monkeypatch):
 
 
 def plain(text):
-    return parse(Source("text", text), Problems()).plain()
+    return parse(YamlSource("text", text), Problems()).plain()
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_json_is_read_as_json():
 
 
 def test_values_know_their_place_and_that_of_their_key():
-    tree = parse(Source("t", "first: 1\nouter:\n  inner: [10, twenty]\n"), Problems())
+    tree = parse(YamlSource("t", "first: 1\nouter:\n  inner: [10, twenty]\n"), Problems())
     inner = tree.data["outer"].data["inner"]
     assert (inner.key.line, inner.key.column, inner.key.width) == (3, 3, 5)
     second = inner.data[1].place
@@ -165,7 +165,7 @@ def test_the_quick_way_refuses_with_the_same_words(text):
     for quick in (False, True):
         problems = Problems()
         with pytest.raises(ConfigError) as caught:
-            parse(Source("text", text), problems, quick=quick)
+            parse(YamlSource("text", text), problems, quick=quick)
             problems.check()
         said.append(str(caught.value))
     assert said[0] == said[1]
@@ -195,9 +195,7 @@ def test_an_alias_bomb_is_refused_before_it_expands(refuse):
 def test_the_largest_file_is_read_and_a_larger_one_is_not(refuse, tmp_path):
     text = "a: [" + "0.123, " * ((MAX_BYTES - 10) // 7) + "]"
     assert len(plain(text)["a"]) > 30_000
-    assert refuse("#" * (MAX_BYTES + 1)).startswith(
-        "a.yaml: the file is larger than 256 kB, the most that is read."
-    )
+    assert refuse("#" * (MAX_BYTES + 1)).startswith("a.yaml: the file is larger than 256 kB, the most that is read.")
 
 
 def test_a_missing_file_and_a_folder_are_no_files(tmp_path):
@@ -222,7 +220,7 @@ def test_reading_goes_on_after_a_key_that_cannot_be_used(refuse):
 
 
 def test_problems_are_shown_by_line_with_a_marker_under_the_text(tmp_path):
-    source = Source("x.yaml", "first: 1\nsecond:\tlong\n", tmp_path / "x.yaml")
+    source = YamlSource("x.yaml", "first: 1\nsecond:\tlong\n", tmp_path / "x.yaml")
     problems = Problems()
     problems.add(Place(source, 2, 9, 4), "later.")
     problems.add(Place(source, 1, 1, 99), "sooner.")
@@ -239,7 +237,7 @@ def test_problems_are_shown_by_line_with_a_marker_under_the_text(tmp_path):
 
 def test_of_a_very_long_line_only_the_part_in_question_is_shown(tmp_path):
     line = "x" * 5000 + "HERE" + "y" * 5000
-    shown = Place(Source("x.yaml", line, tmp_path), 1, 5001, 4).show("this.").splitlines()
+    shown = Place(YamlSource("x.yaml", line, tmp_path), 1, 5001, 4).show("this.").splitlines()
     assert max(map(len, shown)) < 140
     start = shown[2].index("^")
     assert shown[1][start : start + 4] == "HERE"
@@ -247,14 +245,14 @@ def test_of_a_very_long_line_only_the_part_in_question_is_shown(tmp_path):
 
 
 def test_a_message_holds_no_character_that_disturbs_a_terminal(tmp_path):
-    text = Place(Source("x\x1b[31m.yaml", "a: \x1b[2J\u202eevil", tmp_path), 1, 1).show("bad.")
+    text = Place(YamlSource("x\x1b[31m.yaml", "a: \x1b[2J\u202eevil", tmp_path), 1, 1).show("bad.")
     assert "\x1b" not in text
     assert "\u202e" not in text
 
 
 def test_only_the_first_problems_of_many_are_shown(tmp_path):
     problems = Problems()
-    source = Source("x.yaml", "", tmp_path)
+    source = YamlSource("x.yaml", "", tmp_path)
     for line in range(1, 201):
         problems.add(Place(source, line), "again.")
     message = str(problems.error())
@@ -263,7 +261,7 @@ def test_only_the_first_problems_of_many_are_shown(tmp_path):
 
 
 def test_plain_data_can_be_wrapped_and_unwrapped():
-    place = Place(Source("data", ""))
+    place = Place(YamlSource("data", ""))
     data = {"a": [1, {"b": None}], "c": "d"}
     assert wrap(data, place).plain() == data
     assert wrap((1, 2), place).plain() == [1, 2]
@@ -271,5 +269,5 @@ def test_plain_data_can_be_wrapped_and_unwrapped():
 
 
 def test_the_label_of_a_place_is_file_and_line(tmp_path):
-    assert Place(Source("x.yaml", "a", tmp_path), 7, 2).label == "x.yaml:7"
-    assert Place(Source("x.yaml", "", tmp_path), 0).label == "x.yaml"
+    assert Place(YamlSource("x.yaml", "a", tmp_path), 7, 2).label == "x.yaml:7"
+    assert Place(YamlSource("x.yaml", "", tmp_path), 0).label == "x.yaml"

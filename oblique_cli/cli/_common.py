@@ -17,10 +17,10 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.registry import close_matches
 
 if TYPE_CHECKING:
-    from oblique_cli.experiments.model import Experiment, Row
+    from oblique_cli.evaluation.tables import ResultTable
     from oblique_cli.experiments.running import RunSummary
     from oblique_cli.experiments.store import Run, Store
-    from oblique_cli.experiments.tables import Table
+    from oblique_cli.nouns import Experiment, Row
 
 # The names in tables.FORMATS, which the help must know without importing it.
 FORMATS = ("text", "md", "csv", "latex", "json")
@@ -106,7 +106,7 @@ class Runner:
     fresh: bool
     quiet: bool
 
-    def run(self, experiment: Experiment) -> tuple[RunSummary, Table]:
+    def run(self, experiment: Experiment) -> tuple[RunSummary, ResultTable]:
         """Run or resume an experiment; return how that ended, and the table of what is stored now."""
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
@@ -166,7 +166,7 @@ def running_options(command: Command) -> Command:
         format_option,
         output_option,
         click.option("--quiet", is_flag=True, help="No progress and no summary, only failures."),
-        click.option("--no-color", is_flag=True, help="No colours; the variable NO_COLOR does the same."),
+        click.option("--no-color", is_flag=True, help="No colors; the variable NO_COLOR does the same."),
     )
     for option in reversed(options):
         wrapped = option(wrapped)
@@ -206,15 +206,15 @@ def find_run(store: Store, name: str) -> Run:
     return runs[name]
 
 
-def table_of(experiment: Experiment, rows: Sequence[Row]) -> Table:
+def table_of(experiment: Experiment, rows: Sequence[Row]) -> ResultTable:
     """Return the table of an experiment, with titles and notes of its algorithms and data sets."""
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.experiments.tables import summarise
+    from oblique_cli.evaluation.tables import summarize
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.csv is None}
-    return summarise(rows, experiment, titles=titles, dataset_notes=notes)
+    return summarize(rows, experiment, titles=titles, dataset_notes=notes)
 
 
 def _remark(note: str) -> str:

@@ -14,7 +14,7 @@ from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec
+    from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +53,10 @@ def fit_to_all(
         raise click.UsageError("--csv and --target, the name of its class column, go together")
     dataset_key = own_data(csv, target) if csv and target else {"name": name}
 
-    from oblique_cli import seeds
+    from oblique_cli import config, seeds
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
-    from oblique_cli.experiments import config
 
     plain = {"version": 1, "dataset": dataset_key, "algorithm": {"name": algorithm}}
     stem = Path(csv).stem if csv else "tree"
@@ -65,7 +64,7 @@ def fit_to_all(
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
     suits(spec.name)
-    task = ALGORITHMS[spec.name].kind.task
+    task = ALGORITHMS[spec.name].family.task
     dataset = catalogue.load(policy, data_dir, offline, task)
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"

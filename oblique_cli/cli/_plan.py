@@ -7,10 +7,10 @@ from statistics import fmean
 
 from oblique_cli.cli._common import Runner, columns, database
 from oblique_cli.experiments import jobs as jobs_of
-from oblique_cli.experiments.model import Experiment, Job, Row
 from oblique_cli.experiments.progress import duration
 from oblique_cli.experiments.running import count_workers, load_datasets
 from oblique_cli.experiments.store import Store
+from oblique_cli.nouns import Experiment, Job, Row
 
 Cell = tuple[str, str]
 

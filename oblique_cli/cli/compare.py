@@ -11,7 +11,7 @@ import click
 from oblique_cli.cli._common import Runner, running_options, write
 
 if TYPE_CHECKING:
-    from oblique_cli.experiments.model import Experiment
+    from oblique_cli.nouns import Experiment
 
 # The names in schemes.SCHEMES and comparing.RULES, which the help must know without importing them. The scheme `split`
 # is left out: one training and one test set give no SD to compare by.
@@ -81,10 +81,11 @@ def compare(
     if folds is not None and scheme == "monte_carlo":
         raise click.UsageError("--folds has no meaning with --cv monte_carlo, which divides the rows once a repetition")
 
+    from oblique_cli import config
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.experiments import comparing, config
-    from oblique_cli.experiments.schemes import SCHEMES as schemes
-    from oblique_cli.experiments.tables import render
+    from oblique_cli.evaluation import comparing
+    from oblique_cli.evaluation.tables import render
+    from oblique_cli.schemes import SCHEMES as schemes
 
     wanted, missing = _datasets(datasets, runner)
     tunes = schemes[scheme].tunes
@@ -142,7 +143,7 @@ def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
 def _in_table(table: str) -> list[str]:
     """Return our names of the data sets of a table of the thesis, in its order."""
     from oblique_cli.data import catalogue
-    from oblique_cli.experiments.published import dataset_code, numbers
+    from oblique_cli.published import dataset_code, numbers
 
     ours = {dataset_code(SOURCE, name): name for name in catalogue.names()}
     return [ours[code] for code in dict.fromkeys(number.dataset for number in numbers(SOURCE, table))]
@@ -151,7 +152,7 @@ def _in_table(table: str) -> list[str]:
 def _published(experiment: Experiment) -> tuple[str, ...]:
     """Return the table of the thesis that this comparison can be held against, if it has any of its numbers."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.experiments.published import numbers
+    from oblique_cli.published.reading import numbers
 
     table = PUBLISHED.get(experiment.cv.scheme)
     if table is None:

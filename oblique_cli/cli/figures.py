@@ -28,9 +28,11 @@ def figures(
     Example: oblique figures hhcart_growth --output .
     """
     from oblique_cli.data import files
-    from oblique_cli.drawing import examples, orthogonal, segments, tuning  # noqa: F401  (they register their figures)
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.drawing.figures import FIGURES, Setting, page
+    from oblique_cli.reproduction.figures import (
+        examples,  # noqa: F401  (they register their figures)
+    )
+    from oblique_cli.reproduction.figures.illustrations import FIGURES, FigureSetting, page
 
     if listing:
         click.echo(columns([(about.name, about.remakes) for about in FIGURES.values()]))
@@ -43,7 +45,7 @@ def figures(
         raise ConfigError(f"--output {output!r} cannot be made a folder ({error.strerror}).") from None
     pictures = {}
     for about in wanted:
-        pictures[about.name] = picture = about.draw(Setting(data_dir, offline))
+        pictures[about.name] = picture = about.draw(FigureSetting(data_dir, offline))
         path = folder / f"{about.name}.{format_}"
         files.write(path, rendered(picture.figure, format_))
         click.echo(f"{path}: {picture.seen}")

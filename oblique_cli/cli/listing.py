@@ -19,7 +19,7 @@ def _algorithms() -> list[dict[str, Any]]:
             "name": name,
             "title": algorithm.title,
             "source": algorithm.source,
-            "growth": algorithm.kind.growth,
+            "growth": algorithm.family.growth,
             "parameters": {
                 key: {"default": algorithm.defaults[key], "allowed": constraint.describe()}
                 for key, constraint in algorithm.parameters.items()
@@ -30,7 +30,7 @@ def _algorithms() -> list[dict[str, Any]]:
 
 
 def _schemes() -> list[dict[str, Any]]:
-    from oblique_cli.experiments.schemes import SCHEMES
+    from oblique_cli.schemes import SCHEMES
 
     return [{"name": name, "summary": scheme.summary} for name, scheme in SCHEMES.items()]
 
@@ -42,7 +42,7 @@ def _criteria() -> list[dict[str, Any]]:
 
 
 def _published() -> list[dict[str, Any]]:
-    from oblique_cli.experiments.published import tables
+    from oblique_cli.published.reading import tables
 
     # Only those that can stand beside ours; the others hold single folds and classes.
     found = [table for table in tables().values() if table.level == "repetitions"]
@@ -51,7 +51,7 @@ def _published() -> list[dict[str, Any]]:
 
 def _configs() -> list[dict[str, Any]]:
     from oblique_cli import resources
-    from oblique_cli.experiments import composing
+    from oblique_cli.config import composing
 
     folder = resources.folder("configs")
     return [{"name": name, "file": str(folder / f"{name}.yaml")} for name in composing.bundled()]

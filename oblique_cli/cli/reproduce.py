@@ -47,7 +47,7 @@ def reproduce(
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
-    NAME may be all, for every study but the readings, or report, which runs nothing: it writes the results of the full
+    NAME may be all, for every study but sensitivity, or report, which runs nothing: it writes the results of the full
     profiles into docs/reproduction.md, docs/forests.md and README.md of the
     current folder.
 
@@ -57,8 +57,8 @@ def reproduce(
 
     Example: oblique reproduce chapter3 --profile quick
     """
-    from oblique_cli.experiments.reproduction import reporting
-    from oblique_cli.experiments.reproduction.studies import STUDIES, Request
+    from oblique_cli.reproduction.framework import reporting
+    from oblique_cli.reproduction.framework.studies import STUDIES, StudyRequest
 
     if name is None:
         rows = [(key, study.title, ", ".join(study.tables)) for key, study in STUDIES.items()]
@@ -83,7 +83,7 @@ def reproduce(
         if not runner.quiet:
             click.echo(line, err=True)
 
-    request = Request(
+    request = StudyRequest(
         profile=profile,
         seed=seed,
         n_jobs=runner.jobs,
@@ -120,7 +120,7 @@ def reproduce(
 def _documented(results: str) -> list[str]:
     """Fill the documents of the current folder from the results; return those that changed."""
     from oblique_cli.data import files
-    from oblique_cli.experiments.reproduction import document
+    from oblique_cli.reproduction.framework import document
 
     for name in document.DOCUMENTS:
         if not Path(name).is_file():

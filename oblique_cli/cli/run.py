@@ -11,7 +11,7 @@ from oblique_cli.cli._common import Runner, own_data, running_options, set_optio
 from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
-    from oblique_cli.experiments.model import Experiment
+    from oblique_cli.nouns import Experiment
 
 # An oblique tree, and beside it the tree that shows whether it is worth it.
 OWN_DATA_ALGORITHMS = ("axis_parallel", "hhcart_a")
@@ -75,7 +75,7 @@ def run(
 
         write("\n".join(plan(experiment, runner) for experiment in experiments), output)
         return
-    from oblique_cli.experiments.tables import render
+    from oblique_cli.evaluation.tables import render
 
     tables: list[str] = []
     code = EXIT_OK
@@ -94,7 +94,7 @@ def run(
 
 def _load(names: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool) -> list[Experiment]:
     """Return all configurations, or one error with the problems of all."""
-    from oblique_cli.experiments import config
+    from oblique_cli import config
 
     experiments, problems = [], []
     for name in names:
@@ -109,7 +109,7 @@ def _load(names: tuple[str, ...], overrides: tuple[str, ...], allow_outside: boo
 
 def _own_data(csv: str, target: str, algorithms: tuple[str, ...], overrides: tuple[str, ...]) -> Experiment:
     """Return the experiment of a CSV file without a configuration."""
-    from oblique_cli.experiments import config
+    from oblique_cli import config
 
     plain = {
         "version": 1,

@@ -13,6 +13,6 @@ def schema() -> None:
 
     Example: oblique schema > oblique.schema.json
     """
-    from oblique_cli.experiments import config
+    from oblique_cli import config
 
     click.echo(json.dumps(config.schema(), indent=2))

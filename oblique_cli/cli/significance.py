@@ -77,12 +77,12 @@ def significance(
     Example: oblique significance smoke --metric leaves
     """
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.experiments import diagram as drawing
-    from oblique_cli.experiments.model import Experiment
-    from oblique_cli.experiments.paired import StoredRun, pair
+    from oblique_cli.evaluation import critical_difference as drawing
+    from oblique_cli.evaluation.paired import StoredRun, pair
+    from oblique_cli.evaluation.significance_report import Limits, judge
+    from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.store import Store
-    from oblique_cli.experiments.tables import render
-    from oblique_cli.experiments.verdicts import Limits, judge
+    from oblique_cli.nouns import Experiment
 
     stored = []
     with Store(database(results), must_exist=True) as store:

@@ -20,9 +20,9 @@ def table(run: str, results: str, format_: str, output: str | None) -> None:
 
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex
     """
-    from oblique_cli.experiments.model import Experiment
+    from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.store import Store
-    from oblique_cli.experiments.tables import render
+    from oblique_cli.nouns import Experiment
 
     with Store(database(results), must_exist=True) as store:
         found = find_run(store, run)

@@ -13,7 +13,7 @@ import click
 from oblique_cli.cli._common import NumberRange, data_dir_option, offline_option, output_option, own_data, write
 
 if TYPE_CHECKING:
-    from oblique_cli.hierarchy.report import Report
+    from oblique_cli.hierarchy.report import TaxonomyReport
     from oblique_cli.hierarchy.structure import Hierarchy
 
 # Names that the help must know without importing where they are defined.
@@ -23,9 +23,9 @@ METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "corr
 SCALINGS = ("zscore", "none")
 FORMATS = ("text", "svg", "newick", "json")
 MISSING = ("error", "drop", "impute")
-COLOURS = ("blue", "red", "green", "magenta", "yellow", "cyan", "white")
+COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan", "white")
 
-TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": "Neighbour joining"}
+TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": "Neighbor joining"}
 
 
 @click.command()
@@ -33,7 +33,7 @@ TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": 
 @click.option("--labels", metavar="COLUMN|FILE", help="Class column of a CSV of rows; with --matrix a file of labels.")
 @click.option("--matrix", is_flag=True, help="DATA is a dissimilarity matrix: square or condensed CSV, or PHYLIP.")
 @click.option("--method", type=click.Choice(METHODS), default="staxac", show_default=True, help="What makes the tree.")
-@click.option("--graph", type=click.Choice(GRAPHS), default="nearest", show_default=True, help="Neighbours of STAXAC.")
+@click.option("--graph", type=click.Choice(GRAPHS), default="nearest", show_default=True, help="Neighbors of STAXAC.")
 @click.option("--metric", type=click.Choice(METRICS), default="euclidean", show_default=True, help="Distance of rows.")
 @click.option("--scaling", type=click.Choice(SCALINGS), default="zscore", show_default=True, help="Of columns.")
 @click.option("--missing", type=click.Choice(MISSING), default="error", show_default=True, help="Empty cells of rows.")
@@ -95,8 +95,8 @@ def taxonomy(
     elif format_ == "svg":
         write(report.svg(), output)
     else:
-        coloured = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        write(report.text(_paint) if coloured else report.text(), output)
+        colored = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        write(report.text(_paint) if colored else report.text(), output)
 
 
 def _is_file(data: str) -> bool:
@@ -106,7 +106,7 @@ def _is_file(data: str) -> bool:
 
 
 def _paint(text: str, code: int) -> str:
-    return click.style(text, fg=COLOURS[code % len(COLOURS)])
+    return click.style(text, fg=COLORS[code % len(COLORS)])
 
 
 def _of_matrix(path: str, labels: str) -> tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...]]:
@@ -142,8 +142,8 @@ def _of_rows(
     from oblique_cli.data import catalogue
     from oblique_cli.errors import DataError
     from oblique_cli.estimators.encoding import fold_encoder
-    from oblique_cli.experiments.model import DatasetSpec
     from oblique_cli.hierarchy.dissimilarities import pairwise
+    from oblique_cli.nouns import DatasetSpec
 
     if labels is not None and not _is_file(data):
         raise click.UsageError(f"{data!r} is a data set that knows its classes; --labels is for files")
@@ -172,15 +172,15 @@ def _report(
     graph: str,
     threshold: float,
     min_size: int,
-) -> Report:
-    from oblique_cli.hierarchy.report import Report
+) -> TaxonomyReport:
+    from oblique_cli.hierarchy.report import TaxonomyReport
     from oblique_cli.hierarchy.structure import Taxonomy
 
     tree, how = _tree(method, graph, condensed, codes)
     found = Taxonomy.of(tree, codes, len(classes))
     counts = ", ".join(f"{name} {count}" for name, count in zip(classes, found.counts[-1], strict=True))
     heading = f"{TITLES[method]} on {title}: {tree.n} objects, {counts}"
-    return Report(heading, found, classes, names, threshold, min_size, (*notes, *how))
+    return TaxonomyReport(heading, found, classes, names, threshold, min_size, (*notes, *how))
 
 
 def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:

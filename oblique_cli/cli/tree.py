@@ -56,15 +56,15 @@ def tree(
     if format_ in DRAWN and output is None:
         raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
 
+    from oblique_cli.c45.structure import DiscreteTree, describe
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
-    from oblique_cli.fourier.structure import DiscreteTree, describe
     from oblique_cli.tree.describe import export_text
 
     def makes_tree(algorithm: str) -> None:
-        if not ALGORITHMS[algorithm].kind.makes_tree:
+        if not ALGORITHMS[algorithm].family.makes_tree:
             raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
-        if format_ in DRAWN and not ALGORITHMS[algorithm].kind.hyperplanes:
+        if format_ in DRAWN and not ALGORITHMS[algorithm].family.hyperplanes:
             raise ConfigError(f"--format {format_} draws trees of hyperplanes, and {algorithm} makes others: use text.")
 
     fitted = fit_to_all(

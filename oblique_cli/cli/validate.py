@@ -11,7 +11,7 @@ from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, Dat
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.experiments.model import DatasetSpec
+    from oblique_cli.nouns import DatasetSpec
 
 
 @click.command()
@@ -27,8 +27,10 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
 
     Example: oblique validate bupa_hhgdt my.yaml
     """
+    from oblique_cli import config, schemes
+    from oblique_cli.config import composing
     from oblique_cli.data import catalogue
-    from oblique_cli.experiments import composing, config, jobs, schemes
+    from oblique_cli.experiments import jobs
     from oblique_cli.experiments.running import csv_task
 
     @functools.cache

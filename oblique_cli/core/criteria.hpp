@@ -12,7 +12,7 @@
 // The bounds: all cuts in a bin have left counts in the box a <= l <= b and sum s in [lo, hi]. V is convex in l, and
 // after relaxing s = sum(l) with a multiplier each class takes its better end, while s takes its better end as well
 // (for the entropy the part in s is concave instead and its maximum is known). The multiplier may be any number; a good
-// one makes the bound tight. tests/test_split_search.py checks bound >= value for random counts.
+// one makes the bound tight. tests/core/test_split_search.py checks bound >= value for random counts.
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,7 @@ POLICIES = {
 
 
 class Spec(Protocol):
-    """What `load` reads of a request; the configuration's data set has these attributes and so has `Request`."""
+    """What `load` reads of a request; the configuration's data set has these attributes and so has `DataRequest`."""
 
     @property
     def name(self) -> str: ...
@@ -47,7 +47,7 @@ class Spec(Protocol):
 
 
 @dataclass(frozen=True)
-class Request:
+class DataRequest:
     """A `Spec` with the usual defaults."""
 
     name: str
@@ -126,7 +126,7 @@ def load(
     from oblique_cli.data.dataset import from_table
 
     if isinstance(spec, str):
-        spec = Request(spec)
+        spec = DataRequest(spec)
     check({"missing": spec.missing, "encoding": spec.encoding}, POLICIES, f"data set {spec.name!r}")
     if spec.csv is not None:
         if not spec.target:

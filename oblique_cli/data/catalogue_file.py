@@ -15,7 +15,7 @@ from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Text
 from oblique_cli.data.entries import Catalogue, Entry, File, Recipe, Source, lookup_key, target_of
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.registry import close_matches
-from oblique_cli.strict_yaml import Place, Problems, Value, parse, printable, read, shown
+from oblique_cli.strict_yaml import Place, Problems, YamlValue, parse, printable, read, shown
 
 NAME = Text(r"[a-z0-9][a-z0-9_]{0,63}", "a short name of a-z, 0-9 and '_', such as statlog_heart")
 TEXT = Text(r"[\s\S]*\S[\s\S]*", "a text")
@@ -97,7 +97,7 @@ def _sentence(place: Place, message: str) -> str:
     return f"{place.label}: {message}{'' if message.endswith(('.', '?')) else '.'}"
 
 
-def _owner(place: Place, entries: Mapping[str, Value]) -> str:
+def _owner(place: Place, entries: Mapping[str, YamlValue]) -> str:
     """Return the name of the entry that a problem of the YAML lies in."""
     keys = {value.key.line: (value.key.column, name) for name, value in entries.items() if value.key.line <= place.line}
     column, name = keys[max(keys)] if keys else (place.column, "")
@@ -118,15 +118,15 @@ class _Form:
     def __init__(self, owner: str) -> None:
         self.owner = owner
         self.faults: list[tuple[Place, str]] = []
-        self.aliases: list[Value] = []
+        self.aliases: list[YamlValue] = []
 
-    def fault(self, at: Value, message: str) -> None:
+    def fault(self, at: YamlValue, message: str) -> None:
         """Note a fault at the key of a value, or at the value itself if it has none."""
         self.faults.append((at.key, message))
 
-    def entry(self, name: str, value: Value) -> Entry | None:
+    def entry(self, name: str, value: YamlValue) -> Entry | None:
         """Return the entry, or None if there are faults."""
-        self.scalar(Value(name, value.key, value.key), "name", NAME)
+        self.scalar(YamlValue(name, value.key, value.key), "name", NAME)
         given = self.mapping(value, self.owner, tuple(REQUIRED), (*OPTIONAL, *NESTED))
         constraints = {**REQUIRED, **OPTIONAL}
         plain = {key: self.scalar(given[key], key, constraints[key]) for key in constraints if key in given}
@@ -148,7 +148,7 @@ class _Form:
         self.agreement(plain, given, value)
         return None if self.faults else Entry(name=name, **plain)
 
-    def agreement(self, plain: Mapping[str, Any], given: Mapping[str, Value], whole: Value) -> None:
+    def agreement(self, plain: Mapping[str, Any], given: Mapping[str, YamlValue], whole: YamlValue) -> None:
         """Hold the keys of an entry against each other."""
 
         def fault(key: str, message: str) -> None:
@@ -187,7 +187,7 @@ class _Form:
             if lost := sorted(set(columns) - set(kept)):
                 fault("recipe", f"lacks column {lost[0]!r}, which categorical_columns names")
 
-    def files(self, value: Value) -> dict[str, File]:
+    def files(self, value: YamlValue) -> dict[str, File]:
         """Read the files of an entry, by part."""
         parts = self.mapping(value, f"files of {self.owner}", (), ("all", "train", "test"))
         if parts and not self.faults and set(parts) not in map(set, PARTS):
@@ -205,7 +205,7 @@ class _Form:
                 found[part] = File(**plain)
         return found
 
-    def recipe(self, value: Value) -> Recipe | None:
+    def recipe(self, value: YamlValue) -> Recipe | None:
         """Read the recipe of an entry."""
         given = self.mapping(value, f"recipe of {self.owner}", (*RECIPE, "sources", "columns"), tuple(MISSING))
         table = {**RECIPE, **MISSING}
@@ -222,8 +222,8 @@ class _Form:
         return Recipe(sources=tuple(sources), columns=tuple(column.data for column in columns), **plain)
 
     def mapping(
-        self, value: Value, what: str, required: tuple[str, ...], optional: tuple[str, ...]
-    ) -> dict[str, Value]:
+        self, value: YamlValue, what: str, required: tuple[str, ...], optional: tuple[str, ...]
+    ) -> dict[str, YamlValue]:
         """Return the known keys of a mapping with their values; note those that are missing or unknown."""
         given, known = self.any_mapping(value, what), required + optional
         for key in required:
@@ -235,14 +235,14 @@ class _Form:
                 self.fault(item, f"unknown key {shown(key)} in {what}.{hint}")
         return {key: item for key, item in (given or {}).items() if key in known}
 
-    def any_mapping(self, value: Value, what: str) -> dict[str, Value] | None:
+    def any_mapping(self, value: YamlValue, what: str) -> dict[str, YamlValue] | None:
         """Return a mapping, or None after noting that it is none."""
         if isinstance(value.data, dict):
             return value.data
         self.fault(value, f"{what} must be a mapping of keys to values. Got {value.shown()}")
         return None
 
-    def scalar(self, value: Value, key: str, constraint: Constraint) -> Any:
+    def scalar(self, value: YamlValue, key: str, constraint: Constraint) -> Any:
         """Return a value; note it if it breaks its constraint."""
         if not constraint.holds(value.data):
             number_as_text = isinstance(constraint, Text) and isinstance(value.data, bool | int | float)
@@ -250,7 +250,7 @@ class _Form:
             self.fault(value, f"{key} of {self.owner} must be {constraint.describe()}. Got {value.shown()}{advice}")
         return value.data
 
-    def texts(self, value: Value, key: str, least: int = 0, but: str = "") -> list[Value]:
+    def texts(self, value: YamlValue, key: str, least: int = 0, but: str = "") -> list[YamlValue]:
         """Return a list of at least so many different texts; `but` may be there more than once."""
         texts = [item for item in self.items(value, key, least) if self.text(item, key)]
         seen = {but}
@@ -260,11 +260,11 @@ class _Form:
             seen.add(text.data)
         return texts
 
-    def text(self, value: Value, key: str) -> bool:
+    def text(self, value: YamlValue, key: str) -> bool:
         """Return whether a value of a list is a text; note it if it is none."""
         return TEXT.holds(self.scalar(value, f"each of {key}", TEXT))
 
-    def items(self, value: Value, key: str, least: int) -> list[Value]:
+    def items(self, value: YamlValue, key: str, least: int) -> list[YamlValue]:
         """Return a list of at least so many values."""
         if isinstance(value.data, list) and len(value.data) >= least:
             return value.data
@@ -272,7 +272,7 @@ class _Form:
         self.fault(value, f"{key} of {self.owner} must be {expected}. Got {value.shown() if value.data else 'nothing'}")
         return []
 
-    def pairs(self, value: Value, key: str, constraint: Constraint) -> dict[str, Any]:
+    def pairs(self, value: YamlValue, key: str, constraint: Constraint) -> dict[str, Any]:
         """Return a mapping of texts to values that all obey one constraint."""
         given = self.any_mapping(value, f"{key} of {self.owner}") or {}
         return {name: self.scalar(item, f"{key}.{printable(name)}", constraint) for name, item in given.items()}

@@ -199,7 +199,7 @@ def patches_6(seed: int) -> Drawn:
 
 @SYNTHETIC.register("circles_2d")
 def circles_2d(seed: int) -> Drawn:
-    """1670 points of (-5, 5)^2: C+ within 1.2 of the centre or beyond 3.5, C- from 1.5 to 3. Table 3.2, 2DCircles."""
+    """1670 points of (-5, 5)^2: C+ within 1.2 of the center or beyond 3.5, C- from 1.5 to 3. Table 3.2, 2DCircles."""
 
     def label(x: Array, y: Array) -> NDArray[np.str_]:
         r = np.hypot(x, y)
@@ -330,10 +330,10 @@ def _turned(X: Array, degrees: float) -> Array:
 def _bands(
     rng: np.random.Generator, bands: Sequence[tuple[str, int, tuple[float, float], float, float, float]]
 ) -> Drawn:
-    """Points uniform in slanting rectangles: (label, count, centre, direction in degrees, length, width) each."""
+    """Points uniform in slanting rectangles: (label, count, center, direction in degrees, length, width) each."""
     parts, labels = [], []
-    for label, count, centre, degrees, length, width in bands:
+    for label, count, center, degrees, length, width in bands:
         box = rng.uniform(-0.5, 0.5, (count, 2)) * [length, width]
-        parts.append(box @ _rotation(degrees) + centre)
+        parts.append(box @ _rotation(degrees) + center)
         labels += [label] * count
     return np.vstack(parts), np.array(labels)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DOTS_PER_INCH = {"svg": 100, "png": 150}
 
 # Told apart by readers who see no difference between red and green (Okabe and Ito), and by their shapes.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
 STYLE: Any = {
@@ -34,14 +34,14 @@ STYLE: Any = {
 }
 
 
-def colour(code: int) -> str:
-    """The colour of a class code; they repeat after eight."""
-    return COLOURS[code % len(COLOURS)]
+def color(code: int) -> str:
+    """The color of a class code; they repeat after eight."""
+    return COLORS[code % len(COLORS)]
 
 
 def tint(code: int, strength: float = 0.35) -> tuple[float, float, float]:
-    """The colour of a class code mixed with white, opaque: red, green and blue from 0 to 1."""
-    red, green, blue = (int(colour(code)[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
+    """The color of a class code mixed with white, opaque: red, green and blue from 0 to 1."""
+    red, green, blue = (int(color(code)[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
     return (1.0 - strength * (1.0 - red), 1.0 - strength * (1.0 - green), 1.0 - strength * (1.0 - blue))
 
 

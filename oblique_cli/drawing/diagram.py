@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.drawing.canvas import blank, tint
 from oblique_cli.drawing.partition import cuts, frame, points, regions
-from oblique_cli.drawing.regions import surroundings
+from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.describe import condition
 from oblique_cli.tree.structure import Tree

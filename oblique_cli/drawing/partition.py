@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.drawing.canvas import colour, marker, tint
-from oblique_cli.drawing.regions import divide, halves
+from oblique_cli.drawing.canvas import color, marker, tint
+from oblique_cli.drawing.polygons import divide, halves
 from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def points(axes: Axes, X: Array, y: NDArray[Any], size: float = 7.0) -> None:
             linestyle="none",
             marker=marker(code),
             markersize=size**0.5,
-            color=colour(code),
+            color=color(code),
             markeredgewidth=0.0,
             rasterized=True,
         )
@@ -52,13 +52,13 @@ def regions(axes: Axes, tree: Tree, box: Array) -> None:
 
 
 def cuts(
-    axes: Axes, tree: Tree, box: Array, nodes: Iterable[int] | None = None, *, colour: str = "black", width: float = 1.2
+    axes: Axes, tree: Tree, box: Array, nodes: Iterable[int] | None = None, *, color: str = "black", width: float = 1.2
 ) -> None:
     """Draw the hyperplanes of `nodes` (all of them without it), each inside its node's region."""
     found = divide(tree, box).cuts
     for node in found if nodes is None else nodes:
         if node in found:
-            axes.plot(*found[node].T, color=colour, linewidth=width)
+            axes.plot(*found[node].T, color=color, linewidth=width)
 
 
 def line(axes: Axes, plane: Array, box: Array, **style: Any) -> None:

@@ -10,16 +10,22 @@ from typing import Any
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import bottom_up, discrete, forest, machines, model_tree, orthogonal, taxonomy
-from oblique_cli.estimators.clusters import Clustering
-from oblique_cli.estimators.pathfinder import PathfinderClassifier
-from oblique_cli.estimators.tree import ObliqueTreeClassifier, no_native
+from oblique_cli.estimators import machines
+from oblique_cli.estimators.discrete import c45 as discrete
+from oblique_cli.estimators.discrete import orthogonal
+from oblique_cli.estimators.forest import classifiers as forest
+from oblique_cli.estimators.hierarchy import taxonomy
+from oblique_cli.estimators.model_tree import regressors as model_tree
+from oblique_cli.estimators.oblique import bottom_up
+from oblique_cli.estimators.oblique.clusters import Clustering
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
+from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 
 @dataclass(frozen=True)
-class Kind:
+class ModelFamily:
     """What kind of model an algorithm makes.
 
     growth        how that comes about; algorithms of one kind share most parameters
@@ -49,7 +55,7 @@ class Algorithm(ABC):
     name: str
     title: str
     source: str
-    kind: Kind
+    family: ModelFamily
     path_parameter: str | None
     compiled: bool
 
@@ -68,7 +74,7 @@ class Algorithm(ABC):
         table = self.parameters
         for name, value in params.items():
             if name not in table:
-                hint = self.kind.without.get(name) or close_matches(name, table)
+                hint = self.family.without.get(name) or close_matches(name, table)
                 raise ConfigError(f"{self.name} has no parameter {name!r}.{hint}")
             message = violation(name, value, table[name], self.name)
             if message:
@@ -97,8 +103,8 @@ class Algorithm(ABC):
         """Return the estimator of checked parameters."""
 
 
-TOP_DOWN = Kind("top-down trees", makes_tree=True, hyperplanes=True)
-BOTTOM_UP = Kind(
+TOP_DOWN = ModelFamily("top-down trees", makes_tree=True, hyperplanes=True)
+BOTTOM_UP = ModelFamily(
     "bottom-up trees",
     makes_tree=True,
     hyperplanes=True,
@@ -186,7 +192,7 @@ class BottomUp(Algorithm):
 
 
 @dataclass(frozen=True)
-class Ready(Algorithm):
+class FixedEstimator(Algorithm):
     """An estimator as it is; `fixed` are the parameters that the name decides, `unused` those it has no use for."""
 
     estimator: type[Any]
@@ -246,7 +252,7 @@ _BOTTOM_UP = (
 
 
 def _ready(
-    kind: Kind,
+    family: ModelFamily,
     name: str,
     title: str,
     source: str,
@@ -256,11 +262,11 @@ def _ready(
     compiled: bool = False,
     unused: tuple[str, ...] = (),
     **fixed: Any,
-) -> Ready:
-    return Ready(name, title, source, kind, path, compiled, estimator, fixed, unused)
+) -> FixedEstimator:
+    return FixedEstimator(name, title, source, family, path, compiled, estimator, fixed, unused)
 
 
-MACHINE = Kind("classifiers that are no tree")
+MACHINE = ModelFamily("classifiers that are no tree")
 _MACHINES = (
     _ready(
         MACHINE,
@@ -279,8 +285,8 @@ _MACHINES = (
 )
 
 
-DISCRETE_TREE = Kind("trees over discrete features", makes_tree=True)
-DISCRETE_ENSEMBLE = Kind("ensembles of trees over discrete features")
+DISCRETE_TREE = ModelFamily("trees over discrete features", makes_tree=True)
+DISCRETE_ENSEMBLE = ModelFamily("ensembles of trees over discrete features")
 _KARGUPTA = "Kargupta, Park & Dutta (2006)"
 _DISCRETE = (
     _ready(DISCRETE_TREE, "c45", "C4.5", "Quinlan (1993), discrete features", discrete.C45Classifier),
@@ -327,30 +333,30 @@ _DISCRETE = (
 )
 
 
-NEIGHBOURS = Kind("nearest neighbours")
+NEIGHBORS = ModelFamily("nearest neighbors")
 
 
-def _neighbours(name: str, title: str, source: str, estimator: type[Any], **options: Any) -> Ready:
-    return _ready(NEIGHBOURS, name, title, f"{source}; Amalaman (2015), chapter 6", estimator, **options)
+def _neighbors(name: str, title: str, source: str, estimator: type[Any], **options: Any) -> FixedEstimator:
+    return _ready(NEIGHBORS, name, title, f"{source}; Amalaman (2015), chapter 6", estimator, **options)
 
 
-_NEIGHBOURS = (
-    _neighbours("knn", "k-NN", "Cover & Hart (1967)", taxonomy.NearestNeighborsClassifier, weights="uniform"),
-    _neighbours(
+_NEIGHBORS = (
+    _neighbors("knn", "k-NN", "Cover & Hart (1967)", taxonomy.NearestNeighborsClassifier, weights="uniform"),
+    _neighbors(
         "knn_weighted", "weighted k-NN", "Dudani (1976)", taxonomy.NearestNeighborsClassifier, weights="distance"
     ),
-    _neighbours("wilson", "Wilson", "Wilson (1972)", taxonomy.WilsonClassifier, voting="uniform"),
-    _neighbours(
+    _neighbors("wilson", "Wilson", "Wilson (1972)", taxonomy.WilsonClassifier, voting="uniform"),
+    _neighbors(
         "wilson_prob", "WilsonProb", "Vazquez, Sanchez & Pla (2005)", taxonomy.WilsonClassifier, voting="distance"
     ),
-    _neighbours("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", taxonomy.MultiEditClassifier),
-    _neighbours(
+    _neighbors("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", taxonomy.MultiEditClassifier),
+    _neighbors(
         "supervised_clustering_edit",
         "supervised clustering editing",
         "Eick, Zeidat & Vilalta (2004)",
         taxonomy.SupervisedClusteringEditClassifier,
     ),
-    _neighbours(
+    _neighbors(
         "hc_edit_staxac",
         "HC-edit-STAXAC",
         "Amalaman & Eick (2015)",
@@ -358,20 +364,20 @@ _NEIGHBOURS = (
         path="beta",
         tree="staxac",
     ),
-    _neighbours(
+    _neighbors(
         "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", taxonomy.HCEditClassifier, path="beta", tree="upgma"
     ),
 )
 
 
-FOREST = Kind("forests")
+FOREST = ModelFamily("forests")
 BASES = {"raf": "RaF", "rof": "RoF", "rrof": "RRoF"}
 REGULARIZATIONS = {"t": "tikhonov", "p": "axis", "n": "null"}
 # No parameter of a name that has no use for it: groups and scales without rotation, mtry where all are searched.
 UNUSED = {"raf": ("group_size", "scaling"), "rof": ("mtry",), "rrof": ()}
 
 
-def _forests() -> list[Ready]:
+def _forests() -> list[FixedEstimator]:
     """The twelve ensembles of Zhang & Suganthan (2014), and the forest of HHCART trees."""
     found = [
         _ready(
@@ -399,8 +405,8 @@ def _forests() -> list[Ready]:
     return [*found, hhcart]
 
 
-MODEL_TREE = Kind("model trees", task="regression", makes_tree=True)
-CONSTANT_LEAVES = Kind("trees of constant leaves", task="regression")
+MODEL_TREE = ModelFamily("model trees", task="regression", makes_tree=True)
+CONSTANT_LEAVES = ModelFamily("trees of constant leaves", task="regression")
 _CHAPTER_2 = "Amalaman (2015), chapter 2"
 _REGRESSION = (
     _ready(
@@ -421,7 +427,7 @@ _REGRESSION = (
 )
 
 
-REGIONS = Kind("trees of regions", makes_tree=True)
+REGIONS = ModelFamily("trees of regions", makes_tree=True)
 _PATHFINDER = _ready(
     REGIONS, "pathfinder", "PATHFINDER", "Amalaman (2015), chapter 3", PathfinderClassifier, compiled=True
 )
@@ -431,7 +437,7 @@ def _table() -> Mapping[str, Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    others = (*_BOTTOM_UP, *_DISCRETE, *_forests(), *_REGRESSION, _PATHFINDER, *_NEIGHBOURS, *_MACHINES)
+    others = (*_BOTTOM_UP, *_DISCRETE, *_forests(), *_REGRESSION, _PATHFINDER, *_NEIGHBORS, *_MACHINES)
     for algorithm in others:
         table.register(algorithm.name)(algorithm)
     return table
@@ -442,7 +448,7 @@ ALGORITHMS = _table()
 
 def task_of(name: str) -> str:
     """Return what the algorithm of this name predicts, "classification" for one that the table lacks."""
-    return ALGORITHMS[name].kind.task if name in ALGORITHMS else "classification"
+    return ALGORITHMS[name].family.task if name in ALGORITHMS else "classification"
 
 
 def make(name: str, random_state: Any = None, **params: Any) -> Any:

@@ -126,7 +126,7 @@ def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...
 
 
 def encoded_names(dataset: Dataset, encoder: Any | None) -> tuple[str, ...]:
-    """Return a name for each column that a fitted `fold_encoder` makes: "age", and "colour=red" for an indicator."""
+    """Return a name for each column that a fitted `fold_encoder` makes: "age", and "color=red" for an indicator."""
     if encoder is None:
         return dataset.feature_names
     names = []

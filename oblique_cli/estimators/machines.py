@@ -44,9 +44,9 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
     """GEPSVM: a plane for each class, near its rows and far from the others; the nearer plane decides.
 
     Mangasarian & Wild (2006), IEEE PAMI 28(1), 69-74, written from its description in Manwani & Sastry (2012), section
-    II, and from common knowledge of the method; the article was not at hand. The plane (w, g) of a class minimises
+    II, and from common knowledge of the method; the article was not at hand. The plane (w, g) of a class minimizes
     (||A w - e g||^2 + d ||(w, g)||^2) / ||B w - e g||^2, A the rows of the class, B all others, d the regularization:
-    the leading vector of a generalised eigenproblem. With a kernel K, A and B become K(A, C) and K(B, C), C all rows,
+    the leading vector of a generalized eigenproblem. With a kernel K, A and B become K(A, C) and K(B, C), C all rows,
     and the distance of x to a surface is |K(x, C) u - g| / sqrt(u' K(C, C) u).
 
     The method is for two classes. With more, each class has a plane against all the others.
@@ -93,7 +93,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._scaler = StandardScaler().fit(rows) if self.standardize else None
-        self._centres = self._scaled(rows)
+        self._centers = self._scaled(rows)
         inputs = self._inputs(rows)
         if len(self.classes_) == 1:  # no plane, and nothing to tell apart
             self.planes_, self._lengths = np.zeros((1, inputs.shape[1])), np.ones(1)
@@ -127,12 +127,12 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
         """Rows as the plane sees them, with a last column of ones."""
         rows = self._scaled(rows)
         if self.kernel == "gaussian":
-            rows = rbf_kernel(rows, self._centres, gamma=self.width)
+            rows = rbf_kernel(rows, self._centers, gamma=self.width)
         return np.column_stack([rows, np.ones(len(rows))])
 
 
 def _plane(near: Array, far: Array, regularization: float) -> Array:
-    """Return z : (m,) of length 1 that minimises z'(near + d I)z / z' far z, two (m, m) matrices of products.
+    """Return z : (m,) of length 1 that minimizes z'(near + d I)z / z' far z, two (m, m) matrices of products.
 
     A plane has few coefficients unless there is a kernel; then the leading vector alone is iterated for, at a tenth of
     the cost of a decomposition.

@@ -1,1 +1,1 @@
-"""From a configuration file to tables: configuration, folds, jobs, running, storing, summarising."""
+"""From a configuration file to tables: configuration, folds, jobs, running, storing, summarizing."""

@@ -15,13 +15,13 @@ import numpy as np
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.evaluation import significance
+from oblique_cli.evaluation.significance import BiasVariance
+from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
 from oblique_cli.experiments import jobs as jobs_of
-from oblique_cli.experiments import significance
-from oblique_cli.experiments.model import Experiment
 from oblique_cli.experiments.running import Case, first_line, predictions, tune
-from oblique_cli.experiments.schemes import SCHEMES
-from oblique_cli.experiments.significance import BiasVariance
-from oblique_cli.experiments.tables import MISSING, Grid, Sheet
+from oblique_cli.nouns import Experiment
+from oblique_cli.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -52,7 +52,7 @@ class Decompositions:
         failed = [f"{one.dataset}, {one.label}: {one.message}" for one in self.lines if one.found is None]
         return Sheet(
             title=f"{self.title}: bias and variance",
-            grids=(Grid(("data set", "algorithm", "error", "bias^2", "variance"), rows, left=2), *self._ranks()),
+            grids=(TextGrid(("data set", "algorithm", "error", "bias^2", "variance"), rows, left=2), *self._ranks()),
             notes=(
                 f"In percent of the rows, over {self.repeats} repetitions (Kohavi and Wolpert 1996): error = bias^2 + "
                 "variance, with the noise in bias^2. With R repetitions, (R - 1)/R of the variance is seen on average; "
@@ -73,7 +73,7 @@ class Decompositions:
             facts={},
         )
 
-    def _ranks(self) -> list[Grid]:
+    def _ranks(self) -> list[TextGrid]:
         by_dataset: dict[str, list[Decomposition]] = {}
         for one in self.lines:
             by_dataset.setdefault(one.dataset, []).append(one)
@@ -88,11 +88,9 @@ class Decompositions:
         critical = significance.critical_difference(len(labels), len(whole))
         said = ", ".join(f"{n} F {t.f:.2f}, p {t.p:.3f}" for n, t in zip(("bias^2", "variance"), tests, strict=True))
         return [
-            Grid(
+            TextGrid(
                 ("algorithm", "rank of bias^2", "rank of variance"),
-                tuple(
-                    (label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)
-                ),
+                tuple((label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)),
                 left=1,
                 caption=(
                     f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {said}; critical "

@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeVar
 import joblib
 from threadpoolctl import threadpool_limits
 
-from oblique_cli.experiments.model import Job
 from oblique_cli.experiments.progress import Progress
+from oblique_cli.nouns import Job
 
 
 class _Keyed(Protocol):
@@ -73,9 +73,7 @@ class Crew:
                         del left[result.key]
                         yield result
 
-    def _parallel(
-        self, groups: Iterator[Sequence[Call]], workers: int, in_hand: dict[str, Job]
-    ) -> Iterator[list[Any]]:
+    def _parallel(self, groups: Iterator[Sequence[Call]], workers: int, in_hand: dict[str, Job]) -> Iterator[list[Any]]:
         def tasks() -> Iterator[Any]:
             for group in groups:
                 if self._signals.received:

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli import seeds
+from oblique_cli import schemes, seeds
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
-from oblique_cli.experiments import schemes
-from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Job
+from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

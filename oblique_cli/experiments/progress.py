@@ -45,7 +45,7 @@ class Progress:
         self._stream = sys.stderr if stream is None else stream
         self._quiet = quiet
         self._live = (self._stream.isatty() and os.environ.get("TERM") != "dumb") if live is None else live
-        self._colour = self._live and not os.environ.get("NO_COLOR")
+        self._color = self._live and not os.environ.get("NO_COLOR")
         self._closing = closing
         self._clock = clock
         self._width = width
@@ -135,7 +135,7 @@ class Progress:
         self._stream.flush()
 
     def _red(self, text: str) -> str:
-        return f"\x1b[31m{text}\x1b[0m" if self._colour else text
+        return f"\x1b[31m{text}\x1b[0m" if self._color else text
 
 
 def duration(seconds: float) -> str:

@@ -35,10 +35,10 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
-from oblique_cli.experiments.model import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
 from oblique_cli.experiments.progress import Progress
-from oblique_cli.experiments.schemes import SCHEMES
 from oblique_cli.experiments.store import Store
+from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
+from oblique_cli.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.errors import ConfigError, StoreError
-from oblique_cli.experiments.model import Job, Row, Tuning
+from oblique_cli.nouns import Job, Row, Tuning
 
 APPLICATION_ID = 0x0B11_0E01  # marks the file as ours, whatever its name
 SCHEMA_VERSION = 2

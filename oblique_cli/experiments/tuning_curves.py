@@ -9,9 +9,9 @@ from typing import Any
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments import jobs as jobs_of
-from oblique_cli.experiments.model import Experiment
 from oblique_cli.experiments.running import Case, load_datasets, tune
-from oblique_cli.experiments.schemes import SCHEMES
+from oblique_cli.nouns import Experiment
+from oblique_cli.schemes import SCHEMES
 
 
 @dataclass(frozen=True)

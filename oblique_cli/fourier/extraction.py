@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.fourier.domain import Array, Domain, Ints, phases
+from oblique_cli.c45.domain import Array, Domain, Ints, phases
+from oblique_cli.c45.structure import DiscreteTree
 from oblique_cli.fourier.spectrum import Spectrum, TooLarge
-from oblique_cli.fourier.structure import DiscreteTree
 
 TABLE_POINTS = 2**20  # largest table
 MAX_TERMS = 2**22  # terms of one tree

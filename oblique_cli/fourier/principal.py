@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.fourier.domain import Array
-from oblique_cli.fourier.structure import DiscreteTree
+from oblique_cli.c45.domain import Array
+from oblique_cli.c45.structure import DiscreteTree
 from oblique_cli.geometry import canonical_basis
 
 REPEATED = 1e-10  # eigenvalues closer than this, beside the largest, are equal

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.c45.domain import Array, Domain, Ints, Keys, psi
 from oblique_cli.errors import ConfigError
-from oblique_cli.fourier.domain import Array, Domain, Ints, Keys, psi
 
 ZERO = 1e-14  # a coefficient this small beside the largest is what rounding left of nothing
 EVALUATION_CELLS = 2**22  # basis values held at once

@@ -61,9 +61,7 @@ def interactions(spectrum: Spectrum, top: int) -> list[Interaction]:
     total = spectrum.energy or 1.0
     order = np.lexsort([sets.sum(axis=1), -_rounded(energies)])[:top]
     used = np.array(spectrum.used, dtype=np.int64)
-    return [
-        Interaction(tuple(used[sets[g]].tolist()), int(counts[g]), float(energies[g] / total)) for g in order
-    ]
+    return [Interaction(tuple(used[sets[g]].tolist()), int(counts[g]), float(energies[g] / total)) for g in order]
 
 
 def _rounded(energies: np.ndarray) -> np.ndarray:

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.fourier.domain import Array, Domain, Ints, Keys, phases
+from oblique_cli.c45.domain import Array, Domain, Ints, Keys, phases
+from oblique_cli.c45.structure import DiscreteTree, DiscreteTreeBuilder
 from oblique_cli.fourier.spectrum import Spectrum, TooLarge, group_keys
-from oblique_cli.fourier.structure import DiscreteTree, TreeBuilder
 
 NOTHING = 1e-11  # what is left of a coefficient that cancelled, beside the spectrum's largest
 TIE = 1e-9  # gains closer than this are equal, and the first feature is taken
@@ -84,7 +84,7 @@ def tree_from_spectrum(
     part = Domain([spectrum.domain.cardinalities[k] for k in used] or [1])
     keys = part.pack(spectrum.partitions(used)) if used else np.zeros((len(spectrum), 1), dtype=np.uint64)
     root = _Restricted.of(part, keys, spectrum.weights)
-    builder = TreeBuilder(spectrum.domain)
+    builder = DiscreteTreeBuilder(spectrum.domain)
     stack = [(root, builder.add(root.average, label_of(shares(root.average))), 0)]
     while stack:
         state, node, depth = stack.pop()
@@ -204,5 +204,3 @@ class _Restricted:
 def _entropy(shares: Array) -> Array:
     """Entropy in bits of class shares along the last axis."""
     return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
-
-

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.hierarchy.dissimilarities import Condensed, number_of_objects
 from oblique_cli.hierarchy.structure import Hierarchy
 
@@ -33,7 +33,7 @@ def avalanche(condensed: Condensed) -> Hierarchy:
 
     condensed : float64 or float32, as `dissimilarities` returns it
 
-    A node is split by moving its anti-medoid (largest sum of distances) to the right side, then the nearest neighbour,
+    A node is split by moving its anti-medoid (largest sum of distances) to the right side, then the nearest neighbor,
     among what is left, of the object moved last, as long as the sum of distances between the sides (equation 3) grows.
     The failing move is undone, as in the text and in figure 4.2; the pseudo-code leaves it in. Ties, on which the paper
     is silent, go to the lowest number; sums that differ by less than 1e-9 of the node's largest one count as equal. All

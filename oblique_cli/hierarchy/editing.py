@@ -1,4 +1,4 @@
-"""Editing: which objects a k-nearest-neighbour classifier should keep (Amalaman 2015, chapter 6).
+"""Editing: which objects a k-nearest-neighbor classifier should keep (Amalaman 2015, chapter 6).
 
 Every editor takes the square matrix of distances between training objects and their class codes and returns a mask of
 the objects that stay. An editor that would leave nothing leaves everything: a classifier needs an object.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.hierarchy.measures import extract_clusters
-from oblique_cli.hierarchy.neighbours import classify
+from oblique_cli.hierarchy.neighbors import classify
 from oblique_cli.hierarchy.structure import Taxonomy
 
 Array = NDArray[np.float64]
@@ -35,9 +35,7 @@ def wilson(square: Array, codes: Ints, k: int, weights: str = "uniform") -> Mask
     return _not_empty(classify(others, codes, min(k, len(codes) - 1), int(codes.max()) + 1, weights) == codes)
 
 
-def multi_edit(
-    square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds: int, rng: np.random.Generator
-) -> Mask:
+def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds: int, rng: np.random.Generator) -> Mask:
     """Keep what rounds of mutual editing leave (Devijver & Kittler 1980).
 
     In every round the objects are dealt into `n_subsets` random subsets of equal size and each subset is edited by the

@@ -1,17 +1,17 @@
-"""The rivals: neighbour joining and UPGMA."""
+"""The rivals: neighbor joining and UPGMA."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.hierarchy.dissimilarities import Condensed, number_of_objects, to_square
 from oblique_cli.hierarchy.structure import Hierarchy
 
 
 def neighbor_joining(condensed: Condensed) -> Hierarchy:
-    """Return the tree of neighbour joining (Saitou & Nei 1987), with branch lengths, which may be negative.
+    """Return the tree of neighbor joining (Saitou & Nei 1987), with branch lengths, which may be negative.
 
     The tree has no root of its own: as in Amalaman (2015), section 5.5.1.1, the last ancestor found is taken, here the
     join of the last two clusters. O(n^3) time and 8 n^2 bytes. The libraries that offer it (scikit-bio, Biopython) are

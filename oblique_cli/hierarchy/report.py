@@ -1,4 +1,4 @@
-"""A taxonomy for people: text and SVG, coloured by class."""
+"""A taxonomy for people: text and SVG, colored by class."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ BAR = 40  # characters of the longest bar
 MAX_LINES = 200  # of one block of text
 MODES = {0: "no subclass", 1: "unimodal"}
 
-# Distinct in print and for most colour-blind readers (Okabe and Ito); classes beyond them start over.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442")
+# Distinct in print and for most color-blind readers (Okabe and Ito); classes beyond them start over.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442")
 MIXED = "#999999"
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class TaxonomyReport:
     """What a report shows.
 
     title       first line
@@ -71,7 +71,7 @@ class Report:
         return measures.modality(self.taxonomy, self.threshold, self.min_size)
 
     def text(self, paint: Callable[[str, int], str] = lambda text, code: text) -> str:
-        """Return the report as text. paint : what gives a text the colour of a class code."""
+        """Return the report as text. paint : what gives a text the color of a class code."""
         blocks = [
             "\n".join([printable(self.title), *map(printable, self.notes)]),
             self._summary(),
@@ -131,7 +131,7 @@ class Report:
         ]
 
     def svg(self) -> str:
-        """Return the dendrogram with branches in the colours of pure nodes, and the histogram of subclasses below."""
+        """Return the dendrogram with branches in the colors of pure nodes, and the histogram of subclasses below."""
         taxonomy, tree = self.taxonomy, self.taxonomy.tree
         names = shown_names(self.names, tree.n)
         step = 12.0 if tree.n <= 200 else max(1.0, 1600.0 / tree.n)
@@ -143,21 +143,21 @@ class Report:
         parts = [f'<text x="{margin}" y="20" font-size="14">{_escaped(self.title)}</text>']
         for code, name in enumerate(self.classes):
             at = margin + 160.0 * code
-            parts.append(f'<rect x="{at}" y="30" width="10" height="10" fill="{_colour(code)}"/>')
+            parts.append(f'<rect x="{at}" y="30" width="10" height="10" fill="{_color(code)}"/>')
             parts.append(f'<text x="{at + 15}" y="39">{_escaped(name)}</text>')
         for join, (a, b) in enumerate(tree.children.tolist(), tree.n):
             y[join] = (y[a] + y[b]) / 2
             for child in (a, b):
                 pure = taxonomy.purity[child] >= self.threshold
-                colour = _colour(int(taxonomy.majority[child])) if pure else MIXED
+                color = _color(int(taxonomy.majority[child])) if pure else MIXED
                 path = f"M{x[join]:.1f} {y[join]:.1f}V{y[child]:.1f}H{x[child]:.1f}"
                 title = f"{tree.sizes[child]} objects, purity {taxonomy.purity[child]:.3g}"
-                parts.append(f'<path d="{path}" stroke="{colour}" fill="none"><title>{title}</title></path>')
+                parts.append(f'<path d="{path}" stroke="{color}" fill="none"><title>{title}</title></path>')
         if tree.n <= 200:
             for leaf, name in enumerate(names):
-                colour = _colour(int(taxonomy.majority[leaf]))
+                color = _color(int(taxonomy.majority[leaf]))
                 parts.append(
-                    f'<text x="{margin + width + 4}" y="{y[leaf] + 3:.1f}" fill="{colour}">{_escaped(name)}</text>'
+                    f'<text x="{margin + width + 4}" y="{y[leaf] + 3:.1f}" fill="{color}">{_escaped(name)}</text>'
                 )
         bottom = top + step * tree.n + 30
         found = measures.subclasses(taxonomy, self.threshold, self.min_size)
@@ -170,7 +170,7 @@ class Report:
             row = bottom + 10 + 14 * i
             length = width * s.size / found[0].size
             parts.append(
-                f'<rect x="{margin}" y="{row:.1f}" width="{length:.1f}" height="10" fill="{_colour(s.label)}"/>'
+                f'<rect x="{margin}" y="{row:.1f}" width="{length:.1f}" height="10" fill="{_color(s.label)}"/>'
                 f'<text x="{margin + length + 4:.1f}" y="{row + 9:.1f}">{s.size}</text>'
             )
         total = bottom + 30 + 14 * len(found)
@@ -190,8 +190,8 @@ def _escaped(text: object) -> str:
     return escape(printable(text))
 
 
-def _colour(code: int) -> str:
-    return COLOURS[code % len(COLOURS)]
+def _color(code: int) -> str:
+    return COLORS[code % len(COLORS)]
 
 
 def _limited(lines: list[str]) -> list[str]:

@@ -25,7 +25,7 @@ class Hierarchy:
 
     children   (n - 1, 2) the two nodes under each join
     heights    (n - 1,) how far the two sides of each join are apart, as the method that made the tree measures it:
-               the mean distance between their objects, but for neighbour joining, where it is the joined distance.
+               the mean distance between their objects, but for neighbor joining, where it is the joined distance.
                A join may be lower than one below it
     lengths    (2n - 1,) length of the branch above each node, where the method gives one, else None
     """
@@ -83,7 +83,7 @@ class Hierarchy:
 
     @cached_property
     def order(self) -> Ints:
-        """The objects from left to right in a drawing without crossings, (n,): each node's are neighbours."""
+        """The objects from left to right in a drawing without crossings, (n,): each node's are neighbors."""
         out = np.empty(self.n, dtype=np.int64)
         out[self.starts[: self.n]] = np.arange(self.n)
         return out

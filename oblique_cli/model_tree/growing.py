@@ -101,10 +101,10 @@ class AllTurns(Proposals):
 
     def lists(self, X: Array, model: Linear) -> Iterator[Values]:
         found = self.points
-        yield {j: np.unique(found.centres[found.feature == j, j]) for j in np.unique(found.feature).tolist()}
+        yield {j: np.unique(found.centers[found.feature == j, j]) for j in np.unique(found.feature).tolist()}
 
     def divide(self, cut: Cut) -> tuple[AllTurns, AllTurns]:
-        goes_left = self.points.centres[:, cut.feature] <= cut.threshold
+        goes_left = self.points.centers[:, cut.feature] <= cut.threshold
         return replace(self, points=self.points.where(goes_left)), replace(self, points=self.points.where(~goes_left))
 
 
@@ -117,9 +117,9 @@ class FarthestTurn(AllTurns):
 
     def lists(self, X: Array, model: Linear) -> Iterator[Values]:
         # All distances to one plane have the same denominator, so residuals order the points as distances do.
-        distances = np.abs(self.points.targets - model.predict(self.points.centres))
+        distances = np.abs(self.points.targets - model.predict(self.points.centers))
         for k in np.argsort(-distances, kind="stable"):
-            yield {j: self.points.centres[k, [j]] for j in range(X.shape[1])}
+            yield {j: self.points.centers[k, [j]] for j in range(X.shape[1])}
 
 
 def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> ModelTree:

@@ -1,7 +1,7 @@
 """Least squares of a node: one model fitted to its rows, and residual sums of many cuts from one pass over them.
 
 A pass rotates row after row into a triangular factor (`core/least_squares.hpp`), which costs O(p^2) a row and gives the
-residual sum of squares after every row. Columns are centred and scaled at the node first.
+residual sum of squares after every row. Columns are centered and scaled at the node first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 
 Array = NDArray[np.float64]
 
@@ -38,14 +38,14 @@ def scaled(values: Array) -> tuple[Array, Array, Array]:
 
     values : (n, m). A column is constant if it varies by rounding errors of its magnitude only.
     """
-    centre = values.mean(axis=0)
+    center = values.mean(axis=0)
     spread = values.std(axis=0)
     noise = 64 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0.0)
     constant = (values.max(axis=0) == values.min(axis=0)) | (spread <= noise)
     spread = np.where(constant, 1.0, spread)
-    out = (values - centre) / spread
+    out = (values - center) / spread
     out[:, constant] = 0.0
-    return out, centre, np.where(constant, 0.0, spread)
+    return out, center, np.where(constant, 0.0, spread)
 
 
 def fit_linear(X: Array, y: Array) -> Linear:
@@ -53,7 +53,7 @@ def fit_linear(X: Array, y: Array) -> Linear:
 
     X : (n, p), n >= 1; y : (n,). With fewer rows than coefficients the model goes through every row.
     """
-    Z, centre, spread = scaled(X)
+    Z, center, spread = scaled(X)
     target, middle = y - y.mean(), float(y.mean())
     used = spread > 0
     coef = np.zeros(X.shape[1])
@@ -62,8 +62,8 @@ def fit_linear(X: Array, y: Array) -> Linear:
         beta, _, found, _ = np.linalg.lstsq(Z[:, used], target, rcond=ZERO)
         coef[used] = beta / spread[used]
         rank += int(found)
-    intercept = middle - float(centre @ coef)
-    residuals = target - (X - centre) @ coef
+    intercept = middle - float(center @ coef)
+    residuals = target - (X - center) @ coef
     return Linear(coef, intercept, float(residuals @ residuals), rank)
 
 

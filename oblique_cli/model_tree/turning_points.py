@@ -15,11 +15,11 @@ class TurningPoints:
     """Centroids at which a trend turns, in the space of all features and the target.
 
     feature : (t,) the feature along which each was found
-    centres : (t, p) means of all features over the rows of its window; targets : (t,) those of y
+    centers : (t, p) means of all features over the rows of its window; targets : (t,) those of y
     """
 
     feature: NDArray[np.intp]
-    centres: Array
+    centers: Array
     targets: Array
 
     def __len__(self) -> int:
@@ -27,7 +27,7 @@ class TurningPoints:
 
     def where(self, keep: NDArray[np.bool_]) -> TurningPoints:
         """Return some of them. keep : (t,)."""
-        return TurningPoints(self.feature[keep], self.centres[keep], self.targets[keep])
+        return TurningPoints(self.feature[keep], self.centers[keep], self.targets[keep])
 
 
 def turning_points(

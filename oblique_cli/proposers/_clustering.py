@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Choice
 from oblique_cli.geometry import (
     Standard,
@@ -14,7 +14,7 @@ from oblique_cli.geometry import (
     clustering_hyperplane,
     distinct_gap,
     has_normal,
-    normalise_plane,
+    normalize_plane,
 )
 from oblique_cli.tree.splitting import Node
 
@@ -37,7 +37,7 @@ def bisectors(node: Node) -> list[Array]:
     planes = []
     for A, B in (moments, moments[::-1]):
         w, _ = clustering_hyperplane(A, B, standard)
-        plane = None if w is None or not has_normal(w, standard) else normalise_plane(w)
+        plane = None if w is None or not has_normal(w, standard) else normalize_plane(w)
         if plane is None:
             return []
         planes.append(plane)
@@ -62,7 +62,5 @@ def better_bisector(node: Node, bisector_classes: str) -> tuple[Array | None, bo
         y, n_classes = (node.y != int(np.argmax(node.class_weights))).astype(np.int32), 2
     D = np.array([plane[:-1] for plane in planes])
     t = np.array([-plane[-1] for plane in planes])
-    found = _core.search(
-        node.X, y, node.weights, n_classes, node.criterion, [("directions", D, t)], 0.0, False, False
-    )
+    found = _core.search(node.X, y, node.weights, n_classes, node.criterion, [("directions", D, t)], 0.0, False, False)
     return (planes[0], False) if found is None else (planes[found[3]], True)

@@ -33,12 +33,12 @@ def mean_of(rows: Array, mask: Mask, weights: Array | None) -> Array:
 def standard_scores(node: Node) -> Standard:
     """Coordinates in which every feature has mean 0 and variance 1; the scale of a constant feature is 1."""
     units = Standard.of(node.X)
-    Z = (node.X - units.centre) / units.scale
+    Z = (node.X - units.center) / units.scale
     mean = weighted_mean(Z, node.weights)
     deviation = np.sqrt(weighted_mean((Z - mean) ** 2, node.weights))
     scale = np.maximum(units.scale * deviation, np.finfo(float).smallest_subnormal)
     varies = node.X.max(axis=0) > node.X.min(axis=0)
-    return Standard(units.centre + units.scale * mean, np.where(varies, scale, 1.0))
+    return Standard(units.center + units.scale * mean, np.where(varies, scale, 1.0))
 
 
 def whiten(node: Node, tolerance: float = ZERO_EIGENVALUE) -> tuple[Array, Array, Standard]:
@@ -52,7 +52,7 @@ def whiten(node: Node, tolerance: float = ZERO_EIGENVALUE) -> tuple[Array, Array
     pseudo-inverse of T gives the part of the difference in that null space, where Fisher's quotient is infinite.
     """
     standard = standard_scores(node)
-    Z = (node.X - standard.centre) / standard.scale
+    Z = (node.X - standard.center) / standard.scale
     w = np.ones(len(Z)) if node.weights is None else node.weights
     values, vectors = np.linalg.eigh((Z * w[:, None]).T @ Z / w.sum())
     kept = values > max(tolerance * values[-1], 0.0)
@@ -71,7 +71,7 @@ def fisher(scores: Array, first: Mask, weights: Array | None) -> Array | None:
 
 
 def unit_normal(normal: Array, standard: Standard) -> Array:
-    """A direction over z as an oriented unit normal over x = centre + scale z, without overflow in any units."""
+    """A direction over z as an oriented unit normal over x = center + scale z, without overflow in any units."""
     used = normal != 0.0
     w = np.zeros_like(normal)
     w[used] = normal[used] * (standard.scale[used].min() / standard.scale[used])
@@ -86,7 +86,7 @@ def plane(node: Node, normal: Array, offset: float, standard: Standard) -> Candi
     """
     w = unit_normal(normal, standard)
     length = float(np.linalg.norm(normal))
-    threshold = w @ (standard.centre + standard.scale * (normal / length) * (offset / length))
+    threshold = w @ (standard.center + standard.scale * (normal / length) * (offset / length))
     if node.ties == "tolerant":
         threshold += distinct_gap(node.X, w)
     return Candidates.directions(w[None, :], np.array([threshold]))

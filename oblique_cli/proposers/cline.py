@@ -54,7 +54,7 @@ class Cline(Proposer):
         # One unit for all features keeps right angles and distances.
         unit = np.exp2(np.ceil(np.log2((high - low).max())))
         standard = Standard(0.5 * low + 0.5 * high, np.full(len(low), unit))
-        rows, first = (node.X - standard.centre) / unit, largest_class(node)
+        rows, first = (node.X - standard.center) / unit, largest_class(node)
         if self.rule != "nearest_pair":
             a, b = mean_of(rows, first, node.weights), mean_of(rows, ~first, node.weights)
             if np.linalg.norm(b - a) > SAME:
@@ -77,7 +77,7 @@ class Cline(Proposer):
 def nearest_pair(A: Array, B: Array) -> tuple[Array, Array] | None:
     """The nearest different rows of A : (n, p) and B : (m, p); None if all rows are the same."""
     A, B = np.unique(A, axis=0), np.unique(B, axis=0)  # in lexicographic order
-    near, _ = cKDTree(B).query(A, k=[1, 2])  # at most one row of B is the same; a missing neighbour is infinitely far
+    near, _ = cKDTree(B).query(A, k=[1, 2])  # at most one row of B is the same; a missing neighbor is infinitely far
     near = np.where(near > 0.0, near, np.inf).min(axis=1)
     limit = float(near.min()) * (1.0 + TIE)
     if not np.isfinite(limit):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
 from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
@@ -71,7 +71,7 @@ class OC1(HillClimbing):
         does not change, "r50" fifty drawn at random
     stagnation : probability of taking a step that changes nothing; it falls by a tenth with every one that is taken and
         is restored by an improvement
-    standardisation : unit of a feature at the node for random hyperplanes and directions, its "range"; "none" draws
+    standardization : unit of a feature at the node for random hyperplanes and directions, its "range"; "none" draws
         coefficients for features as they are, so that those of small range hardly take part
     search : "faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published;
         "exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros
@@ -86,7 +86,7 @@ class OC1(HillClimbing):
         "jumps": Integer(0, 10**6),
         "order": Choice(("sequential", "best", "r50")),
         "stagnation": Real(0.0, 1.0),
-        "standardisation": Choice(("range", "none")),
+        "standardization": Choice(("range", "none")),
         "search": Choice(("faithful", "exact")),
     }
     native: ClassVar[str | None] = "oc1"
@@ -97,14 +97,14 @@ class OC1(HillClimbing):
         jumps: int = 5,
         order: str = "sequential",
         stagnation: float = 1.0,
-        standardisation: str = "range",
+        standardization: str = "range",
         search: str = "faithful",
     ) -> None:
         self.restarts = restarts
         self.jumps = jumps
         self.order = order
         self.stagnation = stagnation
-        self.standardisation = standardisation
+        self.standardization = standardization
         self.search = search
 
     def _options(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class OC1(HillClimbing):
             "jumps": int(self.jumps),
             "order": self.order,
             "stagnation": float(self.stagnation),
-            "standardisation": self.standardisation,
+            "standardisation": self.standardization,
             "exact": self.search == "exact",
         }
 
@@ -125,7 +125,7 @@ class CARTLC(HillClimbing):
     sweep_tol : a sweep over all features that gains less than this, in units of the criterion, is the last
     backward_elimination : whether features whose loss costs less than a fifth of what the most important one's would
         are dropped and the climb repeated, as Breiman et al. do; the published tables of OC1-LC are without it
-    standardisation : unit of a feature at the node, its "deviation" or its "range", both about the mean; "none" leaves
+    standardization : unit of a feature at the node, its "deviation" or its "range", both about the mean; "none" leaves
         features as they are
     rows_per_feature : nodes of at most this weight per feature get the axis-parallel split
 
@@ -138,7 +138,7 @@ class CARTLC(HillClimbing):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "sweep_tol": Real(0.0),
         "backward_elimination": Boolean(),
-        "standardisation": Choice(("deviation", "range", "none")),
+        "standardization": Choice(("deviation", "range", "none")),
         "rows_per_feature": Real(0.0),
     }
     stochastic: ClassVar[bool] = False
@@ -148,19 +148,19 @@ class CARTLC(HillClimbing):
         self,
         sweep_tol: float = 1e-3,
         backward_elimination: bool = False,
-        standardisation: str = "deviation",
+        standardization: str = "deviation",
         rows_per_feature: float = 2.0,
     ) -> None:
         self.sweep_tol = sweep_tol
         self.backward_elimination = backward_elimination
-        self.standardisation = standardisation
+        self.standardization = standardization
         self.rows_per_feature = rows_per_feature
 
     def _options(self) -> dict[str, Any]:
         return {
             "sweep_tol": float(self.sweep_tol),
             "backward_elimination": bool(self.backward_elimination),
-            "standardisation": self.standardisation,
+            "standardisation": self.standardization,
             "rows_per_feature": float(self.rows_per_feature),
         }
 

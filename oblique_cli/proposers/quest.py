@@ -67,15 +67,15 @@ def two_means(points: Array) -> np.ndarray:
     tie = TIE * float(squared.max())
     if not squared.max() > SAME_MEAN**2:
         return np.ones(len(points), dtype=np.intp)
-    centres = points[list(divmod(int(np.argmax(squared >= squared.max() - tie)), len(points)))]
+    centers = points[list(divmod(int(np.argmax(squared >= squared.max() - tie)), len(points)))]
     groups = np.full(len(points), -1)
     for _ in range(100):
-        distances = ((points[:, None] - centres[None]) ** 2).sum(axis=2)
+        distances = ((points[:, None] - centers[None]) ** 2).sum(axis=2)
         moved = (distances[:, 0] - distances[:, 1] > tie).astype(np.intp)
         if np.array_equal(moved, groups):
             break
         groups = moved
-        centres = np.array([points[groups == side].mean(axis=0) for side in (0, 1)])
+        centers = np.array([points[groups == side].mean(axis=0) for side in (0, 1)])
     return groups
 
 

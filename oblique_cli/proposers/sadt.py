@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Constraint, Integer, Real
 from oblique_cli.proposers._discriminant import Array, plane, standard_scores
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
@@ -54,7 +54,7 @@ class SADT(Proposer):
         if not varies.any():
             return
         standard = standard_scores(node)
-        rows = ((node.X - standard.centre) / standard.scale)[:, varies]
+        rows = ((node.X - standard.center) / standard.scale)[:, varies]
         best = self._anneal(np.vstack([rows.T, np.ones(len(rows))]), node, _stream(node, rng))
         if best[:-1].any():
             normal = np.zeros(len(varies))

@@ -38,9 +38,7 @@ def export_text(
         counts = [f"{name}: {n:.10g}" for name, n in zip(classes, tree.counts[node], strict=True) if n]
         return f"{classes[tree.labels[node]]}  ({', '.join(counts)})"
 
-    return nested_rules(
-        tree.left, tree.right, lambda node: condition(tree, node, features, precision, levels), leaf
-    )
+    return nested_rules(tree.left, tree.right, lambda node: condition(tree, node, features, precision, levels), leaf)
 
 
 def condition(

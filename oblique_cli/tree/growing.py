@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.geometry import crimcoord, level_codes, level_table
 from oblique_cli.tree.missing import divide

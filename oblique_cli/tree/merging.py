@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
 Array = NDArray[np.float64]
@@ -107,8 +107,8 @@ class _Overlap:
 
     def summary(self, rows: Rows) -> tuple[Array, ...]:
         Z = self.Z[rows]
-        centred = Z - Z.mean(axis=0)
-        covariance = (centred.T @ centred + self.prior) / (len(rows) + Z.shape[1] + 1)
+        centered = Z - Z.mean(axis=0)
+        covariance = (centered.T @ centered + self.prior) / (len(rows) + Z.shape[1] + 1)
         return Z.mean(axis=0), covariance, np.linalg.slogdet(covariance)[1]
 
     def between(self, a: tuple[Array, ...], b: tuple[Array, ...]) -> float:

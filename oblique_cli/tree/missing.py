@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.tree.splitting import Candidates, Node, Proposer, Split, best_split, search
 
 Array = NDArray[np.float64]
@@ -17,7 +17,7 @@ Mask = NDArray[np.bool_]
 EVERYTHING = float(np.finfo(np.float64).max)  # the threshold of a cut with every value on its left
 
 
-class Division(NamedTuple):
+class MissingDivision(NamedTuple):
     """A node divided. goes_left : (n,) rows; missing_left : the side of rows that lack a value the hyperplane uses."""
 
     split: Split
@@ -25,7 +25,7 @@ class Division(NamedTuple):
     missing_left: bool
 
 
-def divide(node: Node, proposer: Proposer, rng: np.random.Generator, min_leaf: float = 1.0) -> Division | None:
+def divide(node: Node, proposer: Proposer, rng: np.random.Generator, min_leaf: float = 1.0) -> MissingDivision | None:
     """Return the best division of a node, or None if there is no split. NaN in node.X is a missing value.
 
     Without NaN this is `best_split`. With NaN the candidates are, in this order:
@@ -48,7 +48,7 @@ def divide(node: Node, proposer: Proposer, rng: np.random.Generator, min_leaf: f
     options = [side for split in (plane, *alone) if split for side in _either_side(node, split)]
     for j in known[absent[:, known].any(axis=0)]:
         split = Split(np.eye(1, len(absent[0]), j)[0], EVERYTHING, 0.0, 0)
-        options.append(Division(split, ~absent[:, j], missing_left=False))
+        options.append(MissingDivision(split, ~absent[:, j], missing_left=False))
     if not options:
         return None
     # Every option is a feature with two values, so that the exact search itself compares them.
@@ -96,17 +96,17 @@ def _on_complete_rows(
     return split._replace(coef=coef)
 
 
-def _by_values(node: Node, split: Split) -> Division:
+def _by_values(node: Node, split: Split) -> MissingDivision:
     """The sides of rows by their values, as prediction has them; a missing value counts 0."""
     X = np.where(np.isnan(node.X), 0.0, node.X)
     goes_left = np.asarray(_core.project(X, split.coef)) <= split.threshold
-    return Division(split, goes_left, heavier_left(node, goes_left))
+    return MissingDivision(split, goes_left, heavier_left(node, goes_left))
 
 
-def _either_side(node: Node, split: Split) -> list[Division]:
+def _either_side(node: Node, split: Split) -> list[MissingDivision]:
     """The division with the block of lacking rows left, and right; one if there are none."""
     division, block = _by_values(node, split), lacking(node.X, split.coef)
     if not block.any():
         return [division]
-    left = Division(split, division.goes_left | block, missing_left=True)
-    return [left, Division(split, division.goes_left & ~block, missing_left=False)]
+    left = MissingDivision(split, division.goes_left | block, missing_left=True)
+    return [left, MissingDivision(split, division.goes_left & ~block, missing_left=False)]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Constraint
 from oblique_cli.registry import Registry
 
@@ -138,9 +138,7 @@ def best_split(
     return search(node, proposer.propose(node, rng), min_leaf, exhaustive)
 
 
-def search(
-    node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False
-) -> Split | None:
+def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:
     """Return the first of the best splits among given candidates, as `best_split` does; None also if there are none."""
     candidates = [group.spec for group in groups]
     if not candidates:

@@ -1,0 +1,5 @@
+"""Configurations: files are composed (`composing`), then checked into an `Experiment` (`checking`)."""
+
+from oblique_cli.config.checking import from_mapping as from_mapping
+from oblique_cli.config.checking import load as load
+from oblique_cli.config.json_schema import schema as schema

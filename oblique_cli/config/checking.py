@@ -1,0 +1,326 @@
+"""A configuration file becomes a frozen `Experiment`, or one error that lists everything wrong with it.
+
+The tables of `keys`, and the parameter tables of the algorithms, are the only place that says what a key may be: they
+check values, word the errors and make the JSON schema for editors (`json_schema`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.config import keys
+from oblique_cli.config.composing import PLURAL, apply, compose, located, project_root, resolve
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE
+from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
+from oblique_cli.errors import ConfigError, UnknownName
+from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
+from oblique_cli.published import comparable
+from oblique_cli.registry import close_matches
+from oblique_cli.schemes import SCHEMES
+from oblique_cli.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
+
+MAX_GRID = 10_000  # combinations of grid values
+
+
+def load(name: str | Path, overrides: Iterable[str] = (), allow_outside: bool = False) -> Experiment:
+    """Return the experiment that a configuration describes.
+
+    name          : a path, or the name of a bundled configuration
+    overrides     : texts such as "cv.repeats=2", applied in order
+    allow_outside : let `extends` and `csv` leave the project folder
+    raises ConfigError, whose message shows every problem with its place in the file
+    """
+    path = resolve(name)
+    root = None if allow_outside else project_root(path)
+    problems = Problems()
+    tree = compose(path, overrides, root, problems)
+    return _experiment(tree, path.stem, root, problems)
+
+
+def from_mapping(
+    mapping: Mapping[str, Any],
+    name: str = "experiment",
+    overrides: Iterable[str] = (),
+    where: str = "configuration",
+) -> Experiment:
+    """Return the experiment that plain data describes: the same keys as a file, checked in the same way.
+
+    where : what messages begin with
+    """
+    problems = Problems()
+    tree = wrap(mapping, Place(YamlSource(where, "")))
+    apply(tree, overrides, problems)
+    return _experiment(tree, name, None, problems)
+
+
+def _experiment(tree: YamlValue, name: str, root: Path | None, problems: Problems) -> Experiment:
+    experiment = _Checking(root, problems).experiment(tree, name)
+    problems.check()
+    return experiment
+
+
+class _Checking:
+    """One walk over a configuration. What is wrong is noted in `problems`, and the walk goes on with None in its place.
+
+    `experiment` therefore returns something usable only if no problem was noted.
+    """
+
+    def __init__(self, root: Path | None, problems: Problems) -> None:
+        self.root = root
+        self.problems = problems
+
+    # What every part is made of
+
+    def entries(
+        self, value: YamlValue, owner: str, known: Iterable[str], without: Mapping[str, str] | None = None
+    ) -> dict[str, YamlValue]:
+        """Return the entries with a known key. without : key that might be expected -> why it is not known"""
+        if not isinstance(value.data, dict):
+            self.problems.add(value.place, f"{owner} must be a mapping of keys to values. Got {value.shown()}.")
+            return {}
+        known = list(known)
+        for key, entry in value.data.items():
+            if key not in known:
+                hint = (without or {}).get(key) or _near(key, known)
+                self.problems.add(entry.key, f"unknown key {shown(key)} in {owner}.{hint}")
+        return {key: entry for key, entry in value.data.items() if key in known}
+
+    def items(self, value: YamlValue, owner: str) -> list[YamlValue]:
+        """Return the items of a list that must not be empty."""
+        if isinstance(value.data, list) and value.data:
+            return value.data
+        got = "an empty list" if value.data == [] else value.shown()
+        self.problems.add(value.place, f"{owner} must be a list of one or more. Got {got}.")
+        return []
+
+    def one(self, value: YamlValue, owner: str, constraint: Constraint) -> Any:
+        """Return a scalar that obeys `constraint`, in the type that makes equal settings identical."""
+        inner = constraint.inner if isinstance(constraint, Optional) else constraint
+        if isinstance(constraint, Optional) and value.data == "none" and not inner.holds("none"):
+            return None
+        plain = value.plain()
+        if not constraint.holds(plain):
+            hint = ""
+            if isinstance(inner, Choice) and isinstance(value.data, str):
+                hint = close_matches(value.data[:80], inner.names)
+            self.problems.add(value.place, f"{owner} must be {constraint.describe()}. Got {value.shown()}.{hint}")
+            return None
+        if isinstance(inner, Real | Integer) and value.data is not None:
+            # 0 and 0.0 are one setting with one digest, and numpy numbers are no JSON.
+            return float(value.data) if isinstance(inner, Real) else int(value.data)
+        if isinstance(plain, dict):
+            return {key: float(number) for key, number in plain.items()}
+        return plain
+
+    def table(self, entries: Mapping[str, YamlValue], prefix: str, table: Mapping[str, Constraint]) -> dict[str, Any]:
+        """Return the checked values of those entries that `table` knows."""
+        return {key: self.one(entries[key], prefix + key, table[key]) for key in table if key in entries}
+
+    def distinct(self, kind: str, named: Iterable[tuple[str, YamlValue]]) -> None:
+        """Note every name that was used before."""
+        first: dict[str, Place] = {}
+        for name, value in named:
+            if name in first:
+                self.problems.add(value.place, f"{kind} {name!r} is used twice (first at line {first[name].line}).")
+            first.setdefault(name, value.place)
+
+    # The parts
+
+    def experiment(self, tree: YamlValue, name: str) -> Experiment:
+        top = self.entries(tree, "the configuration", KEYS)
+        if "extends" in top:
+            self.problems.add(top["extends"].key, "extends works only inside a file.")
+        if "version" not in top:
+            self.problems.add(tree.place, "the key version is missing; add 'version: 1'.")
+        for one, many in PLURAL.items():
+            if many not in top:
+                self.problems.add(tree.place, f"the key {one} (or {many}) is missing.")
+        fields = self.table(top, "", EXPERIMENT)
+        fields.pop("version", None)
+        cv = self.cv(top["cv"]) if "cv" in top else CVSpec()
+        datasets = self.items(top["datasets"], "datasets") if "datasets" in top else []
+        algorithms = self.items(top["algorithms"], "algorithms") if "algorithms" in top else []
+        published = self.items(top["published"], "published") if "published" in top else []
+        dataset_specs = [self.dataset(item) for item in datasets]
+        algorithm_specs = [self.algorithm(item, cv.scheme) for item in algorithms]
+        self.distinct("data set", [(s.name, i) for s, i in zip(dataset_specs, datasets, strict=True) if s])
+        self.distinct("algorithm id", [(s.id, i) for s, i in zip(algorithm_specs, algorithms, strict=True) if s])
+        for item, algorithm in zip(algorithms, algorithm_specs, strict=True):
+            for dataset in dataset_specs:
+                if algorithm and dataset:
+                    self.missing(item, algorithm, dataset)
+        defaults = {"name": _slug(name), "seed": 1}
+        return Experiment(
+            **{**defaults, **fields},
+            datasets=tuple(spec for spec in dataset_specs if spec),
+            algorithms=tuple(spec for spec in algorithm_specs if spec),
+            cv=cv,
+            published=tuple(self.published(item) for item in published),
+            data_dir=self.data_dir(top["data_dir"]) if "data_dir" in top else None,
+        )
+
+    def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
+        """Note what an algorithm and a data set say of missing values, if it does not go together."""
+        known = "missing" in keys.algorithm_table()[algorithm.name].parameters
+        chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
+        if dataset.missing == "keep" and "error" in chosen:
+            own = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
+            message = f"{algorithm.name} takes no missing values, and data set {dataset.name} keeps them; {own}set"
+            self.problems.add(value.place, f"{message} missing of the data set to impute or drop.")
+        elif dataset.missing in ("impute", "drop") and set(chosen) & {"learn", "impute"}:
+            message = f"data set {dataset.name} is without missing values after {dataset.missing}, so {algorithm.name}"
+            self.problems.add(value.place, f"{message} would not see any; set missing of the data set to keep.")
+
+    def data_dir(self, value: YamlValue) -> str | None:
+        """Return the folder of data files that are not bundled."""
+        named = self.one(value, "data_dir", Text())
+        found = located(value, self.root, self.problems, folder=True) if named else None
+        return str(found) if found else None
+
+    def published(self, value: YamlValue) -> str:
+        reference = self.one(value, "published", Text())
+        try:
+            return comparable(reference[:80]).reference if reference else ""
+        except ConfigError as error:
+            self.problems.add(value.place, str(error))
+            return ""
+
+    def dataset(self, value: YamlValue) -> DatasetSpec | None:
+        entries = self.entries(value, "data set", (*DATASET, "qualitative"))
+        fields = self.table(entries, "", {**DATASET, "name": ID} if "csv" in entries else DATASET)
+        columns = self.items(entries["qualitative"], "qualitative") if "qualitative" in entries else []
+        fields["qualitative"] = tuple(self.one(item, "qualitative", Text()) for item in columns)
+        if "csv" in entries:
+            fields |= self.csv(entries, fields)
+        elif "name" not in entries:
+            if isinstance(value.data, dict):
+                self.problems.add(value.place, "a data set needs a name or a csv.")
+        elif "target" in entries:
+            self.problems.add(entries["target"].key, "target goes with csv; a named data set knows its class.")
+        elif fields["name"]:
+            try:
+                fields["name"] = keys.dataset_name(fields["name"][:80])
+            except UnknownName as error:
+                self.problems.add(entries["name"].place, str(error))
+        return DatasetSpec(**fields) if fields.get("name") else None
+
+    def csv(self, entries: Mapping[str, YamlValue], fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the path and the name of a data set of the user's own."""
+        given = entries["csv"]
+        if "target" not in entries:
+            self.problems.add(given.key, "a csv needs target, the name of its class column.")
+        path = located(given, self.root, self.problems) if fields["csv"] else None
+        if path is None:
+            return {}
+        name = fields.get("name") or _slug(path.stem)
+        if name in keys.dataset_names():
+            place = entries.get("name", given).place
+            self.problems.add(place, f"{name!r} is a data set of the catalogue; give this csv another name.")
+        return {"csv": str(path), "name": name}
+
+    def algorithm(self, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
+        table = keys.algorithm_table()
+        given = value.data.get("name") if isinstance(value.data, dict) else value
+        if given is None:
+            self.problems.add(value.place, "an algorithm needs a name.")
+            return None
+        name = given.data
+        if not isinstance(name, str) or name not in table:
+            self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
+            return None
+        constraints = table[name].parameters
+        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), table[name].family.without)
+        label = self.one(entries["id"], "id", ID) if "id" in entries else name
+        params: dict[str, Any] = {}
+        grid: dict[str, tuple[Any, ...]] = {}
+        for key, entry in entries.items():
+            if key in ("name", "id"):
+                continue
+            owner = f"{key} of {name}"
+            if isinstance(entry.data, dict) and not (_takes_mapping(constraints[key]) and set(entry.data) != {"grid"}):
+                grid[key] = self.grid(entry, owner, constraints[key])
+                if grid[key] and scheme in SCHEMES and not SCHEMES[scheme].tunes:
+                    tuning = " or ".join(name for name in SCHEMES if SCHEMES[name].tunes)
+                    message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
+                    self.problems.add(entry.key, message)
+            elif isinstance(entry.data, list):
+                message = f"{owner} is a list; write {{grid: [...]}} to let cross-validation choose."
+                self.problems.add(entry.place, message)
+            else:
+                params[key] = self.one(entry, owner, constraints[key])
+        spec = AlgorithmSpec(name, label, params, grid)
+        if (size := math.prod(map(len, grid.values()))) > MAX_GRID:
+            self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
+        elif clash := next(filter(None, map(table[name].clash, filter(_is_whole, spec.candidates()))), None):
+            self.problems.add(value.place, clash)
+        return spec
+
+    def grid(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
+        """Return the values of {grid: [...]} or {grid: {from, to, step}}, both ends included."""
+        listed = self.entries(value, owner, ("grid",)).get("grid")
+        if listed is None:
+            if not value.data:  # else the unknown key has been noted
+                self.problems.add(value.place, f"{owner} must be one value or {{grid: ...}}.")
+            return ()
+        if not isinstance(listed.data, dict):
+            return tuple(self.one(item, owner, constraint) for item in self.items(listed, f"the grid of {owner}"))
+        entries = self.entries(listed, f"the grid of {owner}", RANGE)
+        missing = [key for key in RANGE if key not in entries]
+        if missing:
+            self.problems.add(listed.place, f"the grid of {owner} needs {' and '.join(missing)}.")
+        ends = self.table(entries, f"the grid of {owner}: ", RANGE)
+        if missing or None in ends.values():
+            return ()
+        # Decimal, because 0.05 + 35 * 0.01 is not 0.4 in floating point.
+        start, stop, step = (Decimal(str(entries[key].data)) for key in RANGE)
+        steps = (stop - start) / step
+        if not 0 <= steps < MAX_GRID:
+            fault = "to is below from" if steps < 0 else f"more than {MAX_GRID} values"
+            self.problems.add(listed.place, f"the grid of {owner} is not usable: {fault}.")
+            return ()
+        whole = all(isinstance(entries[key].data, int) for key in RANGE)
+        values = [start + i * step for i in range(int(steps) + 1)]
+        found = [YamlValue(int(v) if whole else float(v), listed.place, listed.key) for v in values]
+        bad = [item for item in found if not constraint.holds(item.data)]
+        return tuple(self.one(item, owner, constraint) for item in (bad[:1] or found))
+
+    def cv(self, value: YamlValue) -> CVSpec:
+        entries = self.entries(value, "cv", (*CV, "tune"))
+        fields = self.table(entries, "cv.", CV)
+        if "tune" in entries:
+            tune = self.table(self.entries(entries["tune"], "cv.tune", TUNE), "cv.tune.", TUNE)
+            fields |= {f"tune_{key}": number for key, number in tune.items()}
+        # `ordinary` and `stratified` are one scheme with the switch off and on, so the switch may not contradict.
+        scheme = fields.get("scheme", "ordinary")
+        if scheme in ("ordinary", "stratified"):
+            wanted = scheme == "stratified"
+            if fields.get("stratified", wanted) not in (wanted, None):
+                message = f"cv.stratified contradicts scheme {scheme}; leave it out."
+                self.problems.add(entries["stratified"].key, message)
+            fields["stratified"] = wanted
+        return CVSpec(**fields)
+
+
+def _is_whole(params: Mapping[str, Any]) -> bool:
+    """Whether no value is missing, as one that was noted as wrong is."""
+    return None not in params.values()
+
+
+def _takes_mapping(constraint: Constraint) -> bool:
+    """Whether a parameter may be a mapping, so that a mapping need not be a grid."""
+    return isinstance(constraint, Optional) and isinstance(constraint.inner, ClassWeight)
+
+
+def _near(name: Any, known: Iterable[str]) -> str:
+    """Return the close matches of `name` as a sentence, or all there is if none is close."""
+    return close_matches(str(name)[:80], known) or f" Known: {', '.join(known)}."
+
+
+def _slug(text: str) -> str:
+    """Return `text` as a name that `ID` allows."""
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("._-")[:64] or "unnamed"

@@ -1,0 +1,190 @@
+"""From the name of a configuration to one tree of values: finding the file, `extends`, `--set`, and the paths in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from oblique_cli import resources
+from oblique_cli.errors import ConfigError
+from oblique_cli.registry import close_matches
+from oblique_cli.strict_yaml import MAX_DEPTH, Place, Problems, YamlSource, YamlValue, parse, read, shown
+
+# The two ways to give one thing or several; inside the program there is only the list.
+PLURAL = {"dataset": "datasets", "algorithm": "algorithms"}
+MAX_CHAIN = 20
+
+
+def bundled() -> list[str]:
+    """Return the names of the configurations that come with the package, such as "bupa_hhgdt"."""
+    folder = resources.folder("configs")
+    return sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml"))
+
+
+def resolve(name: str | Path) -> Path:
+    """Return the file of a configuration: the path `name`, else the bundled configuration of that name.
+
+    "bupa_hhgdt", "bupa_hhgdt.yaml" and "configs/bupa_hhgdt.yaml" all name the bundled file when there is no such path.
+    """
+    short = str(name).removeprefix("configs/").removesuffix(".yaml")
+    candidates = [Path(name), resources.folder("configs") / f"{short}.yaml"]
+    for path in candidates:
+        try:
+            if path.is_file():
+                return path.resolve()
+        except OSError:  # a name too long for the file system
+            pass
+    known = bundled()
+    hint = close_matches(short[:80], known) or f" Bundled: {', '.join(known)}."
+    raise ConfigError(f"no configuration {shown(str(name))}: neither a file nor the name of a bundled one.{hint}")
+
+
+def project_root(path: Path) -> Path:
+    """Return the folder that paths in the configuration `path` may not leave.
+
+    It is the folder that holds `configs` for a file below `configs`; else the current folder for a file below that;
+    else the file's own folder.
+    """
+    for folder in path.parents:
+        if folder.name == "configs":
+            return folder.parent
+    here = Path.cwd()
+    return here if path.is_relative_to(here) else path.parent
+
+
+def compose(path: Path, overrides: Iterable[str], root: Path | None, problems: Problems) -> YamlValue:
+    """Return the mapping that `path` says, on top of what it extends, with `overrides` ("key=value") applied.
+
+    root : folder that `extends` may not leave, or None
+    """
+    tree = _with_bases(path, root, problems, ())
+    apply(tree, overrides, problems)
+    return tree
+
+
+def apply(tree: YamlValue, overrides: Iterable[str], problems: Problems) -> None:
+    """Bring a configuration to one form and change it as `overrides` ("key=value") say."""
+    use_lists(tree, problems)
+    for override in overrides:
+        _override(tree, override, problems)
+
+
+def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: bool = False) -> Path | None:
+    """Return the file (or folder) that a text names, or None after noting that it leaves `root` or is not there.
+
+    A path in a file starts at the folder of that file. A path given on the command line starts at the current folder
+    and may lead anywhere: whoever typed it asked for it.
+    """
+    file = value.place.source.path
+    name = shown(value.data)
+    try:
+        path = ((file.parent if file else Path.cwd()) / value.data).resolve()
+        if file and root and not path.is_relative_to(root):
+            message = f"{name} lies outside the project folder {root}; move it inside, or run with --allow-outside."
+        elif path.is_dir() if folder else path.is_file():
+            return path
+        else:
+            message = f"there is no {'folder' if folder else 'file'} {name}."
+    except (OSError, ValueError, RuntimeError):  # too long for the file system, or links in a circle
+        message = f"{name} is not a path."
+    problems.add(value.place, message)
+    return None
+
+
+def use_lists(tree: YamlValue, problems: Problems) -> None:
+    """Bring data sets and algorithms of a configuration to one form: lists of mappings."""
+    for one, many in PLURAL.items():
+        if one in tree.data and many in tree.data:
+            problems.add(tree.data[many].key, f"give either '{one}' or '{many}', not both.")
+            del tree.data[one]
+        elif one in tree.data:
+            value = tree.data.pop(one)
+            tree.data[many] = YamlValue([value], value.place, value.key)
+        if many in tree.data and isinstance(tree.data[many].data, list):
+            tree.data[many].data[:] = [
+                YamlValue({"name": item}, item.place, item.key) if isinstance(item.data, str) else item
+                for item in tree.data[many].data
+            ]
+
+
+def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[Path, ...]) -> YamlValue:
+    """Return what `path` says on top of what it extends; `chain` are the files that led here."""
+    here = Path.cwd()
+    name = path.relative_to(here) if path.is_relative_to(here) else path
+    value = parse(read(path, str(name), problems), problems)
+    if not isinstance(value.data, dict):
+        raise problems.stop(value.place, f"a configuration is a mapping of keys to values. Got {value.shown()}.")
+    extends = value.data.pop("extends", None)
+    if extends is None:
+        return value
+    if not isinstance(extends.data, str):
+        raise problems.stop(extends.place, f"extends must be the path of one file. Got {extends.shown()}.")
+    base = located(extends, root, problems)
+    if base is None:
+        raise problems.error()
+    chain = (*chain, path)
+    if base in chain or len(chain) > MAX_CHAIN:
+        fault = "comes back to a file that extends this one" if base in chain else f"goes on for over {MAX_CHAIN} files"
+        raise problems.stop(extends.place, f"extends {shown(extends.data)} {fault}.")
+    below = _with_bases(base, root, problems, chain)
+    below.data.pop("name", None)  # a name belongs to its own file
+    for pair in PLURAL.items():
+        if any(key in value.data for key in pair):  # `dataset` here takes the place of `datasets` there
+            for key in set(pair) - set(value.data):
+                below.data.pop(key, None)
+    return _merged(below, value)
+
+
+def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
+    """Return `above` where it says something and `below` elsewhere; lists and scalars replace as a whole."""
+    if not isinstance(below.data, dict) or not isinstance(above.data, dict):
+        return above
+    entries = dict(below.data)
+    for key, value in above.data.items():
+        entries[key] = _merged(entries[key], value) if key in entries else value
+    return YamlValue(entries, above.place, above.key)
+
+
+def _override(tree: YamlValue, override: str, problems: Problems) -> None:
+    """Change `tree` as "key.key=value" says. Numbers count list items; `algorithm.x` is the only algorithm's x."""
+    name = f"--set {override[:120]}"
+    place = Place(YamlSource(name, ""))
+    key, equals, text = override.partition("=")
+    parts = key.strip().split(".")
+    if not equals or not all(parts) or len(parts) > MAX_DEPTH:
+        problems.add(place, "must be KEY=VALUE, as in cv.repeats=2.")
+        return
+    value = YamlValue(parse(YamlSource(name, text), problems).data, place, place)
+    many = PLURAL.get(parts[0], "")
+    if many and len(parts) == 1:
+        tree.data.pop(many, None)
+    elif many:
+        count = len(tree.data[many].data) if many in tree.data and isinstance(tree.data[many].data, list) else 0
+        if count != 1:
+            problems.add(place, f"there are {count} {many}; say which, as in {many}.0.{parts[1]}.")
+            return
+        parts[:1] = [many, "0"]
+    try:
+        _put(tree, parts, value)
+    except LookupError as error:
+        problems.add(place, str(error.args[0]))
+    use_lists(tree, problems)
+
+
+def _put(at: YamlValue, parts: list[str], value: YamlValue) -> None:
+    """Store `value` below `at`, making mappings on the way; LookupError says why it cannot be done."""
+    part, *rest = parts
+    key: Any = part
+    if isinstance(at.data, list):
+        key = int(part[:9]) if part.isdecimal() else len(at.data)
+        if key >= len(at.data):
+            raise LookupError(f"the list of {len(at.data)} has no item {shown(part)}; items are counted from 0.")
+    elif not isinstance(at.data, dict):
+        raise LookupError(f"{at.shown()} has no key {shown(part)}.")
+    elif rest:
+        at.data.setdefault(part, YamlValue({}, value.place, value.place))
+    if rest:
+        _put(at.data[key], rest, value)
+    else:
+        at.data[key] = value

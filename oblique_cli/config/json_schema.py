@@ -1,0 +1,74 @@
+"""The JSON schema of configuration files, for editors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from oblique_cli.config import keys
+from oblique_cli.config.composing import PLURAL
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE, Text
+from oblique_cli.constraints import Constraint, Optional
+from oblique_cli.published import tables
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of configuration files, for editors.
+
+    It offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
+    """
+    items = {"dataset": _dataset_schema(), "algorithm": _algorithm_schema()}
+    tune = _mapping(TUNE)
+    properties = {
+        **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
+        **items,
+        **{PLURAL[one]: _list(schema) for one, schema in items.items()},
+        "cv": _mapping(CV, tune=tune),
+        "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
+        "data_dir": {"type": "string"},
+        "extends": {"type": "string"},
+    }
+    complete = [{"oneOf": [{"required": [one]}, {"required": [many]}]} for one, many in PLURAL.items()]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Experiment of oblique",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        # What extends another file may leave out what that file says.
+        "anyOf": [{"required": ["extends"]}, {"allOf": [{"required": ["version"]}, *complete]}],
+    }
+
+
+def _dataset_schema() -> dict[str, Any]:
+    names = {"enum": list(keys.dataset_names())}
+    columns = _list(Text().schema())
+    by_name = _mapping({key: DATASET[key] for key in ("missing", "encoding")}, name=names, qualitative=columns)
+    by_csv = _mapping(DATASET, name=ID.schema(), qualitative=columns)
+    return {"anyOf": [names, {**by_name, "required": ["name"]}, {**by_csv, "required": ["csv", "target"]}]}
+
+
+def _algorithm_schema() -> dict[str, Any]:
+    table = keys.algorithm_table()
+    forms: list[dict[str, Any]] = [{"enum": sorted(table)}]
+    for name in sorted(table):
+        parameters = {key: _parameter_schema(constraint) for key, constraint in table[name].parameters.items()}
+        forms.append({**_mapping({"id": ID}, name={"const": name}, **parameters), "required": ["name"]})
+    return {"anyOf": forms}
+
+
+def _parameter_schema(constraint: Constraint) -> dict[str, Any]:
+    one = constraint.schema()
+    if isinstance(constraint, Optional):
+        one = {"anyOf": [one, {"const": "none"}]}
+    grid = {"anyOf": [_list(one), {**_mapping(RANGE), "required": list(RANGE)}]}
+    return {"anyOf": [one, _mapping({}, grid=grid)]}
+
+
+def _list(item: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item, "minItems": 1}
+
+
+def _mapping(table: Mapping[str, Constraint], **more: dict[str, Any]) -> dict[str, Any]:
+    properties = {**{key: constraint.schema() for key, constraint in table.items()}, **more}
+    return {"type": "object", "properties": properties, "additionalProperties": False}

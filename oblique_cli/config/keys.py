@@ -1,0 +1,71 @@
+"""The keys of a configuration and what each may be: the tables that check values, word errors and make the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oblique_cli.config.composing import PLURAL
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real, Text
+from oblique_cli.schemes import SCHEMES
+
+
+@dataclass(frozen=True)
+class Format(Constraint):
+    """The version of the configuration format."""
+
+    def holds(self, value: Any) -> bool:
+        return type(value) is int and value == 1
+
+    def describe(self) -> str:
+        return "1, the only format there is"
+
+    def schema(self) -> dict[str, Any]:
+        return {"const": 1}
+
+
+ID = Text(r"[a-z0-9][a-z0-9._-]{0,63}", "a short name of a-z, 0-9, '.', '_' and '-', such as hhcart-05")
+FRACTION = Real(0, 1, open_low=True, open_high=True)
+FOLDS = Integer(2)
+
+EXPERIMENT: dict[str, Constraint] = {"version": Format(), "name": ID, "title": Text(), "seed": Integer(0)}
+KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "published", "data_dir", "extends")
+DATASET: dict[str, Constraint] = {
+    "name": Text(),
+    "csv": Text(),
+    "target": Text(),
+    "missing": Choice(("error", "drop", "impute", "keep")),
+    "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
+}
+CV: dict[str, Constraint] = {
+    "scheme": Choice(tuple(SCHEMES)),
+    "folds": FOLDS,
+    "repeats": Integer(1, 10_000),
+    "stratified": Boolean(),
+    "test_fraction": FRACTION,
+    "pruning_fraction": FRACTION,
+}
+TUNE: dict[str, Constraint] = {"folds": FOLDS}
+RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, open_low=True)}
+
+
+def algorithm_table() -> Mapping[str, Any]:
+    """Return the algorithms by name; each has `parameters`, a table of constraints."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    return ALGORITHMS
+
+
+def dataset_names() -> Sequence[str]:
+    """Return the names of the data catalogue."""
+    from oblique_cli.data import catalogue
+
+    return catalogue.names()
+
+
+def dataset_name(name: str) -> str:
+    """Return the catalogue's own name for a name, alias or published code; UnknownName says what is close."""
+    from oblique_cli.data import catalogue
+
+    return catalogue.resolve(name)

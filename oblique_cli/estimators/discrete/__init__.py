@@ -1,0 +1,1 @@
+"""Trees over discrete features, their ensembles and their spectra."""

@@ -1,0 +1,1 @@
+"""Taxonomies and editing by hierarchical clustering."""

@@ -1,0 +1,1 @@
+"""Regression trees with models in their leaves."""

@@ -1,0 +1,309 @@
+"""The scikit-learn face of bottom-up trees: HHBUT and its rival with support vector machines."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.missing_values import refuse_missing
+from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
+from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
+from oblique_cli.estimators.tree_predictor import TreePredictor
+from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
+from oblique_cli.tree.splitting import CRITERIA, Node, best_split
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Rows = NDArray[np.intp]
+
+SVM_STEPS = 1000  # of liblinear; what it has then is the plane, as it is where it converges
+
+ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+REMEDY = "fill them, or leave those rows out"
+
+SHARED: Mapping[str, Constraint] = {
+    "components": Choice(COMPONENT_CRITERIA),
+    "min_components": Integer(1),
+    "max_components": Optional(Integer(1)),
+    "component_folds": Integer(2),
+    "standardize": Boolean(),
+    "covariance_regularization": Real(0.0, open_low=True),
+    "n_init": Integer(1),
+    "max_steps": Integer(1),
+    "merging": Choice(DISTANCES),
+    "hybrid": Boolean(),
+}
+HHCART_OPTIONS: Mapping[str, Constraint] = {
+    "criterion": Choice(CRITERIA),
+    "tau": HHCART.constraints["tau"],
+    "sign": HHCART.constraints["sign"],
+    "ties": Choice(("tolerant", "strict")),
+}
+SVM_OPTIONS: Mapping[str, Constraint] = {"cost": Real(0.0, open_low=True)}
+
+
+class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
+    """A tree built from its leaves: clusters of each class, merged two by two (thesis chapter 6, algorithm 10).
+
+    A Gaussian mixture divides the rows of each class into clusters, which become the leaves. The two nodes of different
+    classes whose centroids are nearest are merged into a node of a new class, again and again until the root is left.
+    At each merge a hyperplane is fitted between the rows of the two children. There is no pruning, and with two or more
+    classes the tree has exactly as many leaves as there are clusters, whatever fits the hyperplanes. A row is given the
+    class of the cluster whose leaf it reaches.
+
+    Parameters
+    ----------
+    splitter : {"hhcart", "svm"}, default "hhcart"
+        "hhcart" searches the reflections of the eigenvectors of both children, as HHCART(A) does at a node of two
+        classes (HHBUT); "svm" is a linear support vector machine with a soft margin (BUTIF).
+    components : {"bic", "cv", "mccv"}, default "bic"
+        What the number of components K of a class is chosen by. K grows by one while it improves: BIC, the
+        log-likelihood held out in a `component_folds`-fold cross-validation, or in as many random halves.
+    min_components : int, default 1
+        K to start from. Equal to `max_components` it fixes K.
+    max_components : int or None, default None
+        Without it, K is limited by the number of distinct rows alone, which goes before `min_components` too.
+    component_folds : int, default 10
+    standardize : bool, default True
+        Whether each feature is scaled to variance 1 in the class before mixtures are fitted, so that units decide
+        nothing.
+    covariance_regularization : float, default 0.01
+        Added to the diagonal of every covariance: with `standardize` a share of each feature's variance, else in the
+        features' own units squared. The tables of the thesis come out with 0.1 and `standardize` off.
+    n_init : int, default 1
+        Starts of each mixture, of which the most likely is kept.
+    max_steps : int, default 1000
+        Steps of each mixture; one that has not converged then is an error.
+    merging : {"centroid", "overlap"}, default "centroid"
+        "overlap", which is not in the paper, merges the nodes whose normal distributions overlap most (Bhattacharyya).
+    hybrid : bool, default False
+        Not in the paper: below a leaf that training rows of another class than its own reach, grow a tree top-down by
+        HHCART(A) until its leaves are pure. Leaves are then more than clusters.
+    criterion, tau, sign, ties
+        Of the hyperplanes of "hhcart" and of `hybrid`, as in HHCART(A) and `ObliqueTreeClassifier`.
+    cost : float, default 1
+        Of the support vector machine (Gamma of thesis eq. 6.4.4), for features scaled to variance 1 at the node.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    tree_ : Tree
+        Counts are those of the rows in the clusters of a node, not of those that the hyperplanes send there. Gains are
+        scores of the two children as classes, 0 for planes of a support vector machine.
+    n_clusters_ : dict
+        Class label -> number of its clusters. A single class is not divided: there is nothing to tell it apart from.
+    classes_ : (C,) class labels
+    n_features_in_ : int
+    n_leaves_, n_nodes_, depth_ : int
+    seconds_saved_ : float
+        By which this fit was shorter because the fit before it, in the same process, had found the same clusters.
+
+    There is no `sample_weight`: mixtures as scikit-learn fits them know none.
+
+    Stochasticity
+    -------------
+    One integer is drawn from `random_state`. The start of each mixture, the divisions that score K and the order in
+    which the support vector machine visits rows have a stream each, named after class and K.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "splitter": Choice(("hhcart", "svm")),
+        **SHARED,
+        **HHCART_OPTIONS,
+        **SVM_OPTIONS,
+    }
+    needs_pruning_rows: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        splitter: str = "hhcart",
+        *,
+        components: str = "bic",
+        min_components: int = 1,
+        max_components: int | None = None,
+        component_folds: int = 10,
+        standardize: bool = True,
+        covariance_regularization: float = 0.01,
+        n_init: int = 1,
+        max_steps: int = 1000,
+        merging: str = "centroid",
+        hybrid: bool = False,
+        criterion: str = "twoing",
+        tau: float = 0.05,
+        sign: str = "negative",
+        ties: str = "tolerant",
+        cost: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        self.splitter = splitter
+        self.components = components
+        self.min_components = min_components
+        self.max_components = max_components
+        self.component_folds = component_folds
+        self.standardize = standardize
+        self.covariance_regularization = covariance_regularization
+        self.n_init = n_init
+        self.max_steps = max_steps
+        self.merging = merging
+        self.hybrid = hybrid
+        self.criterion = criterion
+        self.tau = tau
+        self.sign = sign
+        self.ties = ties
+        self.cost = cost
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> BottomUpTreeClassifier:
+        """Find the clusters, merge them, and fit a hyperplane at each merge.
+
+        X : (n, p) finite numbers; y : (n,) labels
+        raises NotConverged, which names class and K, if a mixture does not settle
+        """
+        self._check_parameters()
+        rows, labels = validate_data(self, X, y, ensure_min_samples=1, **ROWS)
+        refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
+        check_classification_targets(labels)
+        self.classes_, inverse = np.unique(labels, return_inverse=True)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        started = time.perf_counter()
+        clusters = self._clusters(rows, inverse, seed)
+        self.seconds_saved_ = max(0.0, clusters.seconds - (time.perf_counter() - started))
+        self._grow(rows, inverse.astype(np.int32), clusters.rows, seed)
+        return self
+
+    def _clusters(self, X: Array, codes: NDArray[np.integer], seed: int) -> ClassClusters:
+        """The clusters of each class; a single class is one."""
+        if len(self.classes_) == 1:
+            return ClassClusters(b"", [[np.arange(len(X))]], 0.0)
+        settings = Clustering(**{name: getattr(self, name) for name in Clustering.__dataclass_fields__})
+        return settings.of_classes(X, codes, list(self.classes_), seed)
+
+    def _grow(self, X: Array, codes: Ints, clusters: list[list[Rows]], seed: int) -> None:
+        """Merge and split: all of the fit but the mixtures."""
+        self.n_clusters_ = {label: len(groups) for label, groups in zip(self.classes_, clusters, strict=True)}
+        leaves = [group for groups in clusters for group in groups]
+        labels = [code for code, groups in enumerate(clusters) for _ in groups]
+        skeleton = _Skeleton(X, codes, leaves, merge_order(X, leaves, labels, self.merging), seed)
+        self._keep(self._split(skeleton, self.cost))
+        self._skeleton = skeleton if self.splitter == "svm" else None
+        self._trees = {float(self.cost): self.tree_}
+
+    def _split(self, skeleton: _Skeleton, cost: float) -> Tree:
+        """The tree over a skeleton, with a hyperplane at every merge."""
+        X, codes = skeleton.X, skeleton.codes
+        proposer = HHCART(tau=self.tau, sign=self.sign)
+        rng = np.random.default_rng(skeleton.seed)  # HHCART draws nothing
+
+        def by_hhcart(rows: Array, group: Ints) -> Plane | None:
+            split = best_split(Node(rows, group, None, 2, 0, self.criterion, self.ties), proposer, rng)
+            return None if split is None else Plane(split.coef, split.threshold, split.gain)
+
+        def by_svm(rows: Array, group: Ints) -> Plane | None:
+            return svm_plane(rows, group, cost, skeleton.seed)
+
+        n_classes = len(self.classes_)
+        splitter = by_hhcart if self.splitter == "hhcart" else by_svm
+        tree = grow_bottom_up(X, codes, n_classes, skeleton.leaves, skeleton.merges, splitter)
+        if not self.hybrid:
+            return tree
+        return grow_below(
+            tree,
+            X,
+            codes,
+            lambda rows: grow_top_down(
+                X[rows], codes[rows], n_classes, proposer, criterion=self.criterion, ties=self.ties
+            ),
+        )
+
+    def _rows(self, X: ArrayLike) -> Array:
+        rows = validate_data(self, X, reset=False, **ROWS)
+        refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
+        return rows
+
+    def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
+        """Return what fits with each value of `cost` would predict, from the clusters and merges of this one.
+
+        X : (n, p); values : (m,) positive; returns (n, m) labels. For splitter "svm", which keeps its training rows.
+        """
+        trees = self._path(values)
+        rows = self._rows(X)
+        return np.stack([self.classes_.take(tree.labels[tree.apply(rows)]) for tree in trees], axis=1)
+
+    def n_leaves_path(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Return the number of leaves for each value of `predict_path`, (m,)."""
+        return np.array([tree.n_leaves for tree in self._path(values)], dtype=np.int64)
+
+    def _path(self, values: ArrayLike) -> list[Tree]:
+        check_is_fitted(self)
+        if self._skeleton is None:
+            raise ConfigError(f"a path over cost needs splitter 'svm'. Got {self.splitter!r}.")
+        costs = [float(value) for value in np.asarray(values, dtype=np.float64)]
+        for cost in costs:
+            check({"cost": cost}, SVM_OPTIONS, type(self).__name__)
+            if cost not in self._trees:
+                self._trees[cost] = self._split(self._skeleton, cost)
+        return [self._trees[cost] for cost in costs]
+
+    def _check_parameters(self) -> None:
+        owner = type(self).__name__
+        check(self.get_params(deep=False), self.constraints, owner)
+        message = inverted_range(owner, self.min_components, self.max_components)
+        if message:
+            raise ConfigError(message)
+
+
+def inverted_range(owner: str, min_components: int, max_components: int | None) -> str | None:
+    """Return the sentence for a range of K that holds nothing, or None."""
+    if max_components is None or min_components <= max_components:
+        return None
+    return f"min_components of {owner} must not exceed max_components, {max_components}. Got {min_components}."
+
+
+@dataclass(frozen=True, eq=False)
+class _Skeleton:
+    """What does not depend on how hyperplanes are fitted."""
+
+    X: Array
+    codes: Ints
+    leaves: list[Rows]
+    merges: list[tuple[int, int]]
+    seed: int
+
+
+def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:
+    """Return the plane of a linear support vector machine between two groups (thesis eq. 6.4.4), or None.
+
+    X : (n, p); group : (n,) 0 or 1, both present
+
+    Features are scaled to mean 0 and variance 1 first: the margin depends on units, and the paper names none.
+    """
+    spread = X.std(axis=0)
+    spread = np.where((spread > 0) & (X.max(axis=0) > X.min(axis=0)), spread, np.inf)
+    center = X.mean(axis=0)
+    machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit((X - center) / spread, group)
+    w = machine.coef_[0] / spread
+    length = float(np.linalg.norm(w))
+    if not length > 0:
+        return None
+    w = w / length
+    return Plane(w, float(center @ w - machine.intercept_[0] / length), 0.0)

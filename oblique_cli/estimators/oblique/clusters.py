@@ -1,0 +1,189 @@
+"""The clusters of one class: a Gaussian mixture whose number of components the data choose (thesis 6.3)."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+from threadpoolctl import threadpool_limits
+
+from oblique_cli import seeds
+from oblique_cli.errors import NotConverged
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+CRITERIA = ("bic", "cv", "mccv")
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """How the rows of a class are divided; the parameters are those of `BottomUpTreeClassifier`."""
+
+    components: str
+    min_components: int
+    max_components: int | None
+    component_folds: int
+    standardize: bool
+    covariance_regularization: float
+    n_init: int
+    max_steps: int
+
+    def of_classes(self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int) -> ClassClusters:
+        """Return the clusters of each class as row numbers of X.
+
+        X : (n, p); codes : (n,) positions in `classes`, which has two labels or more, each present
+
+        The last answer is kept for whoever asks for it next: trees that differ in their hyperplanes alone have the same
+        clusters, and those take most of the time.
+        """
+        global _latest
+        digest = self._digest(X, codes, seed)
+        latest = _latest
+        if latest is not None and latest.digest == digest:
+            return latest
+        started = time.perf_counter()
+        found = []
+        for code, label in enumerate(classes):
+            rows = np.flatnonzero(codes == code)
+            groups = self.of_class(X[rows], label, seeds.integer(seed, "class", code))
+            found.append([rows[group] for group in groups])
+        _latest = ClassClusters(digest, found, time.perf_counter() - started)
+        return _latest
+
+    def _digest(self, X: Array, codes: NDArray[np.integer], seed: int) -> bytes:
+        text = repr((astuple(self), X.shape, seed)).encode()
+        return hashlib.sha256(text + X.tobytes() + codes.astype(np.int64).tobytes()).digest()
+
+    def of_class(self, X: Array, label: object, seed: int) -> list[Rows]:
+        """Return the clusters of a class as row numbers of X, none empty.
+
+        X : (n, p) rows of the class, n >= 1; label : what an error calls the class; seed : of every draw
+        raises NotConverged if a mixture that is needed for the choice does not settle
+
+        With `standardize` features are scaled to variance 1 in the class, so units decide nothing. A row goes to its
+        most probable component.
+        """
+        limit = len(np.unique(X, axis=0))
+        if self.max_components is not None:
+            limit = min(limit, self.max_components)
+        if limit == 1:
+            return [np.arange(len(X))]
+        Z = X - X.mean(axis=0)
+        if self.standardize:
+            spread = X.std(axis=0)
+            varies = X.max(axis=0) > X.min(axis=0)
+            Z = np.where(varies, Z / np.where(spread > 0, spread, 1.0), 0.0)
+        mixtures = _Mixtures(self, label, seed)
+        # The mixtures are small: threads wait for each other longer than they work.
+        with threadpool_limits(1):
+            return _groups(self._chosen(Z, limit, mixtures).predict(Z))
+
+    def _chosen(self, Z: Array, limit: int, mixtures: _Mixtures) -> GaussianMixture:
+        """The mixture of the first K, from `min_components` on, after which the score no longer improves."""
+        best, last = min(self.min_components, limit), min(limit, self._rows_to_fit(len(Z)))
+        if best < last:
+            score = self._score(Z, best, mixtures)
+            for k in range(best + 1, last + 1):
+                new = self._score(Z, k, mixtures)
+                if not new > score:
+                    break
+                best, score = k, new
+        return mixtures.of_all(Z, best)
+
+    def _rows_to_fit(self, n: int) -> int:
+        """Rows of the smallest set that scoring fits a mixture to."""
+        if self.components == "bic":
+            return n
+        return n // 2 if self.components == "mccv" else n - -(-n // min(self.component_folds, n))
+
+    def _score(self, Z: Array, k: int, mixtures: _Mixtures) -> float:
+        """What K is chosen by, larger is better: minus BIC, or the mean log-likelihood of a row that was held out."""
+        if self.components == "bic":
+            return -float(mixtures.of_all(Z, k).bic(Z))
+        total, n = 0.0, 0
+        for i, (train, test) in enumerate(self._divisions(len(Z), seeds.generator(mixtures.seed, "divisions", k))):
+            total += float(mixtures.fit(Z[train], k, f"division {i}").score_samples(Z[test]).sum())
+            n += len(test)
+        return total / n
+
+    def _divisions(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Rows, Rows]]:
+        """Rows to fit and rows to score: v folds drawn anew for every K (thesis 6.3.3), or random halves."""
+        if self.components == "mccv":
+            for _ in range(self.component_folds):
+                order = rng.permutation(n)
+                yield order[: n // 2], order[n // 2 :]
+            return
+        folds = np.array_split(rng.permutation(n), min(self.component_folds, n))
+        for i, test in enumerate(folds):
+            yield np.concatenate([*folds[:i], *folds[i + 1 :]]), test
+
+
+@dataclass(frozen=True, eq=False)
+class ClassClusters:
+    """The clusters of all classes.
+
+    digest    of everything that decides them
+    rows      class by class, cluster by cluster: row numbers
+    seconds   that it took to find them
+    """
+
+    digest: bytes
+    rows: list[list[Rows]]
+    seconds: float
+
+
+_latest: ClassClusters | None = None
+
+
+class _Mixtures:
+    """Fits mixtures to the rows of one class, or says why that failed."""
+
+    def __init__(self, clustering: Clustering, label: object, seed: int) -> None:
+        self.clustering, self.label, self.seed = clustering, label, seed
+        self._of_all: dict[int, GaussianMixture] = {}
+
+    def of_all(self, Z: Array, k: int) -> GaussianMixture:
+        """Return k components fitted to Z : (n, p), all rows of the class; once."""
+        if k not in self._of_all:
+            self._of_all[k] = self.fit(Z, k, "whole")
+        return self._of_all[k]
+
+    def fit(self, Z: Array, k: int, name: str) -> GaussianMixture:
+        """Fit k components to Z : (n, p); `name` names the random stream."""
+        settings = self.clustering
+        mixture = GaussianMixture(
+            k,
+            covariance_type="full",
+            init_params="random_from_data",
+            reg_covar=settings.covariance_regularization,
+            n_init=settings.n_init,
+            max_iter=settings.max_steps,
+            random_state=seeds.integer(self.seed, "mixture", k, name),
+        )
+        who = f"K={k}: the mixture"
+        try:
+            with warnings.catch_warnings():
+                # What a mixture says when it has not converged; `converged_` says the same.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                mixture.fit(Z)
+        except ValueError as error:
+            reason = f"{who} has a singular covariance; raise covariance_regularization."
+            raise NotConverged(reason, self.label) from error
+        if not mixture.converged_:
+            raise NotConverged(
+                f"{who} did not converge in {settings.max_steps} steps; raise max_steps or covariance_regularization.",
+                self.label,
+            )
+        return mixture
+
+
+def _groups(labels: NDArray[np.integer]) -> list[Rows]:
+    return [np.flatnonzero(labels == k) for k in np.unique(labels)]

@@ -1,0 +1,449 @@
+"""The scikit-learn face of every top-down tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import KFold
+from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
+
+import oblique_cli.proposers  # noqa: F401  (registers the proposers)
+from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
+from oblique_cli.estimators.missing_values import medians, refuse_missing
+from oblique_cli.estimators.tree_predictor import TreePredictor
+from oblique_cli.tree import pruning
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
+from oblique_cli.tree.stopping import Stopping
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+RowNumbers = NDArray[np.intp]
+
+PRUNINGS = ("none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha")
+
+TREE_CONSTRAINTS: Mapping[str, Constraint] = {
+    "criterion": Choice(CRITERIA),
+    "min_parent": Real(0.0),
+    "max_misrate": Real(0.0, 1.0, open_high=True),
+    "misrate_of": Choice(("node", "parent")),
+    "max_depth": Optional(Integer(0)),
+    "min_leaf": Real(0.0, open_low=True),
+    "min_weight_fraction_leaf": Real(0.0, 0.5),
+    "class_weight": Optional(ClassWeight()),
+    "ties": Choice(("tolerant", "strict")),
+    "pruning": Choice(PRUNINGS),
+    "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
+    "pruning_folds": Integer(2),
+    "standard_errors": Real(0.0),
+    "ccp_alpha": Real(0.0),
+    "missing": Choice(("error", "impute", "learn")),
+    "max_levels": Integer(1),
+    "engine": Choice(("auto", "native", "reference")),
+}
+
+
+class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
+    """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
+
+    Parameters
+    ----------
+    proposer : str or Proposer, default "hhcart_a"
+        The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt", ...) or an
+        instance, whose parameters are then reachable as ``proposer__tau`` and so on.
+    criterion : {"gini", "entropy", "twoing", "max_minority", "sum_minority"}, default "twoing"
+        Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
+    min_parent : float, default 2
+        A node is split only if it weighs more than this. Rows weigh 1; with sample weights the unit is the smallest
+        positive weight, so that weight 2 is a doubled row and scaling all weights changes nothing.
+    max_misrate : float in [0, 1), default 0
+        A node is split only if its misclassification rate is above this: MisRate of HHCART, epsilon of GDT and HHGDT.
+    misrate_of : {"node", "parent"}, default "node"
+        Whose weight that rate is a share of. "parent" makes a leaf of a node that gets few of its parent's rows wrong,
+        however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry (2012) print come
+        out so (docs/reproduction.md), though their text defines the other.
+    max_depth : int or None, default None
+    min_leaf : float, default 1
+        Least weight of a child, in the unit of `min_parent`.
+    min_weight_fraction_leaf : float in [0, 0.5], default 0
+        Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike `min_leaf` it
+        does not depend on the smallest weight, so it is the one to use with very unequal class weights.
+    class_weight : None, "balanced" or dict, default None
+        Weights of classes, as in scikit-learn: they multiply `sample_weight` in growth and in pruning. "balanced" gives
+        a class of n_k among n rows n / (C n_k); a dict maps labels to weights, those it does not name weigh 1. The
+        lightest row is then the unit of `min_parent` and `min_leaf`: with weights 1 and 5 a node of two heavy rows
+        weighs 10. Shares of `predict_proba` are shares of the weight.
+    ties : {"tolerant", "strict"}, default "tolerant"
+        "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
+        is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
+    pruning : {"none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha"}, default "none"
+        "cost_complexity" and "reduced_error" choose on rows kept from growth: `pruning_rows` of `fit`, or a random
+        `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the training rows.
+    pruning_fraction : float in (0, 1), default 0.1
+    pruning_folds : int, default 10
+    standard_errors : float, default 0
+        c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
+    ccp_alpha : float, default 0
+        Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.
+    qualitative : "auto", None or list of columns, default "auto"
+        Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, the score
+        that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
+        categories, strings or booleans; arrays have none. A list names columns or counts them from 0. Levels are
+        learned in `fit`; one that a node's training rows did not show, one never seen and a missing value score 0.
+    missing : {"error", "impute", "learn"}, default "error"
+        What to do with NaN in quantitative columns. "error" refuses it. "impute" puts the median of the rows that the
+        tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row that lacks a value
+        which the hyperplane of a node uses to the side that scored better there, and to the heavier child where no
+        training row lacked one; see `tree_.missing_left` and docs/architecture.md. Rows with NaN are not grown on by
+        the native engine.
+    max_levels : int, default 1000
+        Most levels a qualitative column may have.
+    engine : {"auto", "native", "reference"}, default "auto"
+        "native" grows the tree in the compiled core, "reference" calls the proposer at every node; "auto" is native
+        where the heuristic has native growth. Both give the same tree.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    tree_ : Tree
+        Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes,
+        ``tree_.level_scores`` the scores of levels.
+    fill_values_ : (p,) array, with missing "impute"
+        What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
+    levels_ : dict
+        Position of each qualitative column -> its levels, in the order of their codes in ``tree_``.
+    classes_ : (C,) class labels
+    n_features_in_ : int
+    n_leaves_, n_nodes_, depth_ : int
+
+    Stochasticity
+    -------------
+    One generator is made from `random_state`; it draws the pruning rows first (if they are not given), then serves
+    the heuristic. The heuristics named above draw nothing.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = TREE_CONSTRAINTS
+
+    def __init__(
+        self,
+        proposer: str | Proposer = "hhcart_a",
+        *,
+        criterion: str = "twoing",
+        min_parent: float = 2,
+        max_misrate: float = 0.0,
+        misrate_of: str = "node",
+        max_depth: int | None = None,
+        min_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: str | Mapping[Any, float] | None = None,
+        ties: str = "tolerant",
+        pruning: str = "none",
+        pruning_fraction: float = 0.1,
+        pruning_folds: int = 10,
+        standard_errors: float = 0.0,
+        ccp_alpha: float = 0.0,
+        qualitative: Any = "auto",
+        missing: str = "error",
+        max_levels: int = 1000,
+        engine: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.proposer = proposer
+        self.criterion = criterion
+        self.min_parent = min_parent
+        self.max_misrate = max_misrate
+        self.misrate_of = misrate_of
+        self.max_depth = max_depth
+        self.min_leaf = min_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.class_weight = class_weight
+        self.ties = ties
+        self.pruning = pruning
+        self.pruning_fraction = pruning_fraction
+        self.pruning_folds = pruning_folds
+        self.standard_errors = standard_errors
+        self.ccp_alpha = ccp_alpha
+        self.qualitative = qualitative
+        self.missing = missing
+        self.max_levels = max_levels
+        self.engine = engine
+        self.random_state = random_state
+
+    @property
+    def needs_pruning_rows(self) -> bool:
+        """Whether `fit` keeps rows from growth to prune on."""
+        return self.pruning in ("cost_complexity", "reduced_error")
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, pruning_rows: ArrayLike | None = None
+    ) -> ObliqueTreeClassifier:
+        """Grow and prune the tree.
+
+        X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
+        sample_weight : (n,) non-negative, rows of weight 0 are left out
+        pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
+        """
+        proposer = self._checked_proposer()
+        rows, labels = self._training_rows(X, y)
+        if self.levels_ and proposer.quantitative:
+            raise ConfigError(
+                f"{type(proposer).__name__} takes quantitative features only. Column {min(self.levels_)} is "
+                "qualitative; set encoding to onehot or ordinal."
+            )
+        check_classification_targets(labels)
+        self.classes_, inverse = np.unique(labels, return_inverse=True)
+        codes = inverse.astype(np.int32)
+        weights = self._weights(rows, labels, sample_weight)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+        grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, rng)
+        if self.missing == "impute":
+            self.fill_values_ = medians(rows[grow_on], None if weights is None else weights[grow_on])
+            self.fill_values_[list(self.levels_)] = 0.0
+            rows = self._filled(rows)
+        training = _Training(rows, codes, weights)
+        growing, kept = training.part(grow_on), training.part(prune_on)
+        self._keep(self._prune(self._grow(growing, proposer, rng), growing, kept, proposer, rng))
+        return self
+
+    def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
+        """Return what a tree grown with each value of max_misrate would predict, from this one tree.
+
+        X : (n, p); values : (m,) each at least the max_misrate of this fit; returns (n, m) labels. The split at a node
+        does not depend on the limit, so a larger limit only cuts the tree earlier. Needs pruning="none".
+        """
+        limits, order = self._limits(values)
+        rows = self._rows(X)
+        labels = self.classes_.take(self.tree_.labels[self.tree_.apply_limits(rows, limits, self._rates(self.tree_))])
+        out = np.empty_like(labels)
+        out[:, order] = labels
+        return out
+
+    def n_leaves_path(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Return the number of leaves for each value of `predict_path`, (m,)."""
+        limits, order = self._limits(values)
+        out = np.empty(len(limits), dtype=np.int64)
+        out[order] = self.tree_.leaves_of_limits(limits, self._rates(self.tree_))
+        return out
+
+    def _rates(self, tree: Tree) -> Array:
+        """What `max_misrate` limits, of every node."""
+        return tree.misclassification_rates if self.misrate_of == "node" else tree.misclassification_rates_of_parents
+
+    def _limits(self, values: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
+        check_is_fitted(self)
+        limits = np.asarray(values, dtype=np.float64)
+        if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
+            raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
+        if self.pruning != "none":
+            raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
+        if limits.min() < self.max_misrate:
+            raise ConfigError(
+                f"the tree was grown with max_misrate {self.max_misrate:g} and knows no smaller value. "
+                f"Got {limits.min():g}; fit with the smallest value of the path."
+            )
+        order = np.argsort(limits, kind="stable")
+        return np.ascontiguousarray(limits[order]), order
+
+    def _training_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any]]:
+        """Checked rows, levels as codes, and labels; learns the levels."""
+        owner = type(self).__name__
+        columns = qualitative_columns(X, self.qualitative, owner)
+        self.levels_: dict[int, tuple[Any, ...]] = {}
+        if not columns:
+            rows, labels = validate_data(
+                self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"
+            )
+            self._check_missing(rows)
+            return rows, labels
+        validate_data(self, X, skip_check_array=True)  # number and names of the columns
+        self.levels_ = learned(X, columns, self.max_levels, owner)
+        rows = self._coded(X)
+        labels = _check_y(y, estimator=self)
+        check_consistent_length(rows, labels)
+        return rows, labels
+
+    def _rows(self, X: ArrayLike) -> Array:
+        """Checked rows to predict, levels as codes."""
+        if self.levels_:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return self._filled(self._coded(X))
+        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
+        self._check_missing(rows)
+        return self._filled(rows)
+
+    def _coded(self, X: ArrayLike) -> Array:
+        rows = coded(X, self.levels_)
+        check_array(
+            rows[:, self._quantitative(rows)],
+            ensure_min_features=0,
+            ensure_all_finite="allow-nan",
+            estimator=self,
+            input_name="X",
+        )
+        self._check_missing(rows)
+        return rows
+
+    def _quantitative(self, rows: Array) -> list[int]:
+        return [j for j in range(rows.shape[1]) if j not in self.levels_]
+
+    def _check_missing(self, rows: Array) -> None:
+        if self.missing == "error":
+            refuse_missing(rows, self._quantitative(rows), self, "set missing to 'learn' or 'impute', or fill them")
+
+    def _filled(self, rows: Array) -> Array:
+        """Rows with medians in place of NaN, if that is what `missing` asks for; codes of levels are never NaN."""
+        return np.where(np.isnan(rows), self.fill_values_, rows) if self.missing == "impute" else rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
+    def _weights(self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array | None:
+        """Checked weights of rows, those of their classes included; None if there are none."""
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
+        if weights is not None and (weights < 0).any():
+            raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+        if self.class_weight is None:
+            return weights
+        try:
+            of_class = compute_sample_weight(self.class_weight, labels)
+        except ValueError as error:  # it names classes that y does not have
+            raise ConfigError(f"class_weight of {type(self).__name__} does not fit y: {error}.") from error
+        return of_class if weights is None else weights * of_class
+
+    def _level_counts(self) -> Sequence[int] | None:
+        if not self.levels_:
+            return None
+        return [len(self.levels_.get(j, ())) for j in range(self.n_features_in_)]
+
+    def _checked_proposer(self) -> Proposer:
+        owner = type(self).__name__
+        check(self.get_params(deep=False), self.constraints, owner)
+        proposer = PROPOSERS[self.proposer]() if isinstance(self.proposer, str) else self.proposer
+        if not isinstance(proposer, Proposer):
+            raise ConfigError(f"proposer of {owner} must be a registered name or a Proposer. Got {proposer!r}.")
+        check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
+        if self.engine == "native" and proposer.native is None:
+            raise ConfigError(no_native(type(proposer).__name__))
+        return proposer
+
+    def _divide(
+        self, n: int, weights: Array | None, pruning_rows: ArrayLike | None, rng: np.random.Generator
+    ) -> tuple[RowNumbers, RowNumbers]:
+        """Row numbers to grow on and to prune on, those of weight 0 left out."""
+        useful = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
+        if len(useful) == 0:
+            culprit = "sample_weight" if self.class_weight is None else "sample_weight times class_weight"
+            raise ConfigError(f"{culprit} must have a positive entry. All are 0.")
+        if not self.needs_pruning_rows:
+            return useful, useful[:0]
+        if pruning_rows is not None:
+            kept = np.asarray(pruning_rows)
+            whole = kept.ndim == 1 and (kept.dtype.kind in "iu" or len(kept) == 0)
+            if not whole or (len(kept) and not 0 <= kept.min() <= kept.max() < n):
+                raise ConfigError(f"pruning_rows must be row numbers from 0 to {n - 1}. Got {pruning_rows!r}.")
+            kept = kept.astype(np.intp)
+        elif len(useful) < 2:
+            kept = useful[:0]
+        else:
+            size = min(max(round(self.pruning_fraction * len(useful)), 1), len(useful) - 1)
+            kept = rng.choice(useful, size=size, replace=False)
+        is_kept = np.zeros(n, dtype=bool)
+        is_kept[kept] = True
+        grow_on = useful[~is_kept[useful]]
+        if len(grow_on) == 0:
+            raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
+        return grow_on, useful[is_kept[useful]]
+
+    def _grow(self, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
+        of_node = self.misrate_of == "node"
+        tree = grow_top_down(
+            training.X,
+            training.codes,
+            len(self.classes_),
+            proposer,
+            weights=training.weights,
+            criterion=self.criterion,
+            stopping=Stopping(self.min_parent, self.max_misrate if of_node else 0.0, self.max_depth),
+            min_leaf=max(self.min_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
+            ties=self.ties,
+            engine=self.engine,
+            rng=rng,
+            levels=self._level_counts(),
+            missing=self.missing == "learn",
+        )
+        # Splits do not depend on the limit, so the tree may as well be cut afterwards.
+        return tree if of_node else tree.collapse(self._rates(tree) <= self.max_misrate)
+
+    def _prune(
+        self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, rng: np.random.Generator
+    ) -> Tree:
+        """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
+        if self.pruning == "pessimistic":
+            return pruning.pessimistic(tree)
+        if self.pruning == "ccp_alpha":
+            return pruning.fixed_alpha(tree, self.ccp_alpha)
+        if self.pruning == "cv":
+            return self._prune_by_cv(tree, growing, proposer, rng)
+        if len(kept.X) == 0:
+            return tree
+        if self.pruning == "cost_complexity":
+            return pruning.cost_complexity(tree, *kept, standard_errors=self.standard_errors)
+        return pruning.reduced_error(tree, *kept)
+
+    def _prune_by_cv(self, tree: Tree, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
+        """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighboring
+        complexities of the main tree, and the member of least total error is chosen by the c-SE rule."""
+        path = pruning.cost_complexity_path(tree)
+        folds = min(self.pruning_folds, len(training.X))
+        if folds < 2 or len(path.alphas) < 2:
+            return tree
+        positive = np.maximum(path.alphas, 0.0)
+        cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+        errors = np.zeros(len(cuts))
+        splitter = KFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        for grow_on, test_on in splitter.split(training.X):
+            part = self._grow(training.part(grow_on), proposer, rng)
+            errors += pruning.sequence_errors(part, pruning.cost_complexity_path(part), cuts, *training.part(test_on))
+        return path.member(tree, pruning.smallest_within(errors, training.total, self.standard_errors))
+
+
+class _Training(NamedTuple):
+    """Rows to grow or prune on. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
+
+    X: Array
+    codes: Ints
+    weights: Array | None
+
+    @property
+    def total(self) -> float:
+        """What the rows weigh."""
+        return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+
+    @property
+    def unit(self) -> float:
+        """The smallest weight."""
+        return 1.0 if self.weights is None else float(self.weights.min())
+
+    def part(self, rows: RowNumbers) -> _Training:
+        """Some of the rows, given in rising order."""
+        if len(rows) == len(self.X):
+            return self
+        return _Training(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
+
+
+def no_native(owner: str) -> str:
+    """Return the sentence for native growth of what has none."""
+    return f"{owner} has no native growth; set engine to 'auto' or 'reference'."

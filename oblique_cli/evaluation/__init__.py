@@ -1,0 +1,1 @@
+"""What results say: tables, paired comparison, significance."""

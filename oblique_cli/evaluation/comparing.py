@@ -1,0 +1,287 @@
+"""Which of two algorithms is better on which data set, by the interval rules of the papers.
+
+1-SD rule (Manwani and Sastry 2012; Wickramarachchi 2015, chapters 5 and 6): A beats B if
+mean_A - sd_A >= mean_B + sd_B. The 2-SD rule (Wickramarachchi 2015, chapter 3) takes twice the SD. Intervals that just
+touch count as apart, because two printed verdicts need it (GDT on Wine, HHCART(A) on BC). The TPRTI rule (Amalaman
+2015, Table 2.6) asks that the other's mean lies outside the better one's SD: mean_A - sd_A >= mean_B. For leaves the
+smaller mean is the better one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.tables import MISSING, Line, ResultTable, Sheet, TableValue, TextGrid, mean_and_sd
+from oblique_cli.published.reading import Published
+from oblique_cli.registry import Registry, close_matches
+
+FIRST, SECOND, TIE = "first", "second", "tie"
+
+# Touching intervals of printed decimals must touch in floating point too: 95.8 + 0.6 against 97.1 - 0.7.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How many SDs the intervals of the better and of the other mean reach."""
+
+    better: float
+    other: float
+
+    def __str__(self) -> str:
+        a, b = ("" if times == 1 else f"{times:g} " for times in (self.better, self.other))
+        return f"A beats B if mean A - {a}SD A >= mean B" + (f" + {b}SD B" if self.other else "")
+
+
+RULES: Registry[Rule] = Registry("comparison rule")
+RULES.register("1-SD")(Rule(1, 1))
+RULES.register("2-SD")(Rule(2, 2))
+RULES.register("TPRTI")(Rule(1, 0))
+
+
+def verdict(
+    mean_a: float | None,
+    sd_a: float | None,
+    mean_b: float | None,
+    sd_b: float | None,
+    *,
+    rule: str = "1-SD",
+    smaller_is_better: bool = False,
+) -> str | None:
+    """Return FIRST if A beats B, SECOND if B beats A, TIE if the intervals overlap, None if a number is missing.
+
+    Equal means with SDs of 0 touch from both sides: a tie.
+    By hand: 97.2 ± 0.3 beats 96.3 ± 0.4 (96.9 >= 96.7), and 91.9 ± 1.0 ties with 91.8 ± 0.8.
+    """
+    if mean_a is None or sd_a is None or mean_b is None or sd_b is None:
+        return None
+    gap = mean_b - mean_a if smaller_is_better else mean_a - mean_b
+    of_better, of_other = (sd_a, sd_b) if gap > 0 else (sd_b, sd_a)
+    reach = RULES[rule].better * of_better + RULES[rule].other * of_other - TOLERANCE
+    if abs(gap) < reach or abs(gap) <= TOLERANCE:
+        return TIE
+    return FIRST if gap > 0 else SECOND
+
+
+@dataclass(frozen=True)
+class PrintedDuel:
+    """Two algorithms on one data set; each verdict is FIRST, SECOND, TIE or None.
+
+    published_*   the same rule on the published means and SDs, None unless one table has both
+    """
+
+    first: Line
+    second: Line
+    accuracy: str | None
+    leaves: str | None
+    published_accuracy: str | None
+    published_leaves: str | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two algorithms, by their ids, on every data set of a table."""
+
+    first: str
+    second: str
+    duels: tuple[PrintedDuel, ...]
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        return self.duels[0].first.label, self.duels[0].second.label
+
+    def counts(self, verdict_name: str) -> dict[str, int]:
+        """Wins, ties, losses of `first` and undecided data sets, for "accuracy", "published_leaves" and so on."""
+        seen = Counter(getattr(duel, verdict_name) for duel in self.duels)
+        return {"wins": seen[FIRST], "ties": seen[TIE], "losses": seen[SECOND], "undecided": seen[None]}
+
+    def agreement(self, metric: str) -> tuple[int, int]:
+        """Data sets where our verdict is the published one, and data sets where there are both."""
+        both = [(getattr(duel, metric), getattr(duel, f"published_{metric}")) for duel in self.duels]
+        both = [(ours, theirs) for ours, theirs in both if ours is not None and theirs is not None]
+        return sum(ours == theirs for ours, theirs in both), len(both)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Pairs of algorithms in the order of the table; `has_published` says whether it shows published numbers."""
+
+    title: str
+    rule: str
+    pairs: tuple[Pair, ...]
+    has_published: bool
+    notes: tuple[str, ...]
+
+    def sheet(self) -> Sheet:
+        """What `tables.render` prints: one grid a pair, then wins, ties and losses of each."""
+        rows = tuple(self._summary(pair, metric) for pair in self.pairs for metric in ("accuracy", "leaves"))
+        header = ("first", "second", "metric", "wins/ties/losses", "undecided")
+        return Sheet(
+            title=f"{self.title}, {self.rule} rule",
+            grids=(
+                *(self._grid(pair) for pair in self.pairs),
+                TextGrid(
+                    header=(*header, "published", "same verdict") if self.has_published else header,
+                    rows=rows,
+                    left=3,
+                    caption="data sets that the first wins, ties and loses",
+                ),
+            ),
+            notes=self.notes,
+            records=tuple(self._record(duel) for pair in self.pairs for duel in pair.duels),
+            facts={"rule": self.rule, "summary": [self._counts(pair) for pair in self.pairs]},
+        )
+
+    def _grid(self, pair: Pair) -> TextGrid:
+        first, second = pair.labels
+        header = ["data set"]
+        for metric, best in (("accuracy", "better"), ("leaves", "smaller")):
+            header += [f"{metric} {first}", f"{metric} {second}", best]
+            if self.has_published:
+                header.append("published")
+        rows = []
+        for duel in pair.duels:
+            row = [duel.first.dataset]
+            for metric in ("accuracy", "leaves"):
+                row += [mean_and_sd(getattr(line, metric), line.mark) for line in (duel.first, duel.second)]
+                row.append(_winner(duel, getattr(duel, metric)))
+                if self.has_published:
+                    row.append(_winner(duel, getattr(duel, f"published_{metric}")))
+            rows.append(tuple(row))
+        return TextGrid(header=tuple(header), rows=tuple(rows), left=1, caption=f"{first} against {second}")
+
+    def _summary(self, pair: Pair, metric: str) -> tuple[str, ...]:
+        ours = pair.counts(metric)
+        row = (*pair.labels, metric, f"{ours['wins']}/{ours['ties']}/{ours['losses']}", str(ours["undecided"]))
+        if not self.has_published:
+            return row
+        theirs = pair.counts(f"published_{metric}")
+        same, both = pair.agreement(metric)
+        return (*row, f"{theirs['wins']}/{theirs['ties']}/{theirs['losses']}", f"{same} of {both}")
+
+    def _counts(self, pair: Pair) -> dict[str, Any]:
+        record: dict[str, Any] = {"first": pair.first, "second": pair.second}
+        for metric in ("accuracy", "leaves"):
+            record[metric] = pair.counts(metric)
+            if self.has_published:
+                same, both = pair.agreement(metric)
+                record[f"published_{metric}"] = pair.counts(f"published_{metric}")
+                record[f"same_verdict_{metric}"] = {"same": same, "of": both}
+        return record
+
+    def _record(self, duel: PrintedDuel) -> dict[str, Any]:
+        record: dict[str, Any] = {
+            "dataset": duel.first.dataset,
+            "first": duel.first.algorithm,
+            "second": duel.second.algorithm,
+        }
+        for place, line in (("first", duel.first), ("second", duel.second)):
+            record[f"{place}_folds_ok"] = line.folds_ok
+            record[f"{place}_folds_failed"] = line.folds_failed
+            record[f"{place}_folds_expected"] = line.folds_expected
+        for metric in ("accuracy", "leaves"):
+            for place, line in (("first", duel.first), ("second", duel.second)):
+                value: TableValue = getattr(line, metric)
+                record[f"{place}_{metric}_mean"] = value.mean
+                record[f"{place}_{metric}_sd"] = value.sd
+            record[f"{metric}_verdict"] = getattr(duel, metric)
+            if self.has_published:
+                record[f"{metric}_published_verdict"] = getattr(duel, f"published_{metric}")
+        return record
+
+
+def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, second: str | None = None) -> Comparison:
+    """Compare the algorithms of a table, data set by data set.
+
+    rule            a name in RULES
+    first, second   ids of two algorithms; `first` alone is compared with every other; neither: all pairs
+    raises ConfigError if an id is not in the table, or if there is nothing to compare
+    """
+    RULES[rule]  # an unknown name is refused here, before any work
+    ids = list(dict.fromkeys(line.algorithm for line in table.lines))
+    pairs = tuple(Pair(a, b, tuple(_duels(table, rule, a, b))) for a, b in _pairs(ids, first, second))
+    return Comparison(
+        title=table.title,
+        rule=rule,
+        pairs=pairs,
+        has_published=bool(table.references),
+        notes=(*_notes(rule, pairs), *table.notes),
+    )
+
+
+def _pairs(ids: list[str], first: str | None, second: str | None) -> list[tuple[str, str]]:
+    for name in (first, second):
+        if name is not None and name not in ids:
+            hint = close_matches(name, ids)
+            raise ConfigError(f"compare: the table has no algorithm {name!r}.{hint} It has {', '.join(ids)}.")
+    if len(ids) < 2:
+        raise ConfigError(f"compare: the table has one algorithm, {ids[0]}; give at least two.")
+    if first is None:
+        if second is not None:
+            raise ConfigError(f"compare: second is {second!r} but first is not given; give first.")
+        return list(combinations(ids, 2))
+    if second is None:
+        return [(first, other) for other in ids if other != first]
+    if first == second:
+        raise ConfigError(f"compare: first and second are both {first!r}; give two algorithms.")
+    return [(first, second)]
+
+
+def _duels(table: ResultTable, rule: str, first: str, second: str) -> list[PrintedDuel]:
+    lines = {(line.dataset, line.algorithm): line for line in table.lines}
+    duels = []
+    for dataset in dict.fromkeys(line.dataset for line in table.lines):
+        a, b = lines[dataset, first], lines[dataset, second]
+        duels.append(
+            PrintedDuel(
+                a,
+                b,
+                accuracy=verdict(a.accuracy.mean, a.accuracy.sd, b.accuracy.mean, b.accuracy.sd, rule=rule),
+                leaves=verdict(
+                    a.leaves.mean, a.leaves.sd, b.leaves.mean, b.leaves.sd, rule=rule, smaller_is_better=True
+                ),
+                published_accuracy=published_verdict(a.accuracy.published, b.accuracy.published, rule=rule),
+                published_leaves=published_verdict(
+                    a.leaves.published, b.leaves.published, rule=rule, smaller_is_better=True
+                ),
+            )
+        )
+    return duels
+
+
+def published_verdict(
+    a: Published | None, b: Published | None, *, rule: str = "1-SD", smaller_is_better: bool = False
+) -> str | None:
+    """Return the verdict on two published numbers, None unless both stand in the same table.
+
+    An SD that is not printed is read as 0: the GDT paper leaves out SDs below 0.001, and the thesis calls its single
+    SHUT trees better without one.
+    """
+    if a is None or b is None or (a.source, a.table) != (b.source, b.table):
+        return None
+    return verdict(a.mean, a.sd or 0.0, b.mean, b.sd or 0.0, rule=rule, smaller_is_better=smaller_is_better)
+
+
+def _winner(duel: PrintedDuel, outcome: str | None) -> str:
+    return {FIRST: duel.first.label, SECOND: duel.second.label, TIE: "tie", None: MISSING}[outcome]
+
+
+def _notes(rule: str, pairs: tuple[Pair, ...]) -> list[str]:
+    duels = [duel for pair in pairs for duel in pair.duels]
+    notes = [f"{rule} rule: {RULES[rule]} (leaves: the smaller wins); touching intervals count as apart."]
+    if any(duel.accuracy is None or duel.leaves is None for duel in duels):
+        notes.append(f"{MISSING} no verdict: an SD needs two complete repetitions of both algorithms.")
+    without_sd = [
+        duel.first.dataset
+        for duel in duels
+        for metric in ("accuracy", "leaves")
+        if getattr(duel, f"published_{metric}") is not None
+        and any(getattr(line, metric).published.sd is None for line in (duel.first, duel.second))
+    ]
+    if without_sd:
+        notes.append(f"No SD is printed for {', '.join(dict.fromkeys(without_sd))}; it is read as 0.")
+    return notes

@@ -1,0 +1,222 @@
+"""Stored folds side by side: what every method of one or several runs did on the same partitions of the same data.
+
+Tests on one data set pair folds, so they need folds that are shared; tests over data sets pair means. Either takes the
+repetitions that are complete for every method, since a mean over other repetitions is a mean over other partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from oblique_cli import schemes
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import task_of
+from oblique_cli.nouns import AlgorithmSpec, Experiment, Row
+
+METRICS = ("accuracy", "leaves")
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run as the store keeps it; `data` maps its data sets to their digests."""
+
+    experiment: Experiment
+    rows: Sequence[Row]
+    data: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """What the methods did on one data set, in their order, over the repetitions that all of them completed.
+
+    accuracy, leaves   methods x repetitions, as `tables` defines them: % pooled over the folds, mean over the trees
+    means              metric -> the mean over repetitions of each method, the same float for equal rationals
+    folds              metric -> methods x folds of all repetitions; {} if the methods do not share their folds
+    test_over_train    test rows to training rows of a fold, None if the folds are one fixed split
+    """
+
+    dataset: str
+    accuracy: np.ndarray
+    leaves: np.ndarray
+    means: Mapping[str, tuple[float, ...]]
+    folds: Mapping[str, np.ndarray]
+    test_over_train: float | None
+
+
+@dataclass(frozen=True)
+class Paired:
+    """methods: id -> label, in the order of the runs. notes: what is left out, and why."""
+
+    methods: Mapping[str, str]
+    scores: tuple[PairedScores, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Results:
+    """One method on one data set: its rows by repetition and fold, and what decides its partitions."""
+
+    rows: Mapping[tuple[int, int], Row]
+    experiment: Experiment
+    partition: tuple[Any, ...]
+
+    def complete(self) -> set[int]:
+        places = schemes.places(self.experiment.cv)
+        bad = {r for r, k in places if (r, k) not in self.rows or self.rows[r, k].status != "ok"}
+        return {r for r, _ in places} - bad
+
+    def gap(self) -> str:
+        """Why repetitions are missing; "" if none is."""
+        failed = [row for row in self.rows.values() if row.status != "ok"]
+        left = len(schemes.places(self.experiment.cv)) - len(self.rows)
+        what = [f"{len(failed)} failed (first: {failed[0].message or 'no message'})"] if failed else []
+        return ", ".join([*what, *([f"{left} still to run"] if left else [])])
+
+    def repetition(self, repeat: int) -> list[Row]:
+        return [self.rows[place] for place in schemes.places(self.experiment.cv) if place[0] == repeat]
+
+
+def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None) -> Paired:
+    """Return what the methods of `runs` did, data set by data set.
+
+    titles   algorithm name -> what to print
+
+    A method is an algorithm of a configuration. One that two runs have on the same data set, or with other settings,
+    becomes two methods, "hhgdt (run)". ConfigError if there are fewer than two methods, or no data set has them all.
+    """
+    names = [run.experiment.name for run in runs]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"significance: a run is given twice ({', '.join(names)}); give each once.")
+    for run in runs:
+        if any(task_of(algorithm.name) == "regression" for algorithm in run.experiment.algorithms):
+            raise ConfigError(
+                f"significance: {run.experiment.name} predicts numbers, and the tests compare classifiers; its errors "
+                "are in oblique table."
+            )
+    labels, found = _methods(runs, titles or {})
+    if len(labels) < 2:
+        raise ConfigError(
+            f"significance: {' and '.join(names)} has one algorithm, {next(iter(labels))}; a test needs two: give "
+            "another run as well."
+        )
+    notes: list[str] = []
+    scores = []
+    for dataset in dict.fromkeys(spec.name for run in runs for spec in run.experiment.datasets):
+        results = found[dataset]
+        missing = [labels[method] for method in labels if method not in results]
+        if missing:
+            notes.append(f"{dataset} is left out: {_listed(missing)} was not run on it.")
+            continue
+        one = _scores(dataset, labels, {method: results[method] for method in labels}, notes)
+        if one:
+            scores.append(one)
+    if not scores:
+        raise ConfigError(f"significance: no data set can be used. {' '.join(notes)}")
+    return Paired(labels, tuple(scores), tuple(notes))
+
+
+def _methods(
+    runs: Sequence[StoredRun], titles: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, dict[str, _Results]]]:
+    """Return method id -> label, and data set -> method id -> results."""
+    settings: dict[str, list[tuple[str, Any]]] = {}
+    for run in runs:
+        for algorithm in run.experiment.algorithms:
+            settings.setdefault(algorithm.id, []).append((run.experiment.name, _setting(run.experiment, algorithm)))
+    sets = {run.experiment.name: {spec.name for spec in run.experiment.datasets} for run in runs}
+    labels: dict[str, str] = {}
+    found: dict[str, dict[str, _Results]] = {name: {} for names in sets.values() for name in names}
+    for run in runs:
+        experiment = run.experiment
+        for algorithm in experiment.algorithms:
+            others = [(name, setting) for name, setting in settings[algorithm.id] if name != experiment.name]
+            mine = _setting(experiment, algorithm)
+            clash = any(setting != mine or sets[name] & sets[experiment.name] for name, setting in others)
+            method = f"{algorithm.id} ({experiment.name})" if clash else algorithm.id
+            label = titles.get(algorithm.name, algorithm.name) if algorithm.id == algorithm.name else algorithm.id
+            labels[method] = f"{label} ({experiment.name})" if clash else label
+            for spec in experiment.datasets:
+                rows = {
+                    (row.repeat, row.fold): row
+                    for row in run.rows
+                    if (row.dataset, row.algorithm) == (spec.name, algorithm.id)
+                }
+                partition = _partition(experiment, run.data.get(spec.name, ""), spec.missing)
+                found[spec.name][method] = _Results(rows, experiment, partition)
+    return labels, found
+
+
+def _setting(experiment: Experiment, algorithm: AlgorithmSpec) -> Any:
+    """What makes an algorithm of two runs one method: its parameters, and how they are chosen and tested."""
+    cv = asdict(experiment.cv)
+    del cv["repeats"]
+    return algorithm.name, dict(algorithm.params), dict(algorithm.grid), cv
+
+
+def _partition(experiment: Experiment, digest: str, missing: str) -> tuple[Any, ...]:
+    """What decides how rows are divided (`schemes`): the name of the scheme does not, beyond how it cuts."""
+    cv = experiment.cv
+    if not schemes.SCHEMES[cv.scheme].single:
+        cut: tuple[Any, ...] = ("folds", cv.folds, cv.stratified)
+    elif cv.scheme == "monte_carlo":
+        cut = (cv.scheme, cv.test_fraction, cv.stratified)
+    else:
+        cut = (cv.scheme,)
+    return (experiment.seed, digest, missing, *cut)
+
+
+def _scores(
+    dataset: str, labels: Mapping[str, str], results: Mapping[str, _Results], notes: list[str]
+) -> PairedScores | None:
+    complete = {method: result.complete() for method, result in results.items()}
+    common = sorted(set.intersection(*complete.values()))
+    gaps = "; ".join(f"{labels[m]} {why}" for m, result in results.items() if (why := result.gap()))
+    if not common:
+        notes.append(f"{dataset} is left out, no repetition is complete for every method: {gaps or 'none in common'}.")
+        return None
+    asked = max(result.experiment.cv.repeats for result in results.values())
+    if len(common) < asked:
+        why = f": {gaps}" if gaps else ""
+        notes.append(f"{dataset}: {len(common)} of {asked} repetitions are complete for every method and used{why}.")
+    rows = {method: [result.repetition(r) for r in common] for method, result in results.items()}
+    sizes = {tuple(row.n_test for repetition in rows[m] for row in repetition) for m in rows}
+    shared = len({result.partition for result in results.values()}) == 1 and len(sizes) == 1
+    if not shared:
+        notes.append(f"{dataset}: the runs divided its rows differently, so its folds cannot be paired by a t test.")
+    accuracy = [[_accuracy(repetition) for repetition in rows[m]] for m in labels]
+    leaves = [[Fraction(sum(r.n_leaves for r in rep), len(rep)) for rep in rows[m]] for m in labels]
+    folds = {
+        "accuracy": np.array([[100 * row.n_correct / row.n_test for rep in rows[m] for row in rep] for m in labels]),
+        "leaves": np.array([[float(row.n_leaves) for rep in rows[m] for row in rep] for m in labels]),
+    } if shared else {}  # fmt: skip
+    return PairedScores(
+        dataset,
+        accuracy=np.array(accuracy, dtype=float),
+        leaves=np.array(leaves, dtype=float),
+        means={
+            metric: tuple(float(sum(values) / len(values)) for values in each)
+            for metric, each in (("accuracy", accuracy), ("leaves", leaves))
+        },
+        folds=folds,
+        test_over_train=_test_over_train(next(iter(results.values())).experiment),
+    )
+
+
+def _accuracy(repetition: list[Row]) -> Fraction:
+    return Fraction(100 * sum(row.n_correct for row in repetition), sum(row.n_test for row in repetition))
+
+
+def _test_over_train(experiment: Experiment) -> float | None:
+    cv = experiment.cv
+    if not schemes.SCHEMES[cv.scheme].single:
+        return 1 / (cv.folds - 1)
+    return cv.test_fraction / (1 - cv.test_fraction) if cv.scheme == "monte_carlo" else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

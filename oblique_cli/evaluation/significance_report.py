@@ -1,0 +1,403 @@
+"""The report of `oblique significance`: what every test says about the methods of stored runs.
+
+Positive differences speak for the first method: of accuracy as it is, of leaves turned round, since fewer are better.
+Over data sets, leaves are compared by the logarithm of their ratio, because a difference of five leaves is much on
+Wine and nothing on Letter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import isinf, log
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation import comparing, significance
+from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE
+from oblique_cli.evaluation.paired import METRICS, Paired, PairedScores
+from oblique_cli.evaluation.significance import Friedman, Probabilities, SignTest, Wilcoxon
+from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
+
+# With fewer data sets no rank test can say anything: four that all agree have p = 0.125.
+FEWEST_DATASETS = 5
+
+AXIS = 48  # characters of a diagram on the terminal
+
+
+@dataclass(frozen=True)
+class Limits:
+    """alpha: level of every test. rope: accuracies that are practically equal, in points; of leaves, as a share."""
+
+    alpha: float = 0.05
+    rope: float = 1.0
+    rope_leaves: float = 0.1
+
+
+@dataclass(frozen=True)
+class MethodDuel:
+    """Two methods on one data set. difference: first - second, as printed. t: None if folds cannot be paired."""
+
+    dataset: str
+    first: str
+    second: str
+    difference: float
+    rules: dict[str, str | None]
+    t: significance.ResampledT | None
+    probabilities: Probabilities | None
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two methods over all data sets. p_holm is adjusted over all pairs."""
+
+    first: str
+    second: str
+    sign: SignTest
+    wilcoxon: Wilcoxon
+    p_holm: float
+    probabilities: Probabilities
+    rank_difference: float
+    p_nemenyi: float
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Average ranks of the methods, the Friedman test, and the critical difference with the groups it leaves."""
+
+    methods: tuple[str, ...]
+    ranks: tuple[float, ...]
+    friedman: Friedman
+    critical_difference: float
+    groups: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class MetricVerdicts:
+    """All tests on one metric; `matches` and `ranking` are empty if there are too few data sets."""
+
+    metric: str
+    duels: tuple[MethodDuel, ...]
+    matches: tuple[Match, ...]
+    ranking: Ranking | None
+
+
+@dataclass(frozen=True)
+class SignificanceReport:
+    """What `tables.render` prints."""
+
+    title: str
+    limits: Limits
+    paired: Paired
+    metrics: tuple[MetricVerdicts, ...]
+
+    def sheet(self) -> Sheet:
+        """Grids for people; one record a test, with the same keys throughout, for programs."""
+        return Sheet(
+            title=f"{self.title}: significance at {self.limits.alpha:g}",
+            grids=tuple(grid for one in self.metrics for grid in self._grids(one)),
+            notes=(*self._notes(), *self.paired.notes),
+            records=tuple(record for one in self.metrics for record in _records(one, self.limits.alpha)),
+            facts={"alpha": self.limits.alpha, "rope": self.limits.rope, "rope_leaves": self.limits.rope_leaves},
+        )
+
+    def _grids(self, one: MetricVerdicts) -> list[TextGrid]:
+        label, alpha = self.paired.methods, self.limits.alpha
+        bayes = ("P(first)", "P(same)", "P(second)")
+        wilcoxon = ("wins/losses", "sign", "R+", "R-", "p", "p (Holm)")
+
+        def winner(duel: MethodDuel | Match, outcome: str | None) -> str:
+            return {FIRST: label[duel.first], SECOND: label[duel.second], TIE: "tie", None: MISSING}[outcome]
+
+        grids = [
+            TextGrid(
+                ("data set", "first", "second", "difference", "1-SD", "2-SD", "t", "p", *bayes),
+                tuple(
+                    (
+                        duel.dataset,
+                        label[duel.first],
+                        label[duel.second],
+                        f"{duel.difference:+z.2f}",
+                        *(winner(duel, outcome) for outcome in duel.rules.values()),
+                        f"{duel.t.t:z.2f}" if duel.t else MISSING,
+                        _p(duel.t.p, alpha) if duel.t else MISSING,
+                        *_probabilities(duel.probabilities),
+                    )
+                    for duel in one.duels
+                ),
+                left=3,
+                caption=f"{one.metric}, data set by data set",
+            )
+        ]
+        if one.matches:
+            grids.append(
+                TextGrid(
+                    ("first", "second", *wilcoxon, *bayes, "rank diff", "p (Nemenyi)"),
+                    tuple(
+                        (
+                            label[m.first],
+                            label[m.second],
+                            f"{m.sign.wins}/{m.sign.losses}",
+                            winner(m, _sign_winner(m.sign)),
+                            f"{m.wilcoxon.plus:g}",
+                            f"{m.wilcoxon.minus:g}",
+                            _p(m.wilcoxon.p, alpha),
+                            _p(m.p_holm, alpha),
+                            *_probabilities(m.probabilities),
+                            f"{m.rank_difference:+z.2f}",
+                            _p(m.p_nemenyi, alpha),
+                        )
+                        for m in one.matches
+                    ),
+                    left=2,
+                    caption=f"{one.metric}, over {len(self.paired.scores)} data sets",
+                )
+            )
+        if one.ranking:
+            grids.append(self._diagram(one.metric, one.ranking))
+        return grids
+
+    def _diagram(self, metric: str, ranking: Ranking) -> TextGrid:
+        found, k = ranking.friedman, len(ranking.ranks)
+        order = sorted(range(k), key=lambda i: ranking.ranks[i])
+        rows = tuple(
+            (
+                self.paired.methods[ranking.methods[i]],
+                " ".join(chr(ord("a") + g) for g, group in enumerate(ranking.groups) if i in group) or MISSING,
+                _axis(ranking.ranks[i], ranking.critical_difference, k),
+                f"{ranking.ranks[i]:.2f}",
+            )
+            for i in order
+        )
+        ends = f"1 {'·' * (AXIS - 4)} {k}"
+        return TextGrid(
+            ("method", "groups", ends, "average rank"),
+            rows,
+            left=3,
+            caption=(
+                f"{metric}, critical difference {ranking.critical_difference:.2f} (Nemenyi): Friedman chi2 "
+                f"{found.chi2:.2f}, Iman-Davenport F {found.f:.2f} with {k - 1} and {(k - 1) * (found.n - 1)} degrees "
+                f"of freedom, p {_p(found.p, self.limits.alpha)}"
+            ),
+        )
+
+    def _notes(self) -> list[str]:
+        limits = self.limits
+        notes = [
+            "1-SD, 2-SD: the rules of the papers on means and SDs over repetitions. t, p: corrected resampled t test "
+            "(Nadeau and Bengio 2003) over all folds, not adjusted for the number of pairs and data sets.",
+            f"P: posterior probabilities that the first is better, that both are practically the same (within "
+            f"{limits.rope:g} points of accuracy, {limits.rope_leaves:.0%} of the leaves), that the second is "
+            "(Benavoli et al. 2017).",
+            f"* p below {limits.alpha:g}. First - second: positive accuracy, negative leaves and negative "
+            "ranks speak for the first.",
+        ]
+        n = len(self.paired.scores)
+        if n < FEWEST_DATASETS:
+            notes.append(
+                f"Tests over data sets need at least {FEWEST_DATASETS}, here {'is' if n == 1 else 'are'} {n}: with so "
+                f"few, the Wilcoxon test has no power (its smallest p is {min(1.0, 2 / 2**n):g})."
+            )
+        elif 2 / 2**n >= limits.alpha:
+            notes.append(f"The Wilcoxon test over {n} data sets cannot have p below {2 / 2**n:g}: it has no power.")
+        if any(one.ranking for one in self.metrics):
+            notes.append(
+                "Sign: at least N/2 + 1.96 sqrt(N)/2 wins, ties split. Wilcoxon: exact p. Methods with a letter in "
+                "common are not told apart by Nemenyi's test: in the diagram, those under the bar that begins at the "
+                "better one's average rank (●)."
+            )
+        without_t = [duel.dataset for one in self.metrics for duel in one.duels if duel.t is None]
+        fixed = [s.dataset for s in self.paired.scores if s.test_over_train is None and s.dataset in without_t]
+        if fixed:
+            notes.append(
+                f"{', '.join(fixed)}: one fixed training and test set; its repetitions are no resampling, so there is "
+                "no t test."
+            )
+        return notes
+
+
+def judge(
+    paired: Paired, title: str, limits: Limits | None = None, metrics: tuple[str, ...] = METRICS
+) -> SignificanceReport:
+    """Run every test on every pair of methods, for each of `metrics` ("accuracy", "leaves").
+
+    ConfigError if leaves are asked for and a method has none.
+    """
+    limits = limits or Limits()
+    for scores in paired.scores:
+        for label, leaves in zip(paired.methods.values(), scores.means["leaves"], strict=True):
+            if "leaves" in metrics and leaves <= 0:
+                raise ConfigError(f"significance: {label} has no leaves on {scores.dataset}; use --metric accuracy.")
+    return SignificanceReport(title, limits, paired, tuple(_judge(paired, metric, limits) for metric in metrics))
+
+
+def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
+    methods = tuple(paired.methods)
+    duels = tuple(
+        _duel(scores, methods, a, b, metric, limits)
+        for scores in paired.scores
+        for a, b in combinations(range(len(methods)), 2)
+    )
+    if len(paired.scores) < FEWEST_DATASETS:
+        return MetricVerdicts(metric, duels, (), None)
+    means = np.array([scores.means[metric] for scores in paired.scores])
+    larger_is_better = means if metric == "accuracy" else -np.log(means)
+    rope = limits.rope if metric == "accuracy" else log(1 + limits.rope_leaves)
+    ranks = [float(rank) for rank in significance.average_ranks(larger_is_better)]
+    n, k = means.shape
+    pairs = list(combinations(range(k), 2))
+    differences = [larger_is_better[:, a] - larger_is_better[:, b] for a, b in pairs]
+    tests = [significance.wilcoxon(d) for d in differences]
+    adjusted = significance.holm([test.p for test in tests])
+    matches = tuple(
+        Match(
+            methods[a],
+            methods[b],
+            significance.sign_test(d),
+            test,
+            p_holm,
+            significance.bayesian_signed_rank(d, rope),
+            ranks[a] - ranks[b],
+            significance.nemenyi_p(ranks[a] - ranks[b], k, n),
+        )
+        for (a, b), d, test, p_holm in zip(pairs, differences, tests, adjusted, strict=True)
+    )
+    critical = significance.critical_difference(k, n, limits.alpha)
+    groups = tuple(significance.cliques(ranks, critical))
+    found = significance.friedman(ranks, n)
+    return MetricVerdicts(metric, duels, matches, Ranking(methods, tuple(ranks), found, critical, groups))
+
+
+def _duel(scores: PairedScores, methods: tuple[str, ...], a: int, b: int, metric: str, limits: Limits) -> MethodDuel:
+    smaller = metric == "leaves"
+    repetitions = scores.leaves if smaller else scores.accuracy
+    means = scores.means[metric]
+    sds = [float(one.std(ddof=1)) if len(one) > 1 else None for one in repetitions[[a, b]]]
+    t = None
+    if scores.folds and scores.test_over_train is not None and scores.folds[metric].shape[1] > 1:
+        d = scores.folds[metric][a] - scores.folds[metric][b]
+        t = significance.corrected_resampled_t(-d if smaller else d, scores.test_over_train)
+    rope = limits.rope_leaves * (means[a] + means[b]) / 2 if smaller else limits.rope
+    return MethodDuel(
+        scores.dataset,
+        methods[a],
+        methods[b],
+        means[a] - means[b],
+        {
+            rule: comparing.verdict(means[a], sds[0], means[b], sds[1], rule=rule, smaller_is_better=smaller)
+            for rule in ("1-SD", "2-SD")
+        },
+        t,
+        t.probabilities(rope) if t else None,
+    )
+
+
+# ---- records ---------------------------------------------------------------------------------------------------------
+
+
+KEYS = (
+    "metric", "test", "dataset", "first", "second", "n", "statistic", "p", "p_holm",
+    "probability_first", "probability_same", "probability_second", "winner",
+)  # fmt: skip
+
+
+def _record(**known: Any) -> dict[str, Any]:
+    """Return one test as plain data, with None where it has no such number."""
+    record = {**dict.fromkeys(KEYS), **known}
+    # JSON has no infinity: the statistic of differences without spread is left out, and p is 0.
+    if record["statistic"] is not None and isinf(record["statistic"]):
+        record["statistic"] = None
+    return record
+
+
+def _records(one: MetricVerdicts, alpha: float) -> list[dict[str, Any]]:
+    records = [record for duel in one.duels for record in _duel_records(one.metric, duel, alpha)]
+    if one.ranking:
+        n = one.ranking.friedman.n
+        records += [record for match in one.matches for record in _match_records(one.metric, match, n, alpha)]
+        records += _ranking_records(one.metric, one.ranking)
+    return records
+
+
+def _duel_records(metric: str, duel: MethodDuel, alpha: float) -> list[dict[str, Any]]:
+    who = {"metric": metric, "dataset": duel.dataset, "first": duel.first, "second": duel.second}
+    records = [
+        _record(**who, test=rule, statistic=duel.difference, winner=_named(duel, outcome))
+        for rule, outcome in duel.rules.items()
+    ]
+    if duel.t and duel.probabilities:
+        winner = _named(duel, _significant(duel.t.p, duel.t.mean, alpha))
+        n = duel.t.df + 1
+        records += [
+            _record(**who, test="corrected resampled t", n=n, statistic=duel.t.t, p=duel.t.p, winner=winner),
+            _record(**who, test="Bayesian correlated t", n=n, **_bayesian(duel, duel.probabilities)),
+        ]
+    return records
+
+
+def _match_records(metric: str, match: Match, n: int, alpha: float) -> list[dict[str, Any]]:
+    who = {"metric": metric, "first": match.first, "second": match.second}
+    sign, ranks = match.sign, match.wilcoxon
+    by_ranks = _named(match, _significant(match.p_holm, ranks.plus - ranks.minus, alpha))
+    by_nemenyi = _named(match, _significant(match.p_nemenyi, -match.rank_difference, alpha))
+    smaller = min(ranks.plus, ranks.minus)
+    return [
+        _record(**who, test="sign", n=sign.n, statistic=sign.wins, winner=_named(match, _sign_winner(sign))),
+        _record(**who, test="Wilcoxon", n=ranks.n, statistic=smaller, p=ranks.p, p_holm=match.p_holm, winner=by_ranks),
+        _record(**who, test="Bayesian signed rank", n=n, **_bayesian(match, match.probabilities)),
+        _record(**who, test="Nemenyi", n=n, statistic=match.rank_difference, p=match.p_nemenyi, winner=by_nemenyi),
+    ]
+
+
+def _ranking_records(metric: str, ranking: Ranking) -> list[dict[str, Any]]:
+    found = ranking.friedman
+    who = {"metric": metric, "n": found.n}
+    return [
+        _record(**who, test="Friedman chi2", statistic=found.chi2),
+        _record(**who, test="Iman-Davenport F", statistic=found.f, p=found.p),
+        _record(**who, test="critical difference", statistic=ranking.critical_difference),
+        *(
+            _record(**who, test="average rank", first=method, statistic=rank)
+            for method, rank in zip(ranking.methods, ranking.ranks, strict=True)
+        ),
+    ]
+
+
+def _bayesian(two: MethodDuel | Match, found: Probabilities) -> dict[str, Any]:
+    # 0.95 is what Benavoli et al. decide by, whatever the level of the other tests.
+    outcome = next((name for name, p in zip((FIRST, TIE, SECOND), found, strict=True) if p > 0.95), None)
+    named = {f"probability_{name}": p for name, p in found._asdict().items()}
+    return {**named, "winner": _named(two, outcome)}
+
+
+def _named(two: MethodDuel | Match, outcome: str | None) -> str | None:
+    return {FIRST: two.first, SECOND: two.second, TIE: "tie", None: None}[outcome]
+
+
+def _significant(p: float, direction: float, alpha: float) -> str:
+    return TIE if p >= alpha else FIRST if direction > 0 else SECOND
+
+
+def _sign_winner(test: SignTest) -> str:
+    return FIRST if test.wins >= test.needed > 0 else SECOND if test.losses >= test.needed > 0 else TIE
+
+
+# ---- cells -----------------------------------------------------------------------------------------------------------
+
+
+def _p(p: float, alpha: float) -> str:
+    text = "<0.001" if p < 0.001 else f"{p:.3f}"
+    return f"{text}*" if p < alpha else text
+
+
+def _probabilities(found: Probabilities | None) -> tuple[str, ...]:
+    return tuple(f"{p:.2f}" for p in found) if found else (MISSING,) * 3
+
+
+def _axis(rank: float, reach: float, k: int) -> str:
+    """A rank as a dot on an axis from 1 to k, with a bar as long as the critical difference to its right."""
+    place = round((rank - 1) / (k - 1) * (AXIS - 1))
+    bar = round(reach / (k - 1) * (AXIS - 1))
+    return ("·" * place + "●" + "━" * bar)[:AXIS].ljust(AXIS, "·")

@@ -1,0 +1,616 @@
+"""Tables of results: data set x algorithm, accuracy and leaves as mean ± SD over repetitions, published numbers beside.
+
+How a number is made (Wickramarachchi 2015, eq. 1.9.3):
+  accuracy of a repetition   correct test predictions summed over its folds / test rows summed over its folds
+  leaves of a repetition     plain mean over the trees of its folds
+  a cell                     mean over repetitions, and SD with divisor R - 1 (none for one repetition)
+
+What is not there is not made up. Pooling needs every row tested once, so only complete repetitions are averaged: one
+with a failed fold, or one not finished yet, is left out of the mean, and the cell carries a mark and the count of its
+folds: `†99/100` if folds failed, `‡37/100` if folds are still to run. A cell without a complete repetition shows a
+dash.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import sqrt
+from typing import Any, Protocol
+
+from oblique_cli import published, schemes
+from oblique_cli.estimators.algorithms import task_of
+from oblique_cli.nouns import AlgorithmSpec, Experiment, Row
+from oblique_cli.published.reading import Published
+from oblique_cli.registry import Registry
+
+MISSING = "—"
+FAILED = "†"
+UNFINISHED = "‡"
+
+
+@dataclass(frozen=True)
+class TableValue:
+    """One metric of one line: ours, and what was published.
+
+    mean, sd    over complete repetitions; mean is None if there is none, sd if there are fewer than two
+    """
+
+    mean: float | None
+    sd: float | None
+    published: Published | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus published."""
+        if self.mean is None or self.published is None or self.published.mean is None:
+            return None
+        return self.mean - self.published.mean
+
+
+@dataclass(frozen=True)
+class Line:
+    """One algorithm on one data set.
+
+    algorithm   its id in the configuration
+    label       what a table prints: the published title, or the id if the configuration gave one
+    repeats     complete repetitions, those that are averaged
+    message     message of the first failed fold, by repetition and fold
+    clusters    class -> its clusters, averaged over the training sets of the complete repetitions; {} if the algorithm
+                finds none. `clusters_published` are those of a published table, as printed, "" if it has none
+    measures    what else was measured on the test rows (`Row.measures`), mean over the folds of a repetition: errors of
+                regression, which has no accuracy, and shares of rejected rows
+    """
+
+    dataset: str
+    algorithm: str
+    label: str
+    accuracy: TableValue
+    leaves: TableValue
+    repeats: int
+    repeats_expected: int
+    folds_ok: int
+    folds_failed: int
+    folds_expected: int
+    message: str = ""
+    clusters: Mapping[str, float] = field(default_factory=dict)
+    clusters_published: str = ""
+    measures: Mapping[str, TableValue] = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        """Why folds are missing and how many are done, such as "†99/100"; empty if all are done."""
+        if self.folds_ok == self.folds_expected:
+            return ""
+        return f"{FAILED if self.folds_failed else UNFINISHED}{self.folds_ok}/{self.folds_expected}"
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Lines in the order of the experiment, data sets first; `references` names the published tables shown."""
+
+    title: str
+    lines: tuple[Line, ...]
+    references: tuple[str, ...]
+    notes: tuple[str, ...]
+    regression: bool = False
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures that any line has: those of TITLES first, then by name."""
+        found = {name for line in self.lines for name in line.measures}
+        return (*(name for name in TITLES if name in found), *sorted(found - set(TITLES)))
+
+    def sheet(self) -> Sheet:
+        """What `render` prints."""
+        several = len(self.references) > 1
+        header = ["data set", "algorithm"]
+        metrics = self._metrics()
+        for metric in metrics:
+            title = TITLES.get(metric, metric.replace("_", " "))
+            header += [title, "published", "diff"] if self.references else [title]
+        clusters = any(line.clusters for line in self.lines)
+        if clusters:
+            header += ["clusters", "published"] if self.references else ["clusters"]
+        rows = []
+        for line in self.lines:
+            row = [line.dataset, line.label]
+            for metric in metrics:
+                value = _metric(line, metric)
+                own_unit = metric in line.measures
+                row.append(measured(value, line.mark) if own_unit else mean_and_sd(value, line.mark))
+                if self.references:
+                    signed = _signed_measure if own_unit else _signed
+                    row += [_printed(value.published, several), signed(value.difference)]
+            if clusters:
+                row.append(f"({', '.join(f'{n:.1f}' for n in line.clusters.values())})" if line.clusters else MISSING)
+                if self.references:
+                    row.append(line.clusters_published or MISSING)
+            rows.append(tuple(row))
+        return Sheet(
+            title=self.title,
+            grids=(TextGrid(header=tuple(header), rows=tuple(rows), left=2),),
+            notes=self.notes,
+            records=tuple(self._record(line, clusters) for line in self.lines),
+            facts={"published": [_facts(reference) for reference in self.references]},
+        )
+
+    def _metrics(self) -> tuple[str, ...]:
+        return (*(() if self.regression else ("accuracy",)), *self.measures, "leaves")
+
+    def _record(self, line: Line, clusters: bool) -> dict[str, Any]:
+        record: dict[str, Any] = {
+            "dataset": line.dataset,
+            "algorithm": line.algorithm,
+            "repeats": line.repeats,
+            "repeats_expected": line.repeats_expected,
+            "folds_ok": line.folds_ok,
+            "folds_failed": line.folds_failed,
+            "folds_expected": line.folds_expected,
+        }
+        for metric in self._metrics():
+            value = _metric(line, metric)
+            record[f"{metric}_mean"] = value.mean
+            record[f"{metric}_sd"] = value.sd
+            if self.references:
+                shown = value.published
+                record[f"{metric}_published_mean"] = shown.mean if shown else None
+                record[f"{metric}_published_sd"] = shown.sd if shown else None
+                record[f"{metric}_published_source"] = shown.source if shown else None
+                record[f"{metric}_published_table"] = shown.table if shown else None
+                record[f"{metric}_difference"] = value.difference
+        if clusters:
+            record["clusters_mean"] = json.dumps(line.clusters)
+            if self.references:
+                record["clusters_published"] = line.clusters_published or None
+        return record
+
+
+# The measure that a published accuracy stands beside, of an algorithm whose paper counts rejected rows as right.
+AS_PUBLISHED = "published_accuracy_percent"
+TITLES = {"mse": "MSE", "rmse": "RMSE", "r2": "R2"}
+
+
+def _metric(line: Line, name: str) -> TableValue:
+    if name in ("accuracy", "leaves"):
+        value: TableValue = getattr(line, name)
+        return value
+    return line.measures.get(name, TableValue(None, None))
+
+
+# -- from rows to lines ------------------------------------------------------------------------------------------------
+
+
+def summarize(
+    rows: Iterable[Row],
+    experiment: Experiment,
+    *,
+    titles: Mapping[str, str] | None = None,
+    dataset_notes: Mapping[str, str] | None = None,
+) -> ResultTable:
+    """Return the table of an experiment from the rows of its jobs, in any order.
+
+    rows            rows of jobs of this experiment, at most one a job; ValueError otherwise
+    titles          algorithm name -> the method's title in published tables, "hhgdt" -> "HHGDT"
+    dataset_notes   data set -> a line to print below the table, "" for none
+    raises ConfigError if a table in `experiment.published` is unknown or holds no means over repetitions
+    """
+    shown = [published.comparable(reference) for reference in dict.fromkeys(experiment.published)]
+    places = schemes.places(experiment.cv)
+    expected = set(places)
+    cells: dict[tuple[str, str], dict[tuple[int, int], Row]] = {
+        (dataset.name, algorithm.id): {} for dataset in experiment.datasets for algorithm in experiment.algorithms
+    }
+    for row in rows:
+        cell, place = cells.get((row.dataset, row.algorithm)), (row.repeat, row.fold)
+        if cell is None or place not in expected or place in cell:
+            raise ValueError(
+                f"{row.algorithm} on {row.dataset}, repetition {row.repeat}, fold {row.fold} is "
+                f"{'there twice' if cell and place in cell else f'no job of {experiment.name}'}"
+            )
+        cell[place] = row
+
+    lines = [
+        _line(dataset.name, algorithm, titles or {}, cells[dataset.name, algorithm.id], places, experiment, shown)
+        for dataset in experiment.datasets
+        for algorithm in experiment.algorithms
+    ]
+    return ResultTable(
+        title=experiment.title or experiment.name,
+        lines=tuple(lines),
+        references=tuple(table.reference for table in shown),
+        notes=tuple(_notes(experiment, lines, shown, dataset_notes or {})),
+        regression=_is_regression(experiment),
+    )
+
+
+def _is_regression(experiment: Experiment) -> bool:
+    return all(task_of(algorithm.name) == "regression" for algorithm in experiment.algorithms)
+
+
+def _line(
+    dataset: str,
+    algorithm: AlgorithmSpec,
+    titles: Mapping[str, str],
+    done: Mapping[tuple[int, int], Row],
+    places: list[tuple[int, int]],
+    experiment: Experiment,
+    shown: list[published.PublishedTable],
+) -> Line:
+    title = titles.get(algorithm.name, algorithm.name)
+    failed = [done[place] for place in places if place in done and done[place].status != "ok"]
+    complete = _complete(done, places)
+    # Exact arithmetic: no order of rows or of sums can change a digit.
+    accuracies = [Fraction(100 * sum(row.n_correct for row in r), sum(row.n_test for row in r)) for r in complete]
+    if task_of(algorithm.name) == "regression":
+        accuracies = []
+    leaves = [Fraction(sum(row.n_leaves for row in r), len(r)) for r in complete]
+    clusters = _clusters([row for r in complete for row in r])
+    names = tuple(complete[0][0].measures) if complete else ()
+    return Line(
+        dataset=dataset,
+        algorithm=algorithm.id,
+        label=title if algorithm.id == algorithm.name else algorithm.id,
+        accuracy=_value(
+            accuracies,
+            None if AS_PUBLISHED in names else _published(shown, experiment, dataset, title, "accuracy_percent"),
+        ),
+        leaves=_value(leaves, _published(shown, experiment, dataset, title, "n_leaves")),
+        repeats=len(complete),
+        repeats_expected=experiment.cv.repeats,
+        folds_ok=len(done) - len(failed),
+        folds_failed=len(failed),
+        folds_expected=len(places),
+        message=failed[0].message if failed else "",
+        clusters=clusters,
+        clusters_published=_published_clusters(shown, dataset, title) if clusters else "",
+        measures={
+            name: _value(
+                [sum((Fraction(row.measures[name]) for row in r), Fraction(0)) / len(r) for r in complete],
+                _published(shown, experiment, dataset, title, "accuracy_percent" if name == AS_PUBLISHED else name),
+            )
+            for name in names
+        },
+    )
+
+
+def _complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]]) -> list[list[Row]]:
+    """The repetitions whose folds are all there and ok, each as the list of its rows."""
+    ok = {place: row for place, row in done.items() if row.status == "ok"}
+    repeats: dict[int, list[tuple[int, int]]] = {}
+    for place in places:
+        repeats.setdefault(place[0], []).append(place)
+    return [[ok[place] for place in asked] for asked in repeats.values() if ok.keys() >= set(asked)]
+
+
+def _clusters(rows: list[Row]) -> dict[str, float]:
+    """Class -> mean number of its clusters over the rows, in the order of the classes."""
+    names = rows[0].clusters if rows else ()
+    return {name: float(Fraction(sum(row.clusters[name] for row in rows), len(rows))) for name in names}
+
+
+def _value(repetitions: list[Fraction], shown: Published | None) -> TableValue:
+    if not repetitions:
+        return TableValue(None, None, shown)
+    mean = sum(repetitions) / Fraction(len(repetitions))
+    if len(repetitions) == 1:
+        return TableValue(float(mean), None, shown)
+    variance = sum((value - mean) ** 2 for value in repetitions) / Fraction(len(repetitions) - 1)
+    return TableValue(float(mean), sqrt(variance), shown)
+
+
+# -- published numbers -------------------------------------------------------------------------------------------------
+
+
+def _published(
+    shown: list[published.PublishedTable], experiment: Experiment, dataset: str, title: str, metric: str
+) -> Published | None:
+    """The number of the first of the tables that has it; a cell shows one number, and says of which table."""
+    sampling = "STRS" if schemes.is_stratified(experiment.cv) else "SRS"
+    for table in shown:
+        has_sampling = published.qualifier_values(table.source, table.table, "sampling")
+        qualifiers = {"sampling": sampling} if has_sampling else {}
+        found = published.lookup(table.source, table.table, dataset, title, metric, **qualifiers)
+        if found:
+            return found
+    return None
+
+
+def _published_clusters(shown: list[published.PublishedTable], dataset: str, title: str) -> str:
+    """The numbers of clusters by class in the first of the tables that has them: "(1.0, 1.4, 1.5)"."""
+    for table in shown:
+        found: list[str] = []
+        where = (table.source, table.table, dataset, title, "avg_clusters_per_class")
+        for index in published.qualifier_values(table.source, table.table, "class_index"):
+            number = published.lookup(*where, class_index=index)
+            if number:
+                found.append(number.printed)
+        if found:
+            return f"({', '.join(found)})"
+    return ""
+
+
+def _facts(reference: str) -> dict[str, str]:
+    table = published.find(reference)
+    return {"source": table.source, "table": table.table, "caption": table.caption, "citation": table.citation}
+
+
+# -- notes -------------------------------------------------------------------------------------------------------------
+
+
+def _notes(
+    experiment: Experiment,
+    lines: list[Line],
+    shown: list[published.PublishedTable],
+    dataset_notes: Mapping[str, str],
+) -> list[str]:
+    return [
+        *_protocol_notes(experiment),
+        *_gap_notes(lines),
+        *_published_notes(lines, shown),
+        *(f"{name}: {note}" for name in _datasets(lines) if (note := dataset_notes.get(name))),
+    ]
+
+
+def _protocol_notes(experiment: Experiment) -> list[str]:
+    cv = experiment.cv
+    over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
+    if schemes.SCHEMES[cv.scheme].single:
+        protocol = f"{cv.repeats} x one training and test set ({cv.scheme}){over}."
+    else:
+        strata = ", stratified" if cv.stratified and cv.scheme != "stratified" else ""
+        protocol = (
+            f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}{strata}): accuracy in % pooled over the folds of a "
+            f"repetition, leaves averaged over its trees{over}."
+        )
+        if _is_regression(experiment):
+            protocol = (
+                f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}): errors and leaves averaged over the folds of a "
+                f"repetition{over}."
+            )
+    notes = [protocol]
+    chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})
+    if cv.scheme == "two_stage" and chosen:
+        notes.append(
+            f"{' and '.join(chosen)} {'was' if len(chosen) == 1 else 'were'} chosen by a CV over all rows, test rows "
+            "included, as the paper did; the accuracy may be optimistic."
+        )
+    return notes
+
+
+def _gap_notes(lines: list[Line]) -> list[str]:
+    notes = []
+    for line in lines:
+        if not line.mark:
+            continue
+        left = line.folds_expected - line.folds_ok - line.folds_failed
+        what = [f"{line.folds_ok} of {line.folds_expected} folds"]
+        if line.folds_failed:
+            what.append(f"{line.folds_failed} failed (first: {line.message or 'no message'})")
+        if left:
+            what.append(f"{left} still to run")
+        averaged = f"{line.repeats} of {line.repeats_expected} repetitions are complete and averaged"
+        notes.append(f"{line.mark} {line.dataset}, {line.label}: {', '.join(what)}; {averaged}.")
+    return notes
+
+
+def _published_notes(lines: list[Line], shown: list[published.PublishedTable]) -> list[str]:
+    notes = []
+    numbers = [(line.dataset, v.published) for line in lines for v in (line.accuracy, line.leaves) if v.published]
+    for table in shown:
+        protocols = dict.fromkeys(n.protocol for _, n in numbers if (n.source, n.table) == (table.source, table.table))
+        text = f"published: {table.citation}. Table {table.table}: {table.caption}. "
+        notes.append(text + (f"Protocol: {' / '.join(protocols)}." if protocols else "None of its numbers is shown."))
+    said: dict[tuple[str, str], dict[str, None]] = {}
+    for dataset, number in numbers:
+        remarks = (number.remark, published.dataset_note(number.source, dataset))
+        for remark in filter(None, remarks):
+            said.setdefault((number.table, remark), {})[dataset] = None
+    return [*notes, *(f"Table {table}, {', '.join(names)}: {remark}." for (table, remark), names in said.items())]
+
+
+def _datasets(lines: list[Line]) -> list[str]:
+    return list(dict.fromkeys(line.dataset for line in lines))
+
+
+# -- cells as text -----------------------------------------------------------------------------------------------------
+
+
+def mean_and_sd(value: TableValue, mark: str = "") -> str:
+    """ "67.9 ± 1.9", one decimal as in the thesis, two for an SD that would show as 0.0; a dash if there is no mean."""
+    if value.mean is None:
+        text = MISSING
+    elif value.sd is None:
+        text = f"{value.mean:.1f}"
+    else:
+        text = f"{value.mean:.1f} ± {value.sd:.{2 if 0 < value.sd < 0.05 else 1}f}"
+    return f"{text} {mark}" if mark else text
+
+
+def measured(value: TableValue, mark: str = "") -> str:
+    """ "0.02271 ± 0.0004", significant digits of a number in units of its own; a dash if there is no mean."""
+    if value.mean is None:
+        text = MISSING
+    else:
+        text = f"{value.mean:.4g}" if value.sd is None else f"{value.mean:.4g} ± {value.sd:.2g}"
+    return f"{text} {mark}" if mark else text
+
+
+def _signed_measure(difference: float | None) -> str:
+    return MISSING if difference is None else f"{difference:+z.3g}"
+
+
+def _signed(difference: float | None) -> str:
+    return MISSING if difference is None else f"{difference:+z.1f}"
+
+
+def _printed(number: Published | None, several: bool) -> str:
+    if number is None:
+        return MISSING
+    return f"{number.printed} [{number.table}]" if several else number.printed
+
+
+# -- rendering ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TextGrid:
+    """A header and rows of finished cells; the first `left` columns hold names, the others numbers."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left: int
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What is printed: grids and notes for text, Markdown and LaTeX; records, at full precision, for CSV and JSON.
+
+    records     all with the same keys, which are the columns of the CSV
+    facts       further keys of the JSON document
+    """
+
+    title: str
+    grids: tuple[TextGrid, ...]
+    notes: tuple[str, ...]
+    records: tuple[Mapping[str, Any], ...]
+    facts: Mapping[str, Any]
+
+
+class HasSheet(Protocol):
+    def sheet(self) -> Sheet: ...
+
+
+FORMATS: Registry[Callable[[Sheet], str]] = Registry("table format")
+
+
+def render(table: HasSheet, format: str) -> str:
+    """Return a table in one of FORMATS, ending with a line end; UnknownName for another format.
+
+    The bytes depend on the table alone.
+    """
+    return FORMATS[format](table.sheet())
+
+
+@FORMATS.register("text")
+def _text(sheet: Sheet) -> str:
+    return _tabulated(sheet, "simple", _one_line, title="{}", caption="{}", note="{}")
+
+
+@FORMATS.register("md")
+def _markdown(sheet: Sheet) -> str:
+    return _tabulated(sheet, "pipe", _markdown_escape, title="## {}", caption="**{}**", note="- {}")
+
+
+def _tabulated(sheet: Sheet, style: str, escape: Callable[[str], str], *, title: str, caption: str, note: str) -> str:
+    from tabulate import tabulate
+
+    blocks = [title.format(escape(sheet.title))]
+    for grid in sheet.grids:
+        if grid.caption:
+            blocks.append(caption.format(escape(grid.caption)))
+        n = len(grid.header)
+        blocks.append(
+            tabulate(
+                [[escape(cell) for cell in row] for row in grid.rows],
+                headers=[escape(cell) for cell in grid.header],
+                tablefmt=style,
+                disable_numparse=True,
+                colalign=["left"] * grid.left + ["right"] * (n - grid.left),
+            )
+        )
+    if sheet.notes:
+        blocks.append("\n".join(note.format(escape(line)) for line in sheet.notes))
+    return "\n\n".join(blocks) + "\n"
+
+
+@FORMATS.register("csv")
+def _csv(sheet: Sheet) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=list(sheet.records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(sheet.records)
+    return out.getvalue()
+
+
+@FORMATS.register("latex")
+def _latex(sheet: Sheet) -> str:
+    """One booktabs `table` a grid, notes below the last."""
+    out = [r"% \usepackage{booktabs}"]
+    for grid in sheet.grids:
+        caption = f"{sheet.title}: {grid.caption}" if grid.caption else sheet.title
+        columns = "l" * grid.left + "r" * (len(grid.header) - grid.left)
+        out += [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex_escape(caption)}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            _latex_row(grid.header),
+            r"\midrule",
+            *(_latex_row(row) for row in grid.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        if grid is sheet.grids[-1] and sheet.notes:
+            out.append(r"\par\smallskip\footnotesize\raggedright")
+            out += [rf"{_latex_escape(note)}\par" for note in sheet.notes]
+        out.append(r"\end{table}")
+    return "\n".join(out) + "\n"
+
+
+def _latex_row(cells: tuple[str, ...]) -> str:
+    # The empty group keeps a first cell that begins with a bracket from being read as an argument of the line before.
+    return "{}" + " & ".join(_latex_escape(cell) for cell in cells) + r" \\"
+
+
+@FORMATS.register("json")
+def _json(sheet: Sheet) -> str:
+    document = {**sheet.facts, "title": sheet.title, "notes": sheet.notes, "rows": sheet.records}
+    text = json.dumps(document, sort_keys=True, indent=2, allow_nan=False)
+    # "</" may end a script element in a page that holds this document; "<\/" is the same JSON.
+    return text.replace("</", r"<\/") + "\n"
+
+
+def _one_line(text: str) -> str:
+    """Line ends, tabs and terminal control characters become blanks, so that a name cannot break a table."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def _markdown_escape(text: str) -> str:
+    # An underscore inside a word is no emphasis in GitHub's Markdown, and escaping it would spoil every second name.
+    return re.sub(r"[\\`*|~$\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", html.escape(_one_line(text), quote=False))
+
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "±": r"$\pm$",
+    FAILED: r"\dag{}",
+    UNFINISHED: r"\ddag{}",
+    MISSING: "---",
+    "−": "$-$",
+}
+
+
+def _latex_escape(text: str) -> str:
+    text = re.sub(r"(?<!\w)-(?=\d)", "−", _one_line(text))  # a minus sign is not a hyphen
+    return "".join(LATEX.get(char, char) for char in text)

@@ -1,0 +1,99 @@
+"""Clusters of one class against another in a plane, and which rows lie inside (algorithms 2, 2.1 and 3).
+
+The work is in `core/regions.hpp`, which also says what the paper leaves open in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli._core as _core
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class CellGrid:
+    """Cells along an axis, and the least share of the pivot class in a row or column, and in a cluster."""
+
+    cells: int
+    alpha: float
+    theta: float
+
+
+@dataclass(frozen=True, eq=False)
+class GridClusters:
+    """Rectangles of the class `pivot` against the class `other` in the plane of two features. Arrays are read-only.
+
+    corners : (m, 4)   x and y of the lower, then of the upper corner of each rectangle (sub-cluster)
+    cluster : (m,)     the cluster, of touching rectangles, that each is part of
+    centers : (m, 2)   middles of the rectangles
+    points  : (k, 2)   boundary points; owner : (k,) the rectangle that each belongs to
+    """
+
+    x: int
+    y: int
+    pivot: int
+    other: int
+    corners: Array
+    cluster: Ints
+    centers: Array
+    points: Array
+    owner: Ints
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.cluster.max()) + 1 if len(self.cluster) else 0
+
+    def inside(self, U: Array) -> NDArray[np.bool_]:
+        """Return whether each row lies inside a cluster: on the center's side of the line through two points near it.
+
+        U : (n, p); none does where there are no boundary points
+        """
+        if len(self.points) == 0:
+            return np.zeros(len(U), dtype=bool)
+        rows = np.ascontiguousarray(U[:, [self.x, self.y]])
+        found = _core.inside_regions(self.points, self.owner, self.centers, self.cluster, rows)
+        return np.asarray(found).astype(bool)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in values.items()}
+
+
+def clusters_of(
+    U: Array, y: Ints, n_classes: int, plane: tuple[int, int], pair: tuple[int, int], grid: CellGrid
+) -> GridClusters:
+    """Return the clusters of pair[0] against pair[1] in a plane, on a grid over the range of the rows.
+
+    U : (n, p); y : (n,) codes
+    """
+    corners, cluster, centers, points, owner = _core.regions(
+        U, y, n_classes, *plane, *pair, grid.cells, grid.alpha, grid.theta
+    )
+    return GridClusters(*plane, *pair, corners, cluster, centers, points, owner)
+
+
+def best_clusters(U: Array, y: Ints, n_classes: int, grid: CellGrid) -> tuple[GridClusters, float] | None:
+    """Return the clusters whose inside and outside part the rows with the largest Gini gain, and the gain.
+
+    Over all planes and ordered pairs of classes, the first of equals; None if nothing is gained. U : (n, p); y : (n,)
+    """
+    found = _core.region_split(U, y, n_classes, grid.cells, grid.alpha, grid.theta)
+    if found is None:
+        return None
+    first, second, pivot, other, gain = found
+    return clusters_of(U, y, n_classes, (first, second), (pivot, other), grid), gain

@@ -1,0 +1,299 @@
+"""Where the papers are silent: each reading that can be told apart by results, and how many cells agree under it.
+
+A reading is one change to the configurations for all data sets at once, never for a single one. Which of several
+equally accurate epsilons is taken needs no run of its own: the curves of the tuning cross-validations are stored, and
+one tree a fold, grown with the smallest epsilon and cut, answers every other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+
+from oblique_cli import published, schemes
+from oblique_cli.data import catalogue
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.experiments.running import Case, tune
+from oblique_cli.published.reading import Published
+from oblique_cli.reproduction.framework.cells import AGREES, DEVIATES, Cell
+from oblique_cli.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
+from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+
+THESIS = "wickramarachchi2015"
+PAPER = "manwani2012"
+SLOW = ("letter",)  # the readings are told apart on the other twelve sets
+
+# Correct predictions and leaves at each value of epsilon, summed over tuning folds -> the index that is taken.
+Choice = Callable[[Sequence[int], Sequence[int]], int]
+
+
+@dataclass(frozen=True)
+class Base:
+    """A configuration below configs/reproduce that readings change, the table it answers, and the algorithms to run."""
+
+    config: str
+    table: str
+    algorithms: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One change to a configuration.
+
+    overrides   as for `oblique run --set`
+    seed        added to that of the request: another draw of folds and pruning rows
+    """
+
+    topic: str
+    name: str
+    base: Base
+    overrides: tuple[str, ...] = ()
+    seed: int = 0
+
+
+def _both(key: str, value: str) -> tuple[str, ...]:
+    """Set a parameter of the first two algorithms."""
+    return tuple(f"algorithms.{i}.{key}={value}" for i in (0, 1))
+
+
+def _fixed(epsilon: float, pruning: str = "none") -> tuple[str, ...]:
+    """Give the first algorithm one epsilon, and prune its trees."""
+    return "cv.scheme=ordinary", f"algorithms.0.epsilon={epsilon}", f"algorithms.0.pruning={pruning}"
+
+
+HHCART = Base("chapter3", f"{THESIS}:3.1", ("hhcart_a", "hhcart_d"))
+GDT = Base("chapter5_two_stage", f"{THESIS}:5.2")
+HHCRV = Base("chapter5_hhcrv", f"{THESIS}:5.9", ("hhcrv",))
+GDT_PAPER = Base("gdt_trees", f"{PAPER}:II", ("gdt",))
+
+READINGS: tuple[Reading, ...] = (
+    Reading("sign of an eigenvector", "first component negative (default)", HHCART),
+    Reading("sign of an eigenvector", "first component positive", HHCART, _both("sign", "positive")),
+    Reading("sign of an eigenvector", "both, at twice the cost", HHCART, _both("reflections", "both")),
+    Reading("ties of splits", "within 1e-9 are one (default)", HHCART),
+    Reading("ties of splits", "to the last bit", HHCART, _both("ties", "strict")),
+    Reading("MinParent", "more than 2 rows (default)", HHCART),
+    Reading("MinParent", "at least 2 rows", HHCART, _both("min_parent", "1")),
+    Reading("pruning draw", "10 % at random (default)", HHCART),
+    Reading("pruning draw", "another seed", HHCART, seed=1),
+    Reading("pruning draw", "a third seed", HHCART, seed=2),
+    Reading("pruning draw", "class shares kept, in folds too", HHCART, ("cv.scheme=stratified",)),
+    Reading("pruning draw", "20 %", HHCART, ("cv.pruning_fraction=0.2",)),
+    Reading("HHCRV, sign of a vector", "first component negative (default)", HHCRV),
+    Reading("HHCRV, sign of a vector", "first component positive", HHCRV, ("algorithms.0.sign=positive",)),
+    Reading("GDT, classes that score a bisector", "all (default)", GDT),
+    Reading("GDT, classes that score a bisector", "super-classes", GDT, _both("bisector_classes", "super")),
+    Reading("GDT, MinParent", "more than 2 rows (default)", GDT),
+    Reading("GDT, MinParent", "at least 2 rows", GDT, _both("min_parent", "1")),
+    Reading("GDT, draw of stage 1", "this seed (default)", GDT),
+    Reading("GDT, draw of stage 1", "another seed", GDT, seed=1),
+    Reading("GDT, draw of stage 1", "a third seed", GDT, seed=2),
+    Reading("GDT paper, epsilon", "chosen from 0.10 to 0.20 (default)", GDT_PAPER),
+    Reading("GDT paper, epsilon", "0.10", GDT_PAPER, _fixed(0.10)),
+    Reading("GDT paper, epsilon", "0.15", GDT_PAPER, _fixed(0.15)),
+    Reading("GDT paper, epsilon", "0.20", GDT_PAPER, _fixed(0.20)),
+    Reading("GDT paper, errors are a share of", "the parent's rows (default)", GDT_PAPER),
+    Reading("GDT paper, errors are a share of", "the node's own rows", GDT_PAPER, ("algorithms.0.misrate_of=node",)),
+    Reading("GDT paper, pruning", "none, epsilon 0.10", GDT_PAPER, _fixed(0.10)),
+    Reading("GDT paper, pruning", "10 % by 0-SE, epsilon 0.10", GDT_PAPER, _fixed(0.10, "cost_complexity")),
+)
+
+
+def _largest(correct: Sequence[int], leaves: Sequence[int]) -> int:
+    return max(range(len(correct)), key=lambda i: (correct[i], i))
+
+
+def _smallest(correct: Sequence[int], leaves: Sequence[int]) -> int:
+    return max(range(len(correct)), key=lambda i: (correct[i], -i))
+
+
+def _middle(correct: Sequence[int], leaves: Sequence[int]) -> int:
+    best = [i for i in range(len(correct)) if correct[i] == max(correct)]
+    return best[(len(best) - 1) // 2]
+
+
+def _simplest_largest(correct: Sequence[int], leaves: Sequence[int]) -> int:
+    return max(range(len(correct)), key=lambda i: (correct[i], -leaves[i], i))
+
+
+def _simplest_smallest(correct: Sequence[int], leaves: Sequence[int]) -> int:
+    return max(range(len(correct)), key=lambda i: (correct[i], -leaves[i], -i))
+
+
+EPSILON_TIES: Mapping[str, Choice] = {
+    "simplest tree, then the largest (default)": _simplest_largest,
+    "simplest tree, then the smallest": _simplest_smallest,
+    "the largest": _largest,
+    "the smallest": _smallest,
+    "the middle one": _middle,
+}
+
+STAGE_1_DRAWS = 20
+DRAW_HEADER = ("data set", "method", "metric", "published", "least", "largest", "epsilon from", "to")
+
+HEADER = (
+    "topic",
+    "reading",
+    "table",
+    "accuracies agree",
+    "of accuracies",
+    "sizes agree",
+    "of sizes",
+    "mean |diff| accuracy",
+    "mean |diff| leaves",
+)
+
+
+@STUDIES.register("sensitivity")
+class Sensitivity(Study):
+    """Readings against agreement, over all data sets of their tables but Letter and Shuttle."""
+
+    name = "sensitivity"
+    title = "Readings where the papers are silent, and how many cells agree under each"
+    tables = ()
+    in_all = False
+
+    def run(self, request: StudyRequest) -> StudyResult:
+        """Run each reading and count."""
+        rows, ran = [], []
+        draws: tuple[tuple[str, ...], ...] = ()
+        for reading in READINGS:
+            found = _outcome(replace(request, seed=request.seed + reading.seed), reading)
+            ran.append(found)
+            if found is None:
+                continue
+            ours = of_lines(lines_of([found]))
+            mine = _cells(request, reading.base.table, ours)
+            rows.append(_counted(reading.topic, reading.name, reading.base.table, mine))
+        for table, config in ((f"{THESIS}:5.2", "chapter5_two_stage"), (f"{THESIS}:5.3", "chapter5_nested")):
+            run = outcome(request, f"reproduce/{config}", datasets=_without_slow(config))
+            ran.append(run)
+            if run is None:
+                continue
+            paths = _Paths(run, request)
+            for name, choice in EPSILON_TIES.items():
+                mine = _cells(request, table, paths.of_choice(choice))
+                rows.append(_counted("epsilon among equals", name, table, mine))
+            if config == "chapter5_two_stage":
+                draws = paths.of_draws(STAGE_1_DRAWS)
+        cost, code = total(ran)
+        agreed = ExtraTable("agreement", "Readings and agreement", HEADER, tuple(rows), left=3)
+        drawn = ExtraTable("stage_1", f"Table 5.2 under {STAGE_1_DRAWS} draws of stage 1", DRAW_HEADER, draws, left=3)
+        return StudyResult((), (agreed, drawn) if draws else (agreed,), cost, code)
+
+
+def _without_slow(config: str) -> tuple[str, ...]:
+    from oblique_cli.config.checking import load
+
+    return tuple(spec.name for spec in load(f"reproduce/{config}").datasets if spec.name not in SLOW)
+
+
+def _outcome(request: StudyRequest, reading: Reading) -> Outcome | None:
+    return outcome(
+        request,
+        f"reproduce/{reading.base.config}",
+        *reading.overrides,
+        datasets=_without_slow(reading.base.config),
+        algorithms=reading.base.algorithms,
+    )
+
+
+def _cells(request: StudyRequest, table: str, ours: Callable[[Published, str], Number | None]) -> list[Cell]:
+    return [cell for cell in cells(request, table, ours, {}) if cell.ours is not None]
+
+
+def _counted(topic: str, name: str, table: str, found: Iterable[Cell]) -> tuple[str, ...]:
+    """Return a row of the table of readings."""
+    counts: list[str] = []
+    differences: list[str] = []
+    for metric in ("accuracy_percent", "n_leaves"):
+        mine = [cell for cell in found if cell.metric == metric]
+        verdicts = [cell.verdict for cell in mine]
+        counts += [str(verdicts.count(AGREES)), str(verdicts.count(AGREES) + verdicts.count(DEVIATES))]
+        gaps = [abs(cell.difference) for cell in mine if cell.difference is not None]
+        differences.append(f"{fmean(gaps):.2f}" if gaps else "")
+    return (topic, name, table, *counts, *differences)
+
+
+class _Paths:
+    """Correct predictions and leaves of every fold of a run at every epsilon of its grid, from one tree a fold."""
+
+    def __init__(self, run: Outcome, request: StudyRequest) -> None:
+        self._run = run
+        experiment = run.experiment
+        self._titles = {ALGORITHMS[spec.name].title: spec for spec in experiment.algorithms}
+        self._shared = {(t.dataset, t.algorithm): t.inner for t in run.tunings}
+        self._inner = {(row.dataset, row.algorithm, row.repeat, row.fold): row.inner for row in run.rows}
+        # data set, algorithm -> repetition, fold, test rows, correct (m,), leaves (m,)
+        self._found: dict[tuple[str, str], list[tuple[int, int, int, Any, Any]]] = {}
+        self._datasets = {
+            policy.name: catalogue.load(policy, data_dir=request.data_dir, offline=request.offline)
+            for policy in experiment.datasets
+        }
+        for dataset in self._datasets.values():
+            for fold in schemes.folds(dataset, experiment.cv, experiment.seed):
+                for spec in experiment.algorithms:
+                    values = spec.grid["epsilon"]
+                    tree = ALGORITHMS[spec.name].make(random_state=0, **{**spec.params, "epsilon": min(values)})
+                    tree.fit(dataset.X[fold.train], dataset.y[fold.train])
+                    right = tree.predict_path(dataset.X[fold.test], values) == dataset.y[fold.test][:, None]
+                    self._found.setdefault((dataset.name, spec.id), []).append(
+                        (fold.repeat, fold.index, len(right), right.sum(axis=0), tree.n_leaves_path(values))
+                    )
+
+    def of_draws(self, count: int) -> tuple[tuple[str, ...], ...]:
+        """Return, for each data set and method, between which values accuracy and leaves lie under `count` draws.
+
+        A draw cuts the folds of stage 1 anew; the folds of stage 2 stay.
+        """
+        experiment, rows = self._run.experiment, []
+        for policy in experiment.datasets:
+            dataset = self._datasets[policy.name]
+            for spec in experiment.algorithms:
+                algorithm = ALGORITHMS[spec.name]
+                case = Case(dataset, policy, spec, algorithm)
+                chosen = []
+                for draw in range(count):
+                    fold = next(schemes.SCHEMES["two_stage"].draw(dataset, experiment.cv, experiment.seed + draw, 0))
+                    chosen.append(tune(case, fold.tuning, 0)[0]["epsilon"])
+                at = [spec.grid["epsilon"].index(epsilon) for epsilon in chosen]
+                folds = self._found[dataset.name, spec.id]
+                n = sum(size for _, _, size, _, _ in folds)
+                curves = {
+                    "accuracy_percent": 100 * sum(correct for *_, correct, _ in folds) / n,
+                    "n_leaves": sum(leaves for *_, leaves in folds) / len(folds),
+                }
+                for metric, curve in curves.items():
+                    printed = published.lookup(THESIS, "5.2", dataset.name, algorithm.title, metric)
+                    found = [float(curve[i]) for i in at]
+                    ends = (f"{min(found):.1f}", f"{max(found):.1f}", f"{min(chosen):.2f}", f"{max(chosen):.2f}")
+                    rows.append((dataset.name, algorithm.title, metric, printed.printed if printed else "", *ends))
+        return tuple(rows)
+
+    def of_choice(self, choice: Choice) -> Callable[[Published, str], Number | None]:
+        """Return what finds our accuracy and leaves if `choice` takes epsilon."""
+
+        def ours(number: Published, dataset: str) -> Number | None:
+            spec = self._titles.get(number.method)
+            if spec is None or (dataset, spec.id) not in self._found:
+                return None
+            values = list(spec.grid["epsilon"])
+            pooled: dict[int, list[float]] = {}
+            for repeat, index, n, correct, leaves in self._found[dataset, spec.id]:
+                curve = self._shared.get((dataset, spec.id)) or self._inner.get((dataset, spec.id, repeat, index))
+                if not curve:
+                    return None
+                curve = sorted(curve, key=lambda point: values.index(point["params"]["epsilon"]))
+                i = choice([point["n_correct"] for point in curve], [point["n_leaves"] for point in curve])
+                value = float(correct[i]) if number.metric == "accuracy_percent" else float(leaves[i])
+                sums = pooled.setdefault(repeat, [0.0, 0.0])
+                sums[0] += value
+                sums[1] += n / 100 if number.metric == "accuracy_percent" else 1
+            means = [top / bottom for top, bottom in pooled.values()]
+            return float(np.mean(means)), stdev(means) if len(means) > 1 else None, ""
+
+        return ours

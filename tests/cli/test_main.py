@@ -1,0 +1,221 @@
+"""The command as a whole: help, start-up, and how every error becomes a sentence and a code."""
+
+import builtins
+import importlib.metadata
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+
+import click
+import pytest
+from cli_support import COMMAND, call, oblique, start
+
+import oblique_cli
+import oblique_cli.cli
+from oblique_cli import errors
+from oblique_cli.cli import COMMANDS, cli, main
+from oblique_cli.config import composing
+
+__all__ = ["call"]
+
+HEAVY = {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "sqlite3", "multiprocessing"}
+
+
+def every_command(group=cli, words=()):
+    """Every command and subcommand as its words."""
+    yield words
+    if isinstance(group, click.Group):
+        context = click.Context(group)
+        for name in group.list_commands(context):
+            yield from every_command(group.get_command(context, name), (*words, name))
+
+
+@pytest.mark.parametrize("words", list(every_command()), ids=" ".join)
+def test_every_command_has_help_with_an_example(call, words):
+    ended = call(*words, "--help")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith(f"Usage: {' '.join(['oblique', *words])} ")
+    assert f"Example: oblique {' '.join(words)}" in ended.out
+
+
+@pytest.mark.parametrize("words", [(), ("data", "list")], ids=" ".join)
+def test_h_is_short_for_help(tmp_path, words):
+    # In a process of its own: click remembers the names of the help option from its first use.
+    ended = oblique(tmp_path, *words, "-h")
+    assert ended == oblique(tmp_path, *words, "--help") and ended.code == 0
+
+
+def test_every_option_says_what_it_does():
+    for words in every_command():
+        command = cli
+        for word in words:
+            command = command.get_command(click.Context(command), word)
+        for option in command.params:
+            assert not isinstance(option, click.Option) or option.help, (words, option.name)
+
+
+def test_every_module_beside_the_group_is_a_command():
+    modules = {module.name for module in pkgutil.iter_modules(oblique_cli.cli.__path__)}
+    assert {name for name in modules if not name.startswith("_")} == {c.split(".")[0] for c in COMMANDS.values()}
+    assert not modules & set(dir(builtins)), "a module would hide a builtin in the package"
+
+
+def test_the_help_tells_the_exit_codes(call):
+    out = " ".join(call("--help").out.split())
+    for name, code in vars(errors).items():
+        if name.startswith("EXIT_") and name != "EXIT_PIPE":
+            assert f" {code} " in out, name
+
+
+def test_without_a_command_the_help_is_shown(call):
+    assert call() == call("--help")
+
+
+def test_the_installed_command_is_this_one(call):
+    assert [e.value for e in importlib.metadata.entry_points(name="oblique")] == ["oblique_cli.cli:main"]
+    assert oblique(call.folder, "--version").out == f"oblique {oblique_cli.__version__}\n"
+    done = subprocess.run([sys.executable, "-m", "oblique_cli", "--version"], capture_output=True, text=True)
+    assert done.stdout == call("--version").out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["run", "--help"], ["compare", "--help"]], ids=" ".join
+)
+def test_help_imports_nothing_heavy(arguments):
+    script = (
+        "import sys, json; from oblique_cli.cli import call; "
+        f"assert call({arguments!r}) == 0; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    loaded = json.loads(done.stderr)
+    assert "click" in loaded and not HEAVY & set(loaded)
+    assert not [name for name in loaded if name.startswith("oblique_cli.experiments")]
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rnu"], "there is no command 'rnu'. Did you mean 'run'? Try 'oblique --help'."),
+        (["run"], "give a configuration, or --csv with --target. Try 'oblique run --help'."),
+        (["run", "a", "--csv", "b"], "give either configurations or --csv. Try 'oblique run --help'."),
+        (["run", "--csv", "b"], "--csv needs --target, the name of its class column. Try 'oblique run --help'."),
+        (
+            ["run", "a", "--target", "b"],
+            "--target and --algorithm go with --csv; a configuration has its own. Try 'oblique run --help'.",
+        ),
+        (
+            ["run", "a", "-j", "0"],
+            "Invalid value for '-j' / '--jobs': must be auto or a whole number, at least 1. Got '0'. "
+            "Try 'oblique run --help'.",
+        ),
+        (
+            ["run", "a", "--output", "no/such/file"],
+            "Invalid value for '--output': the folder of 'no/such/file' does not exist. Try 'oblique run --help'.",
+        ),
+        (
+            ["run", "a", "--output", "."],
+            "Invalid value for '--output': '.' is not a regular file. Try 'oblique run --help'.",
+        ),
+        (
+            ["run", "smoke", "bupa_gdt", "--format", "csv"],
+            "--format csv is for one configuration at a time, as it is one table a file. Try 'oblique run --help'.",
+        ),
+        (
+            ["compare", "--cv", "monte_carlo", "--folds", "3"],
+            "--folds has no meaning with --cv monte_carlo, which divides the rows once a repetition. "
+            "Try 'oblique compare --help'.",
+        ),
+        (
+            ["tree"],
+            "give either the name of a data set (oblique data list) or --csv. Try 'oblique tree --help'.",
+        ),
+        (
+            ["tree", "--csv", "a"],
+            "--csv and --target, the name of its class column, go together. Try 'oblique tree --help'.",
+        ),
+        (
+            ["list"],
+            "Missing argument 'algorithms|schemes|criteria|published|configs'. Choose from: algorithms, schemes, "
+            "criteria, published, configs. Try 'oblique list --help'.",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_command_line_is_one_sentence_and_code_2(call, arguments, message):
+    ended = call(*arguments)
+    assert (ended.code, ended.out, ended.err) == (2, "", f"error: {message}\n")
+
+
+def test_an_unknown_option_is_code_2_and_suggests(call):
+    ended = call("run", "smoke", "--jbos", "2")
+    assert ended.code == 2 and "'--jbos'" in ended.err and "--jobs" in ended.err and ended.err.count("\n") == 1
+
+
+def test_a_group_without_its_command_shows_its_help(call):
+    ended = call("data")
+    assert ended.code == 2 and ended.err.startswith("Usage: oblique data")
+
+
+def test_an_unexpected_exception_is_a_sentence_and_a_log_with_the_traceback(call, monkeypatch):
+    def bug():
+        raise ZeroDivisionError("in the middle")
+
+    monkeypatch.setattr(composing, "bundled", bug)
+    monkeypatch.setattr("tempfile.tempdir", str(call.folder))
+    ended = call("list", "configs")
+    (log,) = call.folder.glob("oblique-*.log")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == f"error: a bug in oblique (ZeroDivisionError): please report it with the file {log}.\n"
+    text = log.read_text()
+    assert "'list', 'configs'" in text and "Traceback" in text and "ZeroDivisionError: in the middle" in text
+
+
+def test_a_log_that_cannot_be_written_is_left_out(call, monkeypatch):
+    monkeypatch.setattr(composing, "bundled", lambda: 1 / 0)
+    monkeypatch.setattr("tempfile.tempdir", str(call.folder / "nowhere"))
+    assert call("list", "configs").err == "error: a bug in oblique (ZeroDivisionError): please report it.\n"
+
+
+def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(composing, "bundled", interrupted)
+    ended = call("list", "configs")
+    assert (ended.code, ended.out, ended.err.strip()) == (130, "", "")
+
+
+def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path):
+    process = start(tmp_path, "list", "algorithms", "--json")
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait() == errors.EXIT_PIPE == 141
+    process.stderr.close()
+
+
+def test_a_terminal_that_cannot_show_a_character_shows_a_question_mark(tmp_path):
+    (tmp_path / "my.csv").write_text("λ,class\n1,a\n2,a\n3,b\n4,b\n", encoding="utf-8")
+    done = subprocess.run(
+        [*COMMAND, "tree", "--csv", "my.csv", "--target", "class"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+    )
+    assert (done.returncode, done.stderr) == (0, b"") and b"\nif ? <= 2.5:\n" in done.stdout
+
+
+@pytest.mark.parametrize(("options", "shown"), [([], False), (["-W", "default"], True)])
+def test_warnings_of_libraries_are_shown_to_those_who_ask(options, shown):
+    script = "import oblique_cli.cli as c, warnings; c.call = lambda given: warnings.warn('old') or 0; c.main()"
+    done = subprocess.run([sys.executable, *options, "-c", script], capture_output=True, text=True)
+    assert ("UserWarning: old" in done.stderr) == shown and (shown or done.stderr == "")
+
+
+def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["oblique", "--version"])
+    assert main() == 0 and capsys.readouterr().out.startswith("oblique ")

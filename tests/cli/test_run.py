@@ -1,0 +1,312 @@
+"""`oblique run`, `oblique table` and `oblique status`: what is run, printed, stored and said."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import sqlite3
+import subprocess
+from contextlib import closing
+
+import numpy as np
+import pytest
+from cli_support import SMALL, Ended, call, oblique, start
+
+from oblique_cli.cli import _common
+from oblique_cli.data import catalogue
+from oblique_cli.evaluation.tables import FORMATS
+from oblique_cli.experiments import running
+
+__all__ = ["call"]
+
+DATABASE = "results/oblique.sqlite"
+
+
+@pytest.fixture
+def small(call):
+    (call.folder / "small.yaml").write_text(SMALL)
+    return call
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """Make the folds without row 0 fail, while `broken` is true."""
+    state = {"broken": True}
+    fit = running._fit
+
+    def fails(case, train, *arguments):
+        if state["broken"] and case.algorithm.name == "hhgdt" and 0 not in train:
+            raise np.linalg.LinAlgError("singular matrix\nand a second line")
+        return fit(case, train, *arguments)
+
+    monkeypatch.setattr(running, "_fit", fails)
+    return state
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# ---- run -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_bundled_configuration_runs_as_in_the_readme(tmp_path):
+    ended = oblique(tmp_path, "run", "configs/bupa_hhgdt.yaml")
+    assert ended.code == 0
+    lines = ended.out.splitlines()
+    assert lines[0] == "HHGDT on BUPA, two-stage"
+    (row,) = [line.split() for line in lines if line.startswith("bupa ")]
+    assert row[1] == "HHGDT" and row[5:8] == ["67.9", "±", "1.9"], "the published number stands beside ours"
+    assert any(line.startswith("bupa: the class is the selector field, as in the papers;") for line in lines)
+    assert ended.err.splitlines()[-1].startswith("bupa_hhgdt: 100 of 100 folds, 0 failed, ")
+    assert ended.err.endswith(f" -> {DATABASE}\n")
+    assert "\r" not in ended.err and "bupa_hhgdt: 50/100  50 %" in ended.err
+
+
+def test_the_same_command_again_runs_nothing_and_prints_the_same_table(small, monkeypatch):
+    first = small("run", "small.yaml")
+    monkeypatch.setattr(running, "run_job", None)
+    again = small("run", "small.yaml")
+    assert (first.code, again.code, again.out) == (0, 0, first.out)
+    assert again.err.startswith("small: 24 folds, resumed: 24 done\n")
+
+
+def test_fresh_starts_over(small):
+    small("run", "small.yaml")
+    refused = small("run", "small.yaml", "--set", "seed=7")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        "error: the configuration changed since run 'small' began: seed 1 -> 7: use --fresh to start over, or another "
+        "name to keep both (--set name=...).\n"
+    )
+    assert small("run", "small.yaml", "--set", "seed=7", "--set", "name=other").code == 0
+    fresh = small("run", "small.yaml", "--set", "seed=7", "--fresh")
+    assert fresh.code == 0 and "resumed" not in fresh.err
+
+
+def test_one_and_two_workers_give_the_same_bytes(small):
+    tables = [
+        small("run", "small.yaml", "-j", jobs, "--results", f"r{jobs}", "--format", "csv").out for jobs in ("1", "2")
+    ]
+    assert tables[0] == tables[1] and len(rows(tables[0])) == 4
+
+
+@pytest.mark.parametrize("format_", _common.FORMATS)
+def test_every_format_goes_to_standard_output_or_whole_into_a_file(small, format_):
+    shown = small("run", "small.yaml", "--format", format_)
+    stored = small("run", "small.yaml", "--format", format_, "--output", "table")
+    assert (shown.code, stored.code, stored.out) == (0, 0, "")
+    assert (small.folder / "table").read_text() == shown.out != ""
+    assert [path.name for path in small.folder.glob("*table*")] == ["table"], "no temporary file is left"
+
+
+def test_the_formats_of_the_help_are_those_of_the_tables():
+    assert tuple(FORMATS) == _common.FORMATS
+
+
+def test_several_configurations_run_one_after_another(small):
+    (small.folder / "second.yaml").write_text(SMALL.replace("Small", "Second"))
+    ended = small("run", "small.yaml", "second.yaml", "--set", "datasets=[iris]")
+    assert ended.code == 0
+    assert [line for line in ended.out.splitlines() if line in ("Small", "Second")] == ["Small", "Second"]
+    both = small("run", "small.yaml", "second.yaml", "--set", "datasets=[iris]", "--output", "both.txt", "--quiet")
+    assert (both.out, both.err) == ("", "") and (small.folder / "both.txt").read_text() == ended.out
+
+
+def test_the_problems_of_all_configurations_are_shown_before_anything_runs(small):
+    (small.folder / "bad.yaml").write_text(SMALL.replace("folds: 3", "folds: none"))
+    ended = small("run", "small.yaml", "bad.yaml", "nowhere.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("bad.yaml:5:29 cv.folds must be a whole number, at least 2. Got 'none'.\n    5 | cv:")
+    assert "no configuration 'nowhere.yaml'" in ended.err and not (small.folder / "results").exists()
+
+
+def test_quiet_says_nothing(small):
+    ended = small("run", "small.yaml", "--quiet")
+    assert (ended.code, ended.err) == (0, "") and ended.out.startswith("Small\n")
+
+
+def test_failed_folds_are_marked_listed_and_in_the_exit_code_and_tried_again(small, broken):
+    fixed = SMALL.replace("{grid: [0.1, 0.2]}", "0.1").replace("nested", "ordinary")
+    (small.folder / "small.yaml").write_text(fixed)
+    ended = small("run", "small.yaml")
+    assert ended.code == 3
+    assert "†4/6" in ended.out and "2 failed (first: LinAlgError: singular matrix)" in ended.out
+    assert ended.err.count(" failed: LinAlgError: singular matrix\n") == 4
+    assert "small: 20 of 24 folds, 4 failed (oblique status says why, the same command tries them again), " in ended.err
+    assert small("run", "small.yaml", "--quiet").code == 3
+
+    assert "small     24    20       4     0" in small("status").out
+    detail = small("status", "small")
+    assert detail.code == 0 and detail.out.count("failed: LinAlgError: singular matrix\n") == 4
+    assert "! bupa/hhgdt r0 f" in detail.out and "command   oblique run small.yaml --quiet\n" in detail.out
+    document = json.loads(small("status", "small", "--json").out)
+    assert document["failed"] == len(document["failures"]) == 4 and document["environment"]["python"]
+
+    broken["broken"] = False
+    again = small("run", "small.yaml")
+    assert again.code == 0 and "†" not in again.out
+    assert "small     24    24       0     0" in small("status").out
+
+
+def test_the_data_directory_is_searched_and_offline_fetches_nothing(small):
+    ended = small("run", "small.yaml", "--set", "datasets=[seeds]", "--offline")
+    assert (ended.code, ended.out) == (4, "") and "offline nothing is fetched" in ended.err
+    (small.folder / "data").mkdir()
+    (small.folder / "data" / "seeds.csv").write_text("damaged")
+    ended = small("run", "small.yaml", "--set", "datasets=[seeds]", "--data-dir", "data")
+    assert ended.code == 4 and "sha256 of data/seeds.csv differs from the catalogue" in ended.err
+
+
+def test_paths_leave_the_project_folder_only_when_allowed(small):
+    (small.folder / "project" / "configs").mkdir(parents=True)
+    (small.folder / "my.csv").write_text("x,class\n" + "".join(f"{i},{i // 6}\n" for i in range(12)))
+    config = small.folder / "project" / "configs" / "own.yaml"
+    config.write_text(SMALL.replace("[iris, bupa]", "[{csv: ../../my.csv, target: class}]"))
+    assert "--allow-outside" in small("run", str(config)).err
+    assert small("run", str(config), "--allow-outside").code == 0
+
+
+def test_a_terminal_has_one_live_line_with_the_time_left(small):
+    master, slave = os.openpty()
+    process = start(small.folder, "run", "small.yaml", stdout=subprocess.DEVNULL, stderr=slave)
+    os.close(slave)
+    seen = b""
+    with contextlib.suppress(OSError):  # which is how the end of a terminal is read
+        while part := os.read(master, 4096):
+            seen += part
+    os.close(master)
+    assert process.wait() == 0
+    first, live, end = seen.decode().split("\r\n")
+    assert (first, end) == ("small: 24 folds", "")
+    *drawn, summary = live.split("\r")
+    assert re.fullmatch(r"\w+/\w+ r\d f\d  \d+/24  \d+ %  \S+/s  left \S+ s *", drawn[1])
+    assert drawn[-1].isspace() and summary.startswith("small: 24 of 24 folds, 0 failed, ")
+
+
+def test_colors_can_be_switched_off(small):
+    assert small("run", "small.yaml", "--no-color").code == 0 and os.environ["NO_COLOR"] == "1"
+
+
+# ---- a CSV file without a configuration ------------------------------------------------------------------------------
+
+
+def test_a_csv_runs_without_a_configuration(call):
+    (call.folder / "my.csv").write_text(
+        "x,y,class\n" + "".join(f"{i},{i * i % 7},{'ab'[i // 10]}\n" for i in range(20))
+    )
+    ended = call("run", "--csv", "my.csv", "--target", "class", "--set", "cv.folds=5", "--set", "cv.repeats=2")
+    assert ended.code == 0 and ended.err.endswith(f"s -> {DATABASE}\n")
+    assert [line.split()[1] for line in ended.out.splitlines() if line.startswith("my ")] == [
+        "Axis-parallel",
+        "HHCART(A)",
+    ]
+    settings = ("cv.scheme=nested", "algorithm.epsilon={grid: [0.1, 0.2]}", "cv.folds=4", "cv.tune.folds=2", "name=two")
+    tuned = call(
+        "run", "--csv", "my.csv", "--target", "class", "--algorithm", "gdt",
+        *(word for setting in settings for word in ("--set", setting)),
+    )  # fmt: skip
+    assert tuned.code == 0 and "10 x 4-fold CV (nested)" in tuned.out and "two: 40 of 40 folds" in tuned.err
+
+
+def test_a_csv_with_the_name_of_a_known_data_set_gets_another(call):
+    (call.folder / "iris.csv").write_text("x,class\n" + "".join(f"{i},{i // 10}\n" for i in range(20)))
+    ended = call("run", "--csv", "iris.csv", "--target", "class", "--set", "cv.repeats=1")
+    assert ended.code == 0 and "iris-csv " in ended.out
+
+
+# ---- dry run ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_writes_nothing_and_tells_what_is_left(small):
+    ended = small("run", "small.yaml", "--dry-run")
+    assert (ended.code, ended.err) == (0, "") and not (small.folder / "results").exists()
+    lines = ended.out.splitlines()
+    assert lines[0] == "small: 24 of 24 folds to run, and no stored fold to tell the time from"
+    assert [line.split() for line in lines[2:]] == [
+        [name, algorithm, "6", "0", "0", "6", "-"]
+        for name in ("iris", "bupa")
+        for algorithm in ("axis_parallel", "hhgdt")
+    ]
+
+
+def test_a_dry_run_estimates_from_stored_folds(small):
+    small("run", "small.yaml")
+    assert small("run", "small.yaml", "--dry-run").out.startswith("small: 0 of 24 folds to run\n")
+    assert small("run", "small.yaml", "--dry-run", "--fresh").out.startswith("small: 24 of 24 folds to run, and no")
+    with closing(sqlite3.connect(small.folder / DATABASE)) as db, db:
+        db.execute("DELETE FROM rows WHERE repeat = 1 AND algorithm = 'hhgdt'")
+        db.execute("UPDATE rows SET tune_seconds = 9, fit_seconds = 0.75, predict_seconds = 0.25")
+    lines = small("run", "small.yaml", "--dry-run", "-j", "2").out.splitlines()
+    assert lines[0] == "small: 6 of 24 folds to run, about 0:30 with 2 workers"
+    assert lines[3].split() == ["iris", "hhgdt", "6", "3", "0", "3", "10", "s"]
+    with closing(sqlite3.connect(small.folder / DATABASE)) as db, db:
+        db.execute("DELETE FROM rows WHERE dataset = 'bupa'")
+    lines = small("run", "small.yaml", "--dry-run", "-j", "1").out.splitlines()
+    assert lines[0] == "small: 15 of 24 folds to run, at least 0:30 with 1 worker"
+
+
+def test_a_dry_run_refuses_what_the_run_would_refuse(small):
+    small("run", "small.yaml")
+    for setting, message in (("seed=7", "changed since run 'small' began"), ("cv.folds=1000", "needs 1000")):
+        ended = small("run", "small.yaml", "--dry-run", "--set", setting)
+        assert (ended.code, ended.out) == (2, "") and message in ended.err
+
+
+# ---- table and status ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format_", _common.FORMATS)
+def test_a_stored_run_prints_the_table_of_the_run_without_configuration_or_data(small, format_, monkeypatch):
+    published = ("--set", "published=['wickramarachchi2015:5.3']")
+    shown = small("run", "small.yaml", "--format", format_, *published).out
+    (small.folder / "small.yaml").unlink()
+    monkeypatch.setattr(catalogue, "load", None)
+    assert small("table", "small", "--format", format_) == Ended(0, shown, "")
+    assert small("table", "small", "--format", format_, "--output", "table").out == ""
+    assert (small.folder / "table").read_text() == shown
+
+
+def test_an_unfinished_run_has_a_table_with_marks(small):
+    small("run", "small.yaml")
+    with closing(sqlite3.connect(small.folder / DATABASE)) as db, db:
+        db.execute("DELETE FROM rows WHERE repeat = 1 AND dataset = 'iris'")
+    ended = small("table", "small")
+    assert ended.code == 0 and ended.out.count("‡3/6") >= 2
+    assert "small     24    18       0     6" in small("status").out
+
+
+def test_status_lists_runs_with_their_latest_command(small):
+    small("run", "small.yaml")
+    small("run", "small.yaml", "--set", "name=other", "--set", "datasets=[iris]", "--quiet")
+    lines = small("status").out.splitlines()
+    assert lines[0].split() == ["run", "folds", "done", "failed", "left", "begun", "(UTC)", "command"]
+    assert [line.split()[:5] for line in lines[1:]] == [
+        ["small", "24", "24", "0", "0"],
+        ["other", "12", "12", "0", "0"],
+    ]
+    assert lines[2].endswith("oblique run small.yaml --set name=other --set 'datasets=[iris]' --quiet")
+    first, second = json.loads(small("status", "--json").out)
+    assert (first["run"], second["run"], second["done"]) == ("small", "other", 12)
+
+
+def test_a_run_that_is_not_there_is_said_with_what_is_close(small):
+    for command in ("table", "status"):
+        ended = small(command, "small")
+        assert (ended.code, ended.out) == (5, "")
+        assert ended.err == f"error: there are no results at {DATABASE} yet: start with oblique run.\n"
+    small("run", "small.yaml")
+    for command in ("table", "status"):
+        ended = small(command, "smal")
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err == f"error: there is no run 'smal' in {DATABASE}. Did you mean 'small'? (oblique status)\n"
+
+
+def test_every_note_of_the_catalogue_begins_with_a_name_that_the_table_replaces():
+    for entry in catalogue.entries().values():
+        name, _, note = entry.note.partition(": ")
+        assert not entry.note or (len(name.split()) <= 2 and note), entry.note

@@ -1,0 +1,273 @@
+"""`oblique significance`: stored runs of known numbers in, verdicts out, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cli_support import call
+
+from oblique_cli.cli import significance as command
+from oblique_cli.evaluation import paired, significance
+from oblique_cli.evaluation.paired import StoredRun, pair
+from oblique_cli.evaluation.significance_report import judge
+from oblique_cli.experiments.store import Store
+from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
+
+__all__ = ["call"]
+
+SETS = ("iris", "wine", "glass", "bupa", "haberman", "pima")
+
+
+def experiment(name="run", datasets=SETS, algorithms=("hhgdt", "gdt", "axis_parallel"), cv=None, seed=1, **params):
+    specs = tuple(AlgorithmSpec(algorithm, algorithm, params) for algorithm in algorithms)
+    cv = cv or CVSpec("ordinary", folds=2, repeats=3)
+    return Experiment(name, seed, tuple(map(DatasetSpec, datasets)), specs, cv, title=f"Title of {name}")
+
+
+def rows_of(exp, seed=5) -> list[Row]:
+    """The first algorithm is right on about 80 of 100 rows with 3 leaves, each further one on 10 less, with 3 more."""
+    rng = np.random.default_rng(seed)
+    folds = 1 if exp.cv.scheme in ("split", "monte_carlo") else exp.cv.folds
+    return [
+        Row(f"{d.name} {a.id} {r} {f}", d.name, a.id, r, f, "ok", n_correct=int(80 - 10 * i + rng.integers(-3, 4)),
+            n_test=100, n_leaves=int(3 + 3 * i + rng.integers(0, 2)))
+        for d in exp.datasets for i, a in enumerate(exp.algorithms) for r in range(exp.cv.repeats) for f in range(folds)
+    ]  # fmt: skip
+
+
+def store(folder, exp, rows=None, data="digest") -> list[Row]:
+    rows = rows_of(exp) if rows is None else rows
+    content = {**exp.content(), "data": {spec.name: data for spec in exp.datasets}, "result_version": 1}
+    with Store(folder / "results" / "oblique.sqlite") as open_store:
+        open_store.begin(exp.name, content, len(rows), presentation={"title": exp.title, "published": []})
+        for row in rows:
+            open_store.append(exp.name, row)
+    return rows
+
+
+def records(call, *arguments):
+    ended = call("significance", *arguments, "--format", "csv")
+    assert ended.code == 0, ended.err
+    return list(csv.DictReader(io.StringIO(ended.out)))
+
+
+def named(found, test, **where):
+    (record,) = [r for r in found if r["test"] == test and all(r[key] == value for key, value in where.items())]
+    return record
+
+
+def test_the_numbers_are_those_of_the_stored_folds(call):
+    rows = store(call.folder, experiment())
+    found = records(call, "run", "--metric", "accuracy")
+
+    def folds(dataset, algorithm):
+        return np.array([r.n_correct for r in rows if (r.dataset, r.algorithm) == (dataset, algorithm)], dtype=float)
+
+    d = folds("wine", "hhgdt") - folds("wine", "gdt")
+    t = named(found, "corrected resampled t", dataset="wine", first="hhgdt", second="gdt")
+    # 2-fold: as many test as training rows.
+    assert float(t["statistic"]) == pytest.approx(d.mean() / np.sqrt((1 / 6 + 1) * d.var(ddof=1)))
+    assert t["n"] == "6"
+    over = [(folds(name, "hhgdt") - folds(name, "gdt")).mean() for name in SETS]
+    assert float(named(found, "Wilcoxon", first="hhgdt", second="gdt")["p"]) == significance.wilcoxon(over).p == 2 / 64
+    # Holm: three pairs with the same p.
+    assert float(named(found, "Wilcoxon", first="hhgdt", second="gdt")["p_holm"]) == 6 / 64
+    assert [r["statistic"] for r in found if r["test"] == "average rank"] == ["1.0", "2.0", "3.0"]
+    assert named(found, "Iman-Davenport F")["p"] == "0.0"
+    assert named(found, "Bayesian signed rank", first="hhgdt", second="gdt")["winner"] == "hhgdt"
+    assert named(found, "2-SD", dataset="iris", first="hhgdt", second="axis_parallel")["winner"] == "hhgdt"
+
+
+def test_fewer_leaves_are_better(call):
+    store(call.folder, experiment())
+    found = records(call, "run", "--metric", "leaves")
+    for test in ("sign", "Nemenyi", "Bayesian signed rank"):
+        assert named(found, test, first="hhgdt", second="axis_parallel")["winner"] == "hhgdt"
+    assert named(found, "1-SD", dataset="iris", first="hhgdt", second="gdt")["winner"] == "hhgdt"
+    assert float(named(found, "corrected resampled t", dataset="iris", first="hhgdt", second="gdt")["statistic"]) > 0
+    assert float(named(found, "1-SD", dataset="iris", first="hhgdt", second="gdt")["statistic"]) < 0  # as it is
+
+
+def test_every_format_has_the_same_tests(call):
+    store(call.folder, experiment())
+    text = call("significance", "run").out
+    assert text.startswith("Title of run: significance at 0.05\n")
+    assert "accuracy, critical difference 1.35 (Nemenyi)" in text and "leaves, over 6 data sets" in text
+    assert "| HHGDT" in call("significance", "run", "--format", "md").out
+    assert r"\toprule" in call("significance", "run", "--format", "latex").out
+    document = json.loads(call("significance", "run", "--format", "json").out)
+    assert len(document["rows"]) == len(records(call, "run"))
+    assert (document["alpha"], document["rope"]) == (0.05, 1.0)
+
+
+def test_the_diagram_on_the_terminal_has_its_best_rank_on_the_left(call):
+    store(call.folder, experiment())
+    out = call("significance", "run", "--metric", "accuracy").out
+    lines = [line for line in out.splitlines() if "●━" in line or line.rstrip().endswith("3.00")]
+    assert [line.split()[0] for line in lines] == ["HHGDT", "GDT", "Axis-parallel"]
+    assert [re.split(r" {2,}", line)[1] for line in lines] == ["a", "a b", "b"]  # CD 1.35: only 1 and 3 are apart
+    places = [line.index("●") for line in lines]
+    assert places == sorted(set(places))
+
+
+def test_the_svg_diagram_holds_every_method_and_bars(call):
+    store(call.folder, experiment())
+    ended = call("significance", "run", "--diagram", "cd.svg")
+    assert ended.code == 0, ended.err
+    root = ElementTree.parse(call.folder / "cd.svg").getroot()
+    texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("HHGDT (1.00)") == texts.count("GDT (2.00)") == texts.count("Axis-parallel (3.00)") == 2
+    assert texts.count("CD = 1.35") == 2
+    bars = [n for n in root.iter("{http://www.w3.org/2000/svg}line") if n.get("stroke-width") == "4"]
+    assert len(bars) == 4  # two groups a metric
+
+
+def test_two_data_sets_are_compared_one_by_one_and_told_why(call):
+    store(call.folder, experiment(datasets=SETS[:2]))
+    ended = call("significance", "run")
+    assert ended.code == 0
+    assert "Tests over data sets need at least 5, here are 2" in ended.out and "no power" in ended.out
+    assert "Nemenyi" not in ended.out and "●" not in ended.out
+    ended = call("significance", "run", "--diagram", "cd.svg")
+    assert ended.code == 2 and ended.err == (
+        "error: a critical-difference diagram needs at least 5 data sets. Got 2.\n"
+    )
+
+
+def test_five_data_sets_are_said_to_be_too_few_for_the_level(call):
+    store(call.folder, experiment(datasets=SETS[:5]))
+    assert "The Wilcoxon test over 5 data sets cannot have p below 0.0625" in call("significance", "run").out
+
+
+def test_one_algorithm_is_refused(call):
+    store(call.folder, experiment(algorithms=("hhgdt",)))
+    ended = call("significance", "run")
+    assert ended.code == 2 and ended.err.count("\n") == 1
+    assert "run has one algorithm, hhgdt; a test needs two: give another run as well." in ended.err
+
+
+def test_an_unknown_run_and_a_run_given_twice_are_refused(call):
+    store(call.folder, experiment())
+    assert "Did you mean 'run'?" in call("significance", "runn").err
+    ended = call("significance", "run", "run")
+    assert ended.code == 2 and "given twice" in ended.err
+
+
+@pytest.mark.parametrize("option", ["--alpha", "--rope", "--rope-leaves"])
+def test_a_limit_that_is_no_number_is_refused(call, option):
+    ended = call("significance", "run", option, "nan")
+    assert ended.code == 2 and f"Invalid value for '{option}': must be a number. Got 'nan'." in ended.err
+
+
+def test_failed_folds_take_their_repetition_from_every_method(call):
+    rows = rows_of(experiment())
+    bad = next(i for i, r in enumerate(rows) if (r.dataset, r.algorithm, r.repeat) == ("wine", "gdt", 1))
+    rows[bad] = replace(rows[bad], status="failed", message="LinAlgError: singular", n_correct=0, n_test=0, n_leaves=0)
+    store(call.folder, experiment(), rows)
+    out = call("significance", "run").out
+    assert "wine: 2 of 3 repetitions are complete for every method and used: GDT 1 failed (first: LinAlgError: s" in out
+    # hhgdt against axis_parallel loses the repetition as well: both means are over the same partitions.
+    t = named(records(call, "run", "--metric", "accuracy"), "corrected resampled t", dataset="wine", first="hhgdt",
+              second="axis_parallel")  # fmt: skip
+    assert t["n"] == "4"
+
+
+def test_a_data_set_without_a_complete_repetition_is_left_out(call):
+    rows = [r for r in rows_of(experiment()) if (r.dataset, r.algorithm, r.fold) != ("wine", "gdt", 1)]
+    store(call.folder, experiment(), rows)
+    out = call("significance", "run").out
+    assert "wine is left out, no repetition is complete for every method: GDT 3 still to run." in out
+    assert "over 5 data sets" in out
+    store(call.folder, experiment("only", datasets=("wine",)), [r for r in rows if r.dataset == "wine"])
+    ended = call("significance", "only")
+    assert ended.code == 2 and "no data set can be used" in ended.err
+
+
+def test_two_runs_that_share_their_folds_are_one_comparison(call):
+    store(call.folder, experiment("one", algorithms=("hhgdt",)))
+    two = experiment("two", algorithms=("gdt",), cv=CVSpec("nested", folds=2, repeats=3))
+    store(call.folder, two, rows_of(two, seed=9))
+    found = records(call, "one", "two", "--metric", "accuracy")
+    assert named(found, "corrected resampled t", dataset="wine")["n"] == "6"
+    assert named(found, "Nemenyi")["n"] == "6"
+    assert call("significance", "one", "two").out.startswith("Title of one and Title of two: ")
+
+
+@pytest.mark.parametrize("other", [{"seed": 2}, {"cv": CVSpec("ordinary", folds=4, repeats=3)}, {"data": "changed"}])
+def test_folds_that_are_not_shared_are_not_paired(call, other):
+    data = other.pop("data", "digest")
+    store(call.folder, experiment("one", algorithms=("hhgdt",)))
+    store(call.folder, experiment("two", algorithms=("gdt",), **other), data=data)
+    found = records(call, "one", "two", "--metric", "accuracy")
+    assert not [r for r in found if r["test"] in ("corrected resampled t", "Bayesian correlated t")]
+    assert named(found, "Wilcoxon")["p"]  # data sets are paired all the same
+    assert "wine: the runs divided its rows differently, so its folds cannot be paired" in (
+        call("significance", "one", "two").out
+    )
+
+
+def test_one_algorithm_in_two_runs_is_two_methods_if_it_can_be_told_apart():
+    def run(name, **more):
+        exp = experiment(name, algorithms=("hhgdt",), **more)
+        return StoredRun(exp, rows_of(exp), dict.fromkeys(SETS, "digest"))
+
+    assert list(pair([run("one"), run("two", epsilon=0.2)]).methods) == ["hhgdt (one)", "hhgdt (two)"]
+    # The same settings on other data sets: one method, whose data sets were run one by one.
+    gdt = experiment("three", algorithms=("gdt",))
+    both = [run("one", datasets=SETS[:3]), run("two", datasets=SETS[3:])]
+    found = pair([*both, StoredRun(gdt, rows_of(gdt), dict.fromkeys(SETS, "digest"))], {"hhgdt": "HHGDT"})
+    assert found.methods == {"hhgdt": "HHGDT", "gdt": "gdt"}
+    assert [s.dataset for s in found.scores] == list(SETS)
+
+
+def test_a_data_set_that_a_method_never_saw_is_left_out():
+    one, two = experiment("one", algorithms=("hhgdt",)), experiment("two", SETS[1:], ("gdt",))
+    found = pair([StoredRun(e, rows_of(e), dict.fromkeys(SETS, "digest")) for e in (one, two)])
+    assert [s.dataset for s in found.scores] == list(SETS[1:])
+    assert found.notes == ("iris is left out: gdt was not run on it.",)
+
+
+@pytest.mark.parametrize(
+    ("cv", "ratio"),
+    [
+        (CVSpec("nested", folds=10, repeats=2), 1 / 9),
+        (CVSpec("monte_carlo", repeats=4, test_fraction=0.25), 1 / 3),
+        (CVSpec("split", repeats=4), None),
+    ],
+)
+def test_the_correction_follows_the_scheme(cv, ratio):
+    exp = experiment(cv=cv)
+    found = pair([StoredRun(exp, rows_of(exp), dict.fromkeys(SETS, "digest"))])
+    assert [s.test_over_train for s in found.scores] == [pytest.approx(ratio)] * len(SETS)
+    verdicts = judge(found, "title", metrics=("accuracy",))
+    assert all((duel.t is None) == (ratio is None) for duel in verdicts.metrics[0].duels)
+    assert any("no resampling" in note for note in verdicts.sheet().notes) == (ratio is None)
+
+
+def test_a_method_without_leaves_is_told_to_compare_accuracy(call):
+    rows = [replace(row, n_leaves=0) if row.algorithm == "gdt" else row for row in rows_of(experiment())]
+    store(call.folder, experiment(), rows)
+    ended = call("significance", "run")
+    assert ended.code == 2 and ended.err == (
+        "error: significance: gdt has no leaves on iris; use --metric accuracy.\n".replace("gdt", "GDT")
+    )
+    assert call("significance", "run", "--metric", "accuracy").code == 0
+
+
+def test_the_order_of_data_sets_changes_no_verdict_over_them():
+    there, back = experiment(), experiment(datasets=SETS[::-1])
+    rows = rows_of(there)
+    one, two = (judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title") for exp in (there, back))
+    assert [m.matches for m in one.metrics] == [m.matches for m in two.metrics]
+    assert [m.ranking for m in one.metrics] == [m.ranking for m in two.metrics]
+
+
+def test_the_help_knows_the_metrics():
+    assert command.METRICS == paired.METRICS

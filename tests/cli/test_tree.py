@@ -1,0 +1,85 @@
+"""`oblique tree`: the rules of one tree."""
+
+import json
+
+import pytest
+from cli_support import call
+
+from oblique_cli import data, make
+from oblique_cli.tree.structure import Tree
+
+__all__ = ["call"]
+
+
+def test_rules_begin_with_what_was_fitted(call):
+    ended = call("tree", "bupa", "--algorithm", "hhgdt", "--set", "epsilon=0.3")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("# HHGDT on bupa: ") and lines[0].endswith(" of its 345 rows right")
+    assert lines[1].startswith("# BUPA: the class is the selector field")
+    assert lines[2].startswith("if ") and "mcv" in lines[2] and lines[2].endswith(":")
+    assert f"{sum('(' in line for line in lines[2:])} leaves" in lines[0]
+
+
+def test_json_is_a_tree_with_names_that_predicts_the_same(call):
+    ended = call("tree", "iris", "--algorithm", "gdt", "--format", "json", "--seed", "3")
+    document = json.loads(ended.out)
+    dataset = data.load("iris")
+    assert (document["algorithm"], document["dataset"]) == ("gdt", "iris")
+    assert document["features"] == list(dataset.feature_names) and document["classes"] == list(dataset.classes)
+    assert document["parameters"]["epsilon"] == 0.05 and document["parameters"]["criterion"] == "gini"
+    tree = Tree.from_dict(document)
+    expected = make("gdt").fit(dataset.X, dataset.y).predict(dataset.X)
+    assert (tree.labels[tree.apply(dataset.X)] == expected).all()
+
+
+def test_precision_changes_the_text_only_in_digits(call):
+    short, long = (call("tree", "iris", "--precision", digits).out for digits in ("2", "12"))
+    assert short.count("\n") == long.count("\n") and len(short) < len(long)
+
+
+def test_a_csv_of_ones_own_with_levels_and_gaps(call):
+    rows = [f"{i % 2},{'red' if i < 6 else 'blue'},{'yes' if i < 6 else 'no'}\n" for i in range(9)]
+    (call.folder / "my.csv").write_text("".join(["size,color,class\n", *rows, ",red,yes\n"]))
+    plain = ("tree", "--csv", "my.csv", "--target", "class", "--algorithm", "axis_parallel")
+    refused = call(*plain)
+    assert refused.code == 4 and "column 1 ('size') has 1 missing value; set missing: impute or drop" in refused.err
+    ended = call(*plain, "--set", "missing=impute", "--set", "encoding=onehot")
+    assert ended.code == 0 and ended.out.startswith(
+        "# Axis-parallel on my: 2 leaves, depth 1, 10 of its 10 rows right\n"
+    )
+    assert "color=blue" in ended.out or "color=red" in ended.out
+    dropped = call(*plain, "--set", "dataset.missing=drop", "--set", "encoding=ordinal", "--set", "max_depth=0")
+    assert dropped.out == "# Axis-parallel on my: 1 leaf, depth 0, 6 of its 9 rows right\nyes  (no: 3, yes: 6)\n"
+
+
+def test_a_csv_may_have_the_name_of_a_known_data_set(call):
+    (call.folder / "Iris.csv").write_text("x,class\n1,a\n2,a\n3,b\n4,b\n")
+    ended = call("tree", "--csv", "Iris.csv", "--target", "class")
+    heading = "# HHCART(A) on iris-csv: 2 leaves, depth 1, 4 of its 4 rows right\n"
+    assert ended.out == heading + "if x <= 2.5:\n    a  (a: 2)\nelse:\n    b  (b: 2)\n"
+
+
+def test_output_goes_to_a_file(call):
+    ended = call("tree", "iris", "--output", "iris.txt")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert (call.folder / "iris.txt").read_text() == call("tree", "iris").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["irsi"], 2, "unknown data set 'irsi'. Did you mean 'irs' or 'iris'?"),
+        (["iris", "--algorithm", "hhgtd"], 2, "algorithm 'hhgtd' is not known. Did you mean 'hhgdt'"),
+        (["iris", "--algorithm", "svm"], 2, "error: algorithm 'svm' makes no tree to show: choose another one"),
+        (["iris", "--set", "max_dept=1"], 2, "unknown key 'max_dept' in algorithm hhcart_a. Did you mean 'max_depth'"),
+        (["iris", "--set", "tau=3"], 2, "tau of hhcart_a must be a number in [0, 2]. Got 3."),
+        (["iris", "--set", "tau"], 2, "must be KEY=VALUE"),
+        (["auto_mpg"], 4, "error: data set 'auto_mpg' is for regression, and hhcart_a predicts classes."),
+        (["--csv", "no.csv", "--target", "class"], 2, "there is no file 'no.csv'."),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_fitted_is_said_in_a_sentence(call, arguments, code, message):
+    ended = call("tree", *arguments)
+    assert (ended.code, ended.out) == (code, "") and message in ended.err

@@ -1,0 +1,200 @@
+"""`oblique validate` and `oblique schema`, called in process."""
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+from cli_support import call
+from click.testing import CliRunner
+
+from oblique_cli.cli.schema import schema
+from oblique_cli.cli.validate import validate
+from oblique_cli.config import composing
+from oblique_cli.data import catalogue
+
+__all__ = ["call"]
+
+GOOD = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {folds: 3, repeats: 2}\n"
+BAD = GOOD.replace("folds", "fold")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.yaml").write_text(GOOD)
+    (tmp_path / "bad.yaml").write_text(BAD)
+    return lambda *arguments: CliRunner().invoke(validate, arguments)
+
+
+def test_a_good_configuration_is_ok_with_its_size(run):
+    result = run("good.yaml")
+    assert (result.exit_code, result.output) == (0, "good.yaml: ok (1 data set x 1 algorithm x 6 folds)\n")
+
+
+def test_bupa_hhgdt_is_found_by_name_and_has_a_hundred_folds(run):
+    assert run("bupa_hhgdt").output == "bupa_hhgdt: ok (1 data set x 1 algorithm x 100 folds)\n"
+
+
+def test_without_arguments_every_bundled_configuration_is_checked(run):
+    result = run()
+    assert result.exit_code == 0
+    assert [line.partition(":")[0] for line in result.output.splitlines()] == composing.bundled()
+
+
+def test_a_bad_configuration_shows_its_problems_and_ends_with_2(run):
+    result = run("bad.yaml")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        "bad.yaml:4:6 unknown key 'fold' in cv. Did you mean 'folds'?",
+        "    4 | cv: {fold: 3, repeats: 2}",
+        "             ^^^^",
+        "1 error.",
+    ]
+
+
+def test_a_bad_configuration_does_not_hide_the_others(run):
+    result = run("nowhere", "bad.yaml", "good.yaml")
+    assert result.exit_code == 2
+    assert result.stdout.startswith("good.yaml: ok")
+    assert "no configuration 'nowhere'" in result.stderr
+    assert "bad.yaml:4:6" in result.stderr
+
+
+def test_set_changes_what_is_checked(run):
+    assert run("good.yaml", "--set", "cv.scheme=monte_carlo").output.endswith("x 2 folds)\n")
+    result = run("good.yaml", "--set", "cv.repeat=2")
+    assert result.exit_code == 2
+    assert result.stderr == "--set cv.repeat=2: unknown key 'repeat' in cv. Did you mean 'repeats'?\n1 error.\n"
+
+
+def test_allow_outside_lets_a_path_leave_the_project_folder(run, tmp_path):
+    outside = tmp_path.parent / f"{tmp_path.name}.csv"
+    outside.write_text("class,a\n" + "1,2\n2,3\n" * 3)
+    (tmp_path / "csv.yaml").write_text(GOOD.replace("iris", f"{{csv: ../{outside.name}, target: class}}"))
+    assert "--allow-outside" in run("csv.yaml").stderr
+    assert run("csv.yaml", "--allow-outside").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("dataset", "algorithm", "message"),
+    [
+        ("iris", "{name: raf, mtry: 5}", "data set 'iris': mtry of raf must be at most the number of features, 4."),
+        (
+            "{csv: my.csv, target: class, encoding: onehot}",
+            "{name: raf, mtry: {grid: [2, 4]}}",
+            "data set 'my': mtry of raf must be at most the number of features, 3. Got 4.",
+        ),
+        ("iris", "{name: pathfinder, alpha: 0.9, theta: 0.5}", "alpha of pathfinder must not exceed theta, 0.5."),
+        (
+            "iris",
+            "{name: pathfinder, theta: {grid: [0.5, 0.8]}, alpha: 0.7}",
+            "alpha of pathfinder must not exceed theta, 0.5. Got 0.7.",
+        ),
+        ("abalone", "{name: tprti_a, subset_size: 4, step: 5}", "step of tprti_a must not exceed subset_size, 4."),
+        ("iris", "{name: rof, oob_score: true}", "oob_score of rof needs bootstrap samples. Set bootstrap to True."),
+        ("iris", "{name: hhcrv, engine: native}", None),
+        ("iris", "{name: pathfinder, theta: {grid: [0.9, 0.999]}, alpha: 0.9}", None),
+        ("iris", "{name: quest, engine: native}", "quest has no native growth; set engine to 'auto' or 'reference'."),
+        (
+            "{csv: my.csv, target: class, encoding: crimcoord}",
+            "oc1",
+            "OC1 does not take the levels of 'my' as they are, which is what encoding 'crimcoord' asks for; use",
+        ),
+        ("iris", "{name: hhcart_a, class_weight: {elm: 2}}", "class_weight names 'elm', which is no class of 'iris'."),
+    ],
+)
+def test_what_would_fail_every_fold_is_a_sentence_before_any_is_run(call, dataset, algorithm, message):
+    (call.folder / "my.csv").write_text("class,a,color\n" + "x,1,red\ny,2,blue\nx,3,blue\n" * 4)
+    scheme = "{scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}"
+    text = f"version: 1\ndataset: {dataset}\nalgorithm: {algorithm}\ncv: {scheme}\n"
+    (call.folder / "pair.yaml").write_text(text)
+    for words in (("validate", "pair.yaml"), ("run", "pair.yaml", "--quiet", "-j", "1")):
+        ended = call(*words)
+        if message is None:
+            assert ended.code == 0, ended.err
+            continue
+        assert (ended.code, ended.out) == (2, "") and message in ended.err
+    assert (message is None) == ("pair" in call("status").out)
+
+
+@pytest.fixture
+def cache(call):
+    """The user's cache, which is empty."""
+    place = call.folder / "no cache" / "oblique"
+    place.mkdir(parents=True)
+    return place
+
+
+def config(call, datasets, algorithm="raf"):
+    text = f"version: 1\ndatasets: [{datasets}]\nalgorithm: {algorithm}\ncv: {{folds: 2, repeats: 1}}\n"
+    (call.folder / "mine.yaml").write_text(text)
+
+
+def test_a_set_that_is_not_at_hand_is_no_fault(call):
+    config(call, "banknote, seeds, bank_marketing")
+    for name in ("banknote", "seeds", "bank_marketing"):
+        assert catalogue.verify(name).status == "absent"
+    assert call("validate", "mine.yaml").code == 0
+
+
+@pytest.mark.parametrize("datasets", ["adult", "{name: adult, encoding: error}", "iris, adult"])
+def test_a_qualitative_set_without_encoding_ends_as_run_does(call, datasets):
+    config(call, datasets)
+    ran = call("run", "mine.yaml", "--quiet", "-j", "1")
+    ended = call("validate", "mine.yaml")
+    assert (ended.code, ran.code, ended.out) == (4, 4, "")
+    assert ended.err.startswith("mine.yaml: data set 'adult'") and "encoding" in ended.err and "encoding" in ran.err
+
+
+def test_a_damaged_file_is_a_sentence_and_stays_where_it_is(call, cache):
+    damaged = cache / "banknote.csv"
+    damaged.write_text("a,class\n1,A\n")
+    config(call, "banknote")
+    ended = call("validate", "mine.yaml")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (4, "", 1)
+    assert ended.err.startswith(f"mine.yaml: data set 'banknote': sha256 of {damaged} differs from the catalogue")
+    assert [path.name for path in cache.iterdir()] == ["banknote.csv"]
+
+
+def test_a_csv_file_that_cannot_be_read_ends_with_4(call):
+    (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
+    config(call, "{csv: bytes.csv, target: class}")
+    ended = call("validate", "mine.yaml")
+    assert (ended.code, ended.out) == (4, "") and "bytes.csv: line 2 is not UTF-8 text" in ended.err
+
+
+def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one_outweighs_data(call):
+    (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
+    config(call, "{csv: bytes.csv, target: class}, iris, adult, bupa", "{name: raf, mtry: 5}")
+    lines = call("validate", "mine.yaml").err.splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["mine.yaml:"] * 3
+    for line, words in zip(lines, ("bytes.csv", "mtry of raf must be at most", "encoding"), strict=True):
+        assert words in line
+    assert call("validate", "mine.yaml").code == 2  # of iris
+    (call.folder / "bytes.yaml").write_text(GOOD.replace("iris", "{csv: bytes.csv, target: class}"))
+    (call.folder / "bad.yaml").write_text(BAD)
+    assert call("validate", "bytes.yaml").code == 4
+    assert call("validate", "bytes.yaml", "bad.yaml").code == 2
+
+
+def test_schema_prints_a_schema_that_is_valid_json():
+    result = CliRunner().invoke(schema)
+    assert result.exit_code == 0
+    jsonschema.Draft202012Validator.check_schema(json.loads(result.output))
+
+
+@pytest.mark.parametrize("command", [validate, schema])
+def test_every_command_has_help_with_an_example(command):
+    output = CliRunner().invoke(command, ["--help"]).output
+    assert f"Example: oblique {command.name}" in output
+
+
+def test_the_commands_import_nothing_numerical_until_they_run():
+    code = (
+        "import sys, oblique_cli.cli.validate, oblique_cli.cli.schema; "
+        "print([m for m in ('numpy', 'yaml', 'sklearn', 'scipy', 'pandas') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,775 @@
+"""Configurations: what a good one becomes, and that every bad one is refused in words, with its place."""
+
+import dataclasses
+import random
+import re
+from types import SimpleNamespace
+
+import jsonschema
+import pytest
+import yaml
+
+from oblique_cli import config, resources, strict_yaml
+from oblique_cli.config import composing
+from oblique_cli.constraints import Boolean, Choice, Integer, Optional, Real
+from oblique_cli.errors import ConfigError
+from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
+
+CONFIGS = sorted(resources.folder("configs").rglob("*.yaml"))
+EXAMPLE = resources.folder("configs") / "own_csv.yaml.example"
+
+GOOD = """\
+version: 1
+title: A test
+seed: 7
+dataset: bupa
+algorithm: {name: bend, epsilon: 0.1}
+cv: {scheme: ordinary, folds: 5, repeats: 2}
+"""
+
+
+@pytest.fixture
+def two_algorithms(monkeypatch):
+    """Replace the algorithm table by one that no new parameter of a real algorithm can change."""
+    bend = {
+        "criterion": Choice(("gini", "twoing")),
+        "epsilon": Real(0, 1, open_high=True),
+        "max_depth": Optional(Integer(1)),
+        "pruning": Choice(("none", "cost_complexity")),
+        "fast": Boolean(),
+    }
+    common = {"family": SimpleNamespace(without={}), "clash": lambda params: None}
+    table = {"bend": SimpleNamespace(**common, parameters=bend), "stump": SimpleNamespace(**common, parameters={})}
+    monkeypatch.setattr(config.keys, "algorithm_table", lambda: table)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, two_algorithms):
+    """Return a function that writes a file of a project, in its `configs` folder unless a folder is given."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(name, text):
+        path = tmp_path / name if "/" in name else tmp_path / "configs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def refuse(project):
+    """Return a function: the heads ("line:column message") of the problems of a configuration."""
+
+    def heads(text, *overrides, **options):
+        with pytest.raises(ConfigError) as caught:
+            config.load(project("x.yaml", text), overrides, **options)
+        assert caught.value.exit_code == 2
+        lines = str(caught.value).splitlines()
+        found = [line.removeprefix("configs/x.yaml:") for line in lines if re.match(r"configs/|--set|/", line)]
+        assert lines[-1] == f"{len(found)} error{'s' if len(found) > 1 else ''}."
+        return found
+
+    return heads
+
+
+def changed(old, new):
+    assert GOOD.count(old) == 1
+    return GOOD.replace(old, new)
+
+
+# What a good configuration becomes
+
+
+def test_a_configuration_becomes_a_frozen_experiment(project):
+    experiment = config.load(project("x.yaml", GOOD))
+    assert experiment == Experiment(
+        name="x",
+        seed=7,
+        title="A test",
+        datasets=(DatasetSpec("bupa"),),
+        algorithms=(AlgorithmSpec("bend", "bend", {"epsilon": 0.1}),),
+        cv=CVSpec("ordinary", folds=5, repeats=2),
+    )
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        experiment.seed = 8
+
+
+def test_what_is_left_out_has_the_defaults_of_the_model(project):
+    experiment = config.load(project("Bare Bones!.yaml", "version: 1\ndataset: bupa\nalgorithm: stump"))
+    assert experiment.name == "bare-bones"
+    assert (experiment.seed, experiment.title, experiment.published) == (1, "", ())
+    assert experiment.cv == CVSpec()
+    assert experiment.datasets == (DatasetSpec("bupa"),)
+
+
+def test_every_key_arrives_where_it_belongs(project, tmp_path):
+    project("data/My Data.csv", "class,a\n1,2\n")
+    text = """
+        version: 1
+        name: all-keys
+        datasets:
+          - bupa
+          - {name: dermatology, missing: impute, encoding: onehot, qualitative: [age, "2"]}
+          - {csv: "../data/My Data.csv", target: class, missing: drop}
+          - {csv: "../data/My Data.csv", target: a, name: again}
+        algorithms:
+          - stump
+          - {id: bend-2, name: bend, max_depth: none, pruning: none, fast: true}
+          - {name: bend, max_depth: 3, criterion: {grid: [gini, twoing]}, epsilon: {grid: [0, 1e-3, .5]}}
+        cv:
+          {scheme: nested, folds: 3, repeats: 4, tune: {folds: 5}, stratified: true, test_fraction: 0.3,
+           pruning_fraction: 0.2}
+        published: ["wickramarachchi2015:5.2", "manwani2012:II"]
+    """
+    experiment = config.load(project("x.yaml", text))
+    mine = str(tmp_path / "data" / "My Data.csv")
+    assert experiment.name == "all-keys"
+    assert experiment.datasets == (
+        DatasetSpec("bupa"),
+        DatasetSpec("dermatology", missing="impute", encoding="onehot", qualitative=("age", "2")),
+        DatasetSpec("my-data", csv=mine, target="class", missing="drop"),
+        DatasetSpec("again", csv=mine, target="a"),
+    )
+    assert experiment.algorithms == (
+        AlgorithmSpec("stump", "stump"),
+        AlgorithmSpec("bend", "bend-2", {"max_depth": None, "pruning": "none", "fast": True}),
+        AlgorithmSpec(
+            "bend", "bend", {"max_depth": 3}, {"criterion": ("gini", "twoing"), "epsilon": (0.0, 0.001, 0.5)}
+        ),
+    )
+    assert experiment.cv == CVSpec("nested", 3, 4, 5, True, 0.3, 0.2)
+    assert experiment.published == ("wickramarachchi2015:5.2", "manwani2012:II")
+
+
+def test_a_data_set_may_be_named_as_in_the_papers(project):
+    experiment = config.load(project("x.yaml", changed("dataset: bupa", "datasets: [BUPA, PIND, {name: HRT}]")))
+    assert [spec.name for spec in experiment.datasets] == ["bupa", "pima", "statlog_heart"]
+
+
+def test_equal_settings_written_differently_have_one_digest(project):
+    spellings = ["epsilon: 0", "epsilon: 0.0", "epsilon: 0e3", "epsilon: -0.0e0"]
+    digests = {config.load(project("x.yaml", changed("epsilon: 0.1", text))).digest() for text in spellings[:3]}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("grid", "values"),
+    [
+        ("{from: 0.05, to: 0.40, step: 0.01}", tuple(round(0.01 * k, 2) for k in range(5, 41))),
+        ("{from: 0, to: 0.3, step: 0.1}", (0.0, 0.1, 0.2, 0.3)),
+        ("{from: 0.1, to: 0.1, step: 1}", (0.1,)),
+        ("{from: 0, to: 0.9, step: 0.4}", (0.0, 0.4, 0.8)),
+        ("{from: 1e-3, to: 3e-3, step: 1e-3}", (0.001, 0.002, 0.003)),
+        ("[0.3, 0.1]", (0.3, 0.1)),
+    ],
+)
+def test_a_grid_holds_the_numbers_as_written_with_both_ends(grid, values, project):
+    text = changed("epsilon: 0.1", f"epsilon: {{grid: {grid}}}").replace("ordinary", "two_stage")
+    assert config.load(project("x.yaml", text)).algorithms[0].grid == {"epsilon": values}
+
+
+def test_a_grid_of_whole_numbers_stays_whole(project):
+    text = changed("epsilon: 0.1", "max_depth: {grid: {from: 1, to: 7, step: 3}}").replace("ordinary", "nested")
+    values = config.load(project("x.yaml", text)).algorithms[0].grid["max_depth"]
+    assert values == (1, 4, 7)
+    assert all(type(value) is int for value in values)
+
+
+@pytest.mark.parametrize(
+    ("written", "stratified"), [("scheme: ordinary", False), ("scheme: stratified", True), ("folds: 3", False)]
+)
+def test_the_scheme_says_whether_folds_are_stratified(written, stratified, project):
+    cv = config.load(project("x.yaml", changed("scheme: ordinary, folds: 5", written))).cv
+    assert cv.stratified is stratified
+
+
+def test_plain_data_is_checked_like_a_file(two_algorithms):
+    data = {"version": 1, "dataset": "bupa", "algorithm": {"name": "bend", "epsilon": 0}, "cv": {"folds": 3}}
+    assert config.from_mapping(data).algorithms[0].params == {"epsilon": 0.0}
+    data["cv"]["fold"] = 3
+    with pytest.raises(
+        ConfigError, match=r"^configuration: unknown key 'fold' in cv. Did you mean 'folds'\?\n1 error.$"
+    ):
+        config.from_mapping(data)
+
+
+def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorithms):
+    data = {"version": 1, "dataset": "bupa", "algorithm": "bend"}
+    changed = config.from_mapping(data, "Own Data", ["cv.folds=3", "algorithm.epsilon=0.5"])
+    assert (changed.name, changed.cv.folds, changed.algorithms[0].params) == ("own-data", 3, {"epsilon": 0.5})
+    with pytest.raises(ConfigError, match=r"^oblique tree: the key algorithm \(or algorithms\) is missing"):
+        config.from_mapping({"version": 1, "dataset": "bupa"}, where="oblique tree")
+    with pytest.raises(ConfigError, match=r"^--set cv.fold=3: unknown key 'fold' in cv"):
+        config.from_mapping(data, overrides=["cv.fold=3"])
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "head"),
+    [
+        ("version: 1\n", "", "1:1 the key version is missing; add 'version: 1'."),
+        ("version: 1", "version: 2", "1:10 version must be 1, the only format there is. Got 2."),
+        ("version: 1", "version: true", "1:10 version must be 1, the only format there is. Got True."),
+        ("title: A test", "title: [A]", "2:8 title must be a text. Got a list."),
+        ("title: A test", "name: A test", "2:7 name must be a short name of a-z, 0-9, '.', '_' and '-', such as"),
+        ("title: A test", "name: ../x", "2:7 name must be a short name of a-z, 0-9"),
+        ("seed: 7", "seed: -1", "3:7 seed must be a whole number, at least 0. Got -1."),
+        ("seed: 7", "seed: 1e3", "3:7 seed must be a whole number, at least 0. Got 1000.0."),
+        ("seed: 7", "seed: 99999999999999999999", "3:7 seed must be a whole number, at least 0. Got 1e+20."),
+        ("seed: 7", "seed:", "3:6 seed must be a whole number, at least 0. Got nothing."),
+        ("seed: 7", "sed: 7", "3:1 unknown key 'sed' in the configuration. Did you mean 'seed'?"),
+        (
+            "seed: 7",
+            "zzz: 7",
+            "3:1 unknown key 'zzz' in the configuration. Known: version, name, title, seed, dataset,",
+        ),
+        ("dataset: bupa\n", "", "1:1 the key dataset (or datasets) is missing."),
+        ("dataset: bupa", "dataset: bupaa", "4:10 unknown data set 'bupaa'. Did you mean 'bupa'"),
+        ("dataset: bupa", "dataset: 3", "4:10 data set must be a mapping of keys to values. Got 3."),
+        ("dataset: bupa", "dataset: {missing: drop}", "4:10 a data set needs a name or a csv."),
+        ("dataset: bupa", "datasets: bupa", "4:11 datasets must be a list of one or more. Got 'bupa'."),
+        ("dataset: bupa", "datasets: []", "4:11 datasets must be a list of one or more. Got an empty list."),
+        ("dataset: bupa", "datasets: [bupa, BUPA]", "4:18 data set 'bupa' is used twice (first at line 4)."),
+        ("dataset: bupa", "dataset: bupa\ndatasets: [wine]", "5:1 give either 'dataset' or 'datasets', not both."),
+        ("dataset: bupa", "dataset: {name: bupa, mising: drop}", "4:23 unknown key 'mising' in data set. Did you mean"),
+        (
+            "dataset: bupa",
+            "dataset: {name: bupa, missing: imputed}",
+            "4:32 missing must be one of 'error', 'drop', 'impute', 'keep'. Got 'imputed'. Did you mean 'impute'?",
+        ),
+        ("dataset: bupa", "dataset: {name: bupa, target: a}", "4:23 target goes with csv; a named data set knows its"),
+        ("dataset: bupa", "dataset: {name: bupa, qualitative: a}", "4:36 qualitative must be a list of one or more."),
+        ("dataset: bupa", "dataset: {name: bupa, qualitative: [1]}", "4:37 qualitative must be a text. Got 1."),
+        ("dataset: bupa", "dataset: {csv: no.csv, target: a}", "4:16 there is no file 'no.csv'."),
+        ("dataset: bupa", "dataset: {csv: x.yaml}", "4:11 a csv needs target, the name of its class column."),
+        ("dataset: bupa", "dataset: {csv: x.yaml, target: a, name: A}", "4:41 name must be a short name of a-z, 0-9"),
+        (
+            "dataset: bupa",
+            "dataset: {csv: x.yaml, target: a, name: wine}",
+            "4:41 'wine' is a data set of the catalogue; give this csv another name.",
+        ),
+        ("name: bend", "name: bent", "5:19 algorithm 'bent' is not known. Did you mean 'bend'?"),
+        ("name: bend", "name: [bend]", "5:19 algorithm a list is not known. Known: bend, stump."),
+        ("name: bend, ", "", "5:12 an algorithm needs a name."),
+        ("epsilon: 0.1", "epsilom: 0.1", "5:25 unknown key 'epsilom' in algorithm bend. Did you mean 'epsilon'?"),
+        ("epsilon: 0.1", "epsilon: 1", "5:34 epsilon of bend must be a number in [0, 1). Got 1."),
+        ("epsilon: 0.1", "epsilon: .nan", "5:34 epsilon of bend must be a number in [0, 1). Got nan."),
+        ("epsilon: 0.1", "epsilon: 1e400", "5:34 epsilon of bend must be a number in [0, 1). Got inf."),
+        ("epsilon: 0.1", "epsilon: '0.1'", "5:34 epsilon of bend must be a number in [0, 1). Got '0.1'."),
+        (
+            "epsilon: 0.1",
+            "epsilon: [0.1]",
+            "5:34 epsilon of bend is a list; write {grid: [...]} to let cross-validation",
+        ),
+        ("epsilon: 0.1", "epsilon: {}", "5:34 epsilon of bend must be one value or {grid: ...}."),
+        ("epsilon: 0.1", "max_depth: 0", "5:36 max_depth of bend must be a whole number, at least 1, or none. Got 0."),
+        ("epsilon: 0.1", "fast: yes", "5:31 fast of bend must be true or false. Got 'yes'."),
+        (
+            "epsilon: 0.1",
+            "criterion: ginni",
+            "5:36 criterion of bend must be one of 'gini', 'twoing'. Got 'ginni'. Did you mean 'gini'?",
+        ),
+        ("epsilon: 0.1", "id: Bad Id", "5:29 id must be a short name of a-z"),
+        (
+            "algorithm: {name: bend, epsilon: 0.1}",
+            "algorithms: [stump, stump]",
+            "5:21 algorithm id 'stump' is used twice (first at line 5).",
+        ),
+        (
+            "epsilon: 0.1",
+            "epsilon: {grid: [0.1, 0.2]}",
+            "5:25 epsilon of bend is a grid, and scheme ordinary chooses nothing; use scheme nested or two_stage.",
+        ),
+        ("cv: {", "cv: ordinary # {", "6:5 cv must be a mapping of keys to values. Got 'ordinary'."),
+        (
+            "scheme: ordinary",
+            "scheme: two-stage",
+            "6:14 cv.scheme must be one of 'ordinary', 'stratified', 'nested', 'two_stage', 'monte_carlo', 'split'. "
+            "Got 'two-stage'. Did you mean 'two_stage'?",
+        ),
+        ("folds: 5", "folds: 1", "6:31 cv.folds must be a whole number, at least 2. Got 1."),
+        ("folds: 5", "fold: 5", "6:24 unknown key 'fold' in cv. Did you mean 'folds'?"),
+        ("repeats: 2", "repeats: 0", "6:43 cv.repeats must be a whole number from 1 to 10000. Got 0."),
+        ("repeats: 2", "tune: {folds: 1}", "6:48 cv.tune.folds must be a whole number, at least 2. Got 1."),
+        ("repeats: 2", "tune: {repeats: 1}", "6:41 unknown key 'repeats' in cv.tune. Known: folds."),
+        ("repeats: 2", "test_fraction: 1", "6:49 cv.test_fraction must be a number in (0, 1). Got 1."),
+        ("repeats: 2", "pruning_fraction: 0", "6:52 cv.pruning_fraction must be a number in (0, 1). Got 0."),
+        ("repeats: 2", "stratified: yes", "6:46 cv.stratified must be true or false. Got 'yes'."),
+        ("repeats: 2", "stratified: true", "6:34 cv.stratified contradicts scheme ordinary; leave it out."),
+        ("seed: 7", "published: 5.2", "3:12 published must be a list of one or more. Got 5.2."),
+        ("seed: 7", "published: [5.2]", "3:13 published must be a text. Got 5.2."),
+        (
+            "seed: 7",
+            "published: ['wickramarachchi2015:5.22']",
+            "3:13 unknown published table 'wickramarachchi2015:5.22'. Did you mean 'wickramarachchi2015:5.2'",
+        ),
+        (
+            "seed: 7",
+            "published: ['wickramarachchi2015:5.5']",
+            "3:13 published table wickramarachchi2015:5.5 holds numbers",
+        ),
+    ],
+)
+def test_each_mistake_is_one_sentence_at_its_place(old, new, head, refuse):
+    found = refuse(changed(old, new))
+    assert len(found) == 1
+    assert found[0].startswith(head), found[0]
+
+
+@pytest.mark.parametrize(
+    ("grid", "head"),
+    [
+        ("[]", "the grid of epsilon of bend must be a list of one or more. Got an empty list."),
+        ("0.1", "the grid of epsilon of bend must be a list of one or more. Got 0.1."),
+        ("[0.1, 1.5]", "epsilon of bend must be a number in [0, 1). Got 1.5."),
+        ("{from: 0.4, to: 0.1, step: 0.1}", "the grid of epsilon of bend is not usable: to is below from."),
+        ("{from: 0, to: 0.5, step: 0}", "the grid of epsilon of bend: step must be a number in (0, inf). Got 0."),
+        ("{from: 0, to: 0.5, step: -0.1}", "the grid of epsilon of bend: step must be a number in (0, inf). Got -0.1."),
+        ("{from: 0, to: 0.5, step: 1e-300}", "the grid of epsilon of bend is not usable: more than 10000 values."),
+        ("{from: 0, to: .inf, step: 1}", "the grid of epsilon of bend: to must be a number in (-inf, inf). Got inf."),
+        ("{from: 0, to: 0.5}", "the grid of epsilon of bend needs step."),
+        ("{to: 0.5}", "the grid of epsilon of bend needs from and step."),
+        ("{from: 0, to: 2, step: 0.5}", "epsilon of bend must be a number in [0, 1). Got 1.0."),
+        (
+            "{from: 0, too: 0.5, to: 0.5, step: 0.5}",
+            "unknown key 'too' in the grid of epsilon of bend. Did you mean 'to'?",
+        ),
+    ],
+)
+def test_a_grid_that_cannot_be_searched_is_refused(grid, head, refuse):
+    found = refuse(changed("epsilon: 0.1", f"epsilon: {{grid: {grid}}}").replace("ordinary", "nested"))
+    assert len(found) == 1
+    assert found[0].partition(" ")[2] == head
+
+
+def test_a_misspelt_grid_is_one_problem(refuse):
+    found = refuse(changed("epsilon: 0.1", "epsilon: {gird: [0.1]}"))
+    assert found == ["5:35 unknown key 'gird' in epsilon of bend. Did you mean 'grid'?"]
+
+
+def test_grids_that_make_too_many_combinations_are_refused(refuse):
+    big = "{grid: {from: 1, to: 1000, step: 1}}"
+    text = changed("epsilon: 0.1", f"max_depth: {big}, epsilon: {{grid: {{from: 0, to: 0.5, step: 0.01}}}}")
+    assert refuse(text.replace("ordinary", "nested")) == [
+        "5:12 the grids of bend make 51000 combinations, 10000 are allowed."
+    ]
+
+
+def test_all_problems_are_reported_at_once_in_the_order_of_the_file(refuse):
+    text = "version: 2\nseed: x\nseed: 1\ndataset: bupaa\nalgorithm: {name: bend, epsilom: 1}\ncv: {folds: 1, 3: 4}\n"
+    assert [head.partition(" ")[0] for head in refuse(text)] == ["1:10", "2:7", "3:1", "4:10", "5:25", "6:13", "6:16"]
+
+
+def test_the_error_is_a_block_with_source_lines_and_markers(project):
+    path = project("x.yaml", changed("epsilon: 0.1", "epsilom: 0.1").replace("folds: 5", "folds: 1"))
+    with pytest.raises(ConfigError) as caught:
+        config.load(path)
+    assert str(caught.value).splitlines() == [
+        "configs/x.yaml:5:25 unknown key 'epsilom' in algorithm bend. Did you mean 'epsilon'?",
+        "    5 | algorithm: {name: bend, epsilom: 0.1}",
+        "                                ^^^^^^^",
+        "configs/x.yaml:6:31 cv.folds must be a whole number, at least 2. Got 1.",
+        "    6 | cv: {scheme: ordinary, folds: 1, repeats: 2}",
+        "                                      ^",
+        "2 errors.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b", "just words", "# nothing"])
+def test_a_configuration_that_is_no_mapping_is_refused(text, refuse):
+    assert "a configuration is a mapping of keys to values. Got" in refuse(text)[0]
+
+
+# extends
+
+
+def test_extends_merges_mappings_and_replaces_lists_and_scalars(project):
+    project("far.yaml", "version: 1\nname: far\ntitle: Far\nseed: 3\ncv: {folds: 4, repeats: 6}\n")
+    project(
+        "near.yaml", "extends: far.yaml\ndatasets: [bupa, wine]\nalgorithm: {name: bend, epsilon: 0.1}\ncv: {folds: 5}"
+    )
+    text = "extends: near.yaml\ndatasets: [iris]\nalgorithm: {criterion: twoing}\ncv: {tune: {folds: 3}}"
+    experiment = config.load(project("x.yaml", text))
+    assert experiment.name == "x"  # a base does not give its name away
+    assert (experiment.title, experiment.seed) == ("Far", 3)
+    assert experiment.datasets == (DatasetSpec("iris"),)
+    assert experiment.algorithms[0].params == {"criterion": "twoing", "epsilon": 0.1}
+    assert experiment.cv == CVSpec(folds=5, repeats=6, tune_folds=3)
+
+
+def test_one_data_set_takes_the_place_of_several_in_the_base(project):
+    project("base.yaml", "version: 1\ndatasets: [bupa, wine]\nalgorithms: [stump, bend]")
+    experiment = config.load(project("x.yaml", "extends: base.yaml\ndataset: iris\nalgorithm: stump"))
+    assert experiment.datasets == (DatasetSpec("iris"),)
+    assert experiment.algorithms == (AlgorithmSpec("stump", "stump"),)
+
+
+def test_problems_of_a_base_are_shown_in_the_base(project):
+    project("sub/base.yaml", "version: 1\ndataset: bupa\ncv: {fold: 3}")
+    path = project("x.yaml", "extends: ../sub/base.yaml\nalgorithm: stumpp\n")
+    with pytest.raises(ConfigError) as caught:
+        config.load(path)
+    heads = [line for line in str(caught.value).splitlines() if ".yaml:" in line]
+    assert heads == [
+        "configs/x.yaml:2:12 algorithm 'stumpp' is not known. Did you mean 'stump'?",
+        "sub/base.yaml:3:6 unknown key 'fold' in cv. Did you mean 'folds'?",
+    ]
+
+
+def test_a_circle_of_extends_is_refused(project):
+    project("a.yaml", "extends: b.yaml")
+    path = project("b.yaml", "extends: a.yaml")
+    with pytest.raises(ConfigError, match=r"a.yaml:1:10 extends 'b.yaml' comes back to a file that extends this one."):
+        config.load(path)
+    with pytest.raises(ConfigError, match=r"own.yaml:1:10 extends 'own.yaml' comes back"):
+        config.load(project("own.yaml", "extends: own.yaml"))
+
+
+def test_a_chain_of_extends_without_end_is_refused(project):
+    for k in range(composing.MAX_CHAIN + 5):
+        project(f"c{k}.yaml", f"extends: c{k + 1}.yaml")
+    with pytest.raises(ConfigError, match="goes on for over 20 files"):
+        config.load("configs/c0.yaml")
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("[a.yaml]", "1:10 extends must be the path of one file. Got a list."),
+        ("none.yaml", "1:10 there is no file 'none.yaml'."),
+        ('"a\\tb\\n"', "1:10 there is no file 'a\\tb\\n'."),
+        ("../../out.yaml", "1:10 '../../out.yaml' lies outside the project folder"),
+        ("/etc/hostname", "1:10 '/etc/hostname' lies outside the project folder"),
+    ],
+)
+def test_extends_that_cannot_be_followed_is_refused(written, says, refuse):
+    assert refuse(f"extends: {written}\n")[0].startswith(says)
+
+
+# Paths
+
+
+def test_no_path_leaves_the_project_folder_unasked(project, refuse, tmp_path):
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.csv"
+    outside.write_text("class,a\n1,2\n")
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "link.csv").symlink_to(outside)
+    for written in (str(outside), f"../../{outside.name}", "link.csv"):
+        text = changed("dataset: bupa", f"dataset: {{csv: {written!r}, target: class}}")
+        (head,) = refuse(text)
+        assert head == (
+            f"4:16 {strict_yaml.shown(written)} lies outside the project folder {tmp_path}; "
+            "move it inside, or run with --allow-outside."
+        )
+        allowed = config.load(project("x.yaml", text), allow_outside=True)
+        assert allowed.datasets[0].csv == str(outside)
+
+
+def test_a_path_may_be_absolute_inside_the_project_folder(project):
+    inside = project("data/mine.csv", "class,a\n1,2\n")
+    text = changed("dataset: bupa", f"dataset: {{csv: {str(inside)!r}, target: class}}")
+    assert config.load(project("x.yaml", text)).datasets[0].csv == str(inside)
+
+
+def test_a_path_typed_on_the_command_line_starts_at_the_current_folder_and_is_trusted(project, tmp_path, monkeypatch):
+    path = project("x.yaml", GOOD)
+    mine = project("elsewhere/mine.csv", "class,a\n1,2\n")
+    monkeypatch.chdir(mine.parent)
+    experiment = config.load(path, ["dataset={csv: mine.csv, target: class}"])
+    assert experiment.datasets == (DatasetSpec("mine", csv=str(mine), target="class"),)
+
+
+def test_a_text_that_is_no_path_is_refused(refuse):
+    long = "x/" * 3000
+    (head,) = refuse(changed("dataset: bupa", f"dataset: {{csv: {long}, target: class}}"))
+    assert re.match(r"4:16 (there is no file 'x/x|'x/x\S+' is not a path)", head)
+
+
+@pytest.mark.parametrize(
+    ("file", "here", "root"),
+    [
+        ("p/configs/x.yaml", ".", "p"),
+        ("p/configs/reproduce/x.yaml", ".", "p"),
+        ("p/a/b/x.yaml", "p", "p"),
+        ("p/a/b/x.yaml", "q", "p/a/b"),
+    ],
+)
+def test_the_project_folder_follows_from_the_place_of_the_file(file, here, root, tmp_path, monkeypatch):
+    (tmp_path / here).mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path / here)
+    assert composing.project_root(tmp_path / file) == tmp_path / root
+
+
+# --set
+
+
+@pytest.mark.parametrize(
+    ("override", "check"),
+    [
+        ("cv.repeats=3", lambda e: e.cv.repeats == 3),
+        ("cv.tune.folds=4", lambda e: e.cv.tune_folds == 4),
+        ("cv={scheme: split}", lambda e: e.cv == CVSpec("split")),
+        ("seed=12", lambda e: e.seed == 12),
+        ("title=a = b", lambda e: e.title == "a = b"),
+        ("algorithm.epsilon=1e-3", lambda e: e.algorithms[0].params == {"epsilon": 0.001}),
+        ("algorithms.0.epsilon=0.2", lambda e: e.algorithms[0].params == {"epsilon": 0.2}),
+        ("algorithm=stump", lambda e: e.algorithms == (AlgorithmSpec("stump", "stump"),)),
+        ("algorithms=[stump, bend]", lambda e: [a.id for a in e.algorithms] == ["stump", "bend"]),
+        ("datasets=[bupa, wine]", lambda e: [d.name for d in e.datasets] == ["bupa", "wine"]),
+        ("dataset=wine", lambda e: [d.name for d in e.datasets] == ["wine"]),
+        ("dataset.missing=drop", lambda e: e.datasets == (DatasetSpec("bupa", missing="drop"),)),
+        (" cv.repeats = 3", lambda e: e.cv.repeats == 3),
+    ],
+)
+def test_set_changes_one_key(override, check, project):
+    assert check(config.load(project("x.yaml", GOOD), [override]))
+
+
+def test_set_is_applied_in_order_and_reaches_into_grids_and_lists(project):
+    overrides = [
+        "cv.scheme=nested",
+        "algorithms=[stump, bend]",
+        "algorithms.1.epsilon={grid: {from: 0, to: 0.2, step: 0.1}}",
+        "algorithms.1.epsilon.grid.to=0.1",
+        "algorithms.1.max_depth=none",
+    ]
+    algorithms = config.load(project("x.yaml", GOOD), overrides).algorithms
+    assert algorithms[1] == AlgorithmSpec("bend", "bend", {"max_depth": None}, {"epsilon": (0.0, 0.1)})
+
+
+@pytest.mark.parametrize(
+    ("override", "says"),
+    [
+        ("cv.repeat=2", "unknown key 'repeat' in cv. Did you mean 'repeats'?"),
+        ("cvv.repeats=2", "unknown key 'cvv' in the configuration. Did you mean 'cv'?"),
+        ("cv.folds=1", "cv.folds must be a whole number, at least 2. Got 1."),
+        ("algorithm.epsilom=2", "unknown key 'epsilom' in algorithm bend. Did you mean 'epsilon'?"),
+        ("dataset=bupaa", "unknown data set 'bupaa'. Did you mean 'bupa'"),
+        ("algorithms.1.epsilon=0.1", "the list of 1 has no item '1'; items are counted from 0."),
+        ("algorithms.first.epsilon=0.1", "the list of 1 has no item 'first'; items are counted from 0."),
+        ("seed.x=1", "7 has no key 'x'."),
+        ("extends=base.yaml", "extends works only inside a file."),
+        ("cv.repeats", "must be KEY=VALUE, as in cv.repeats=2."),
+        ("=2", "must be KEY=VALUE, as in cv.repeats=2."),
+        ("cv..repeats=2", "must be KEY=VALUE, as in cv.repeats=2."),
+        ("seed=[1", "not valid YAML: expected ',' or ']'"),
+        ("seed=*x", "alias '*x' is not allowed; repeat the value."),
+        ("seed=1\0", "character 0x00 is not allowed in YAML."),
+    ],
+)
+def test_a_bad_set_is_refused_under_its_own_name(override, says, refuse):
+    (head,) = refuse(GOOD, override)
+    assert head.startswith(f"--set {override}: ".replace("\0", " ") + says), head
+
+
+def test_set_says_which_when_there_are_several_algorithms(refuse):
+    text = changed("algorithm: {name: bend, epsilon: 0.1}", "algorithms: [stump, bend]")
+    assert refuse(text, "algorithm.epsilon=0.1") == [
+        "--set algorithm.epsilon=0.1: there are 2 algorithms; say which, as in algorithms.0.epsilon."
+    ]
+
+
+# Bundled configurations
+
+
+@pytest.mark.parametrize("name", ["bupa_hhgdt", "bupa_hhgdt.yaml", "configs/bupa_hhgdt.yaml", "configs/bupa_hhgdt"])
+def test_a_bundled_configuration_is_found_by_name_from_any_folder(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert composing.resolve(name) == resources.folder("configs").resolve() / "bupa_hhgdt.yaml"
+
+
+def test_a_file_comes_before_a_bundled_configuration_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "smoke.yaml").write_text("")
+    assert composing.resolve("smoke.yaml") == tmp_path / "smoke.yaml"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("bupa_hgdt", r"no configuration 'bupa_hgdt': neither a file nor .* Did you mean 'bupa_hhgdt'"),
+        ("zzzzzz", r"Bundled: .*bupa_gdt, bupa_hhgdt, .*hhcart_small, .*reproduce/chapter3, "),
+        ("x" * 5000, r"no configuration 'xxx"),
+        ("a\0b", r"no configuration 'a\\x00b'"),
+        ("/", r"no configuration '/'"),
+    ],
+)
+def test_an_unknown_configuration_is_refused_with_close_names(name, says):
+    with pytest.raises(ConfigError, match=says):
+        composing.resolve(name)
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_every_bundled_configuration_is_valid(path):
+    experiment = config.load(path)
+    assert experiment.name == path.stem
+    assert experiment.title
+
+
+def test_bupa_hhgdt_is_the_two_stage_experiment_of_table_5_2():
+    experiment = config.load("bupa_hhgdt")
+    assert experiment.cv == CVSpec("two_stage", folds=10, repeats=10, tune_folds=10)
+    (algorithm,) = experiment.algorithms
+    assert algorithm.name == "hhgdt"
+    epsilons = algorithm.grid["epsilon"]
+    assert len(epsilons) == 36
+    assert (epsilons[0], epsilons[-1]) == (0.05, 0.4)
+    assert experiment.published == ("wickramarachchi2015:5.2",)
+
+
+def test_gdt_and_hhgdt_on_bupa_share_data_folds_and_grid():
+    hhgdt, gdt = config.load("bupa_hhgdt"), config.load("bupa_gdt")
+    assert (hhgdt.seed, hhgdt.cv, hhgdt.datasets) == (gdt.seed, gdt.cv, gdt.datasets)
+    assert hhgdt.algorithms[0].grid == gdt.algorithms[0].grid
+
+
+def test_chapter3_covers_the_fourteen_sets_of_table_3_1():
+    from oblique_cli.published.reading import dataset_code, numbers
+
+    chapter, shuttle = config.load("reproduce/chapter3"), config.load("reproduce/chapter3_shuttle")
+    codes = {dataset_code("wickramarachchi2015", d.name) for d in (*chapter.datasets, *shuttle.datasets)}
+    assert codes == {number.dataset for number in numbers("wickramarachchi2015", "3.1")}
+    assert len(codes) == 14
+    assert chapter.cv == CVSpec("ordinary", folds=5, repeats=10, pruning_fraction=0.1)
+    assert (shuttle.cv.scheme, shuttle.cv.repeats) == ("split", 10)
+    assert shuttle.algorithms == chapter.algorithms
+
+
+def test_a_folder_of_data_may_be_named_and_is_no_part_of_the_content(project, refuse, tmp_path):
+    (tmp_path / "data").mkdir()
+    named = config.load(project("x.yaml", GOOD + "data_dir: ../data\n"))
+    assert named.data_dir == str(tmp_path / "data")
+    assert named.digest() == config.load(project("x.yaml", GOOD)).digest()
+    assert "there is no folder '../nowhere'." in refuse(GOOD + "data_dir: ../nowhere\n")[0]
+    assert "lies outside the project folder" in refuse(GOOD + "data_dir: /\n")[0]
+
+
+def test_the_template_works_once_its_csv_exists(tmp_path):
+    template = tmp_path / "own_csv.yaml"
+    template.write_text(EXAMPLE.read_text())
+    with pytest.raises(ConfigError, match=r"there is no file 'my\.csv'"):
+        config.load(template)
+    (tmp_path / "my.csv").write_text("a,b,class\n1,2,x\n3,4,y\n")
+    experiment = config.load(template)
+    assert experiment.datasets[0].csv == str(tmp_path / "my.csv")
+    assert [algorithm.id for algorithm in experiment.algorithms][-2:] == ["hhgdt-fixed", "hhgdt-tuned"]
+
+
+# The schema for editors
+
+
+def as_plain(text):
+    return strict_yaml.parse(strict_yaml.YamlSource("text", text), strict_yaml.Problems()).plain()
+
+
+@pytest.fixture(scope="module")
+def validator():
+    schema = config.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("path", [*CONFIGS, EXAMPLE], ids=lambda path: path.stem)
+def test_every_bundled_configuration_obeys_the_schema(path, validator):
+    validator.validate(as_plain(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("version: 1", "version: 2"),
+        ("version: 1", ""),
+        ("dataset: bupa", ""),
+        ("dataset: bupa", "dataset: bupaa"),
+        ("dataset: bupa", "dataset: bupa\ndatasets: [wine]"),
+        ("dataset: bupa", "dataset: {csv: x.csv}"),
+        ("dataset: bupa", "dataset: {name: bupa, mising: drop}"),
+        ("name: hhgdt", "name: hhgtd"),
+        ("  tau: 0", "  tauu: 0"),
+        ("  tau: 0", "  tau: yes"),
+        ("step: 0.01", "step: 0"),
+        ("to: 0.40, ", ""),
+        ("folds: 10, repeats", "folds: 1, repeats"),
+        ("scheme: two_stage", "scheme: two-stage"),
+        ("seed: 20260101", "seed: -1"),
+        (":5.2", ":5.22"),
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(old, new, validator, tmp_path):
+    text = (resources.folder("configs") / "bupa_hhgdt.yaml").read_text()
+    assert old in text
+    bad = text.replace(old, new, 1)
+    assert not validator.is_valid(as_plain(bad))
+    path = tmp_path / "bad.yaml"
+    path.write_text(bad)
+    with pytest.raises(ConfigError):
+        config.load(path)
+
+
+def test_the_schema_and_the_reader_know_the_same_keys():
+    properties = config.schema()["properties"]
+    assert set(properties) == set(config.keys.KEYS)
+    assert set(properties["cv"]["properties"]) == {*config.keys.CV, "tune"}
+
+
+# Whatever the input
+
+
+def mutated(text, rng):
+    """Return `text` after one to four small accidents."""
+    data = bytearray(text.encode())
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(data) + 1)
+        accident = rng.randrange(6)
+        if accident == 0 and at < len(data):
+            data[at] ^= 1 << rng.randrange(8)
+        elif accident == 1:
+            del data[at : at + rng.randint(1, 12)]
+        elif accident == 2:
+            data[at:at] = rng.choice(
+                [b"\0", b"\t", b"&a ", b"*a ", b"!!x ", b"[", b"{", b"'", b": ", b"- ", b"\n", b"\xff"]
+            )
+        elif accident == 3:
+            data[at:at] = rng.choice([b"1e400", b".nan", b"-1", b"null", b"99999999999999999999", b'"\\0"', b"true"])
+        else:
+            lines = bytes(data).splitlines(keepends=True)
+            line = rng.randrange(len(lines)) if lines else 0
+            lines[line:line] = lines[line : line + 1] if accident == 4 else [b"? "]
+            data = bytearray(b"".join(lines))
+    return bytes(data)
+
+
+def test_a_damaged_configuration_raises_nothing_but_a_configuration_error(project, tmp_path):
+    project("my.csv", "class,a\n1,2\n")
+    full = """
+version: 1
+datasets: [bupa, {name: wine, missing: drop, qualitative: [a, b]}, {csv: my.csv, target: class, name: own}]
+algorithms:
+  - {id: one, name: bend, epsilon: {grid: {from: 0.05, to: 0.4, step: 0.01}}, max_depth: 3}
+  - {name: bend, criterion: {grid: [gini, twoing]}, fast: true}
+  - stump
+cv: {scheme: nested, folds: 5, repeats: 2, tune: {folds: 3}, pruning_fraction: 0.1}
+published: ["wickramarachchi2015:5.2"]
+"""
+    path = project("x.yaml", full)
+    config.load(path)
+    rng = random.Random(20260101)
+    refused = 0
+    for _ in range(500):
+        path.write_bytes(mutated(full, rng))
+        try:
+            config.load(path, ["seed=3"])
+        except ConfigError as error:
+            refused += 1
+            assert re.match(r"configs/x.yaml(:\d+:\d+)? ", str(error)), str(error)
+            assert str(error).isprintable() or set(c for c in str(error) if not c.isprintable()) == {"\n"}
+    assert refused > 300
+
+
+def test_yaml_as_pyyaml_reads_it_would_have_changed_the_meaning():
+    # The reason for a reader of our own, on record.
+    assert yaml.safe_load("[1e-3, no, 12:30]") == ["1e-3", False, 750]
+    assert as_plain("[1e-3, no, 12:30]") == [0.001, "no", "12:30"]

@@ -1,0 +1,486 @@
+"""The compiled search finds the split that trying everything finds; criteria agree with the textbook."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from contracts import CRITERION_NAMES, NATIVE_NAMES, REAL_SETS, grow, real_set
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import gains, naive_search, reflected_axes
+
+import oblique_cli._core as _core
+from oblique_cli import published
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, best_split
+from oblique_cli.tree.stopping import Stopping
+
+
+class Given(Proposer):
+    """Proposes the groups it was made with."""
+
+    def __init__(self, groups=()):
+        self.groups = groups
+
+    def propose(self, node, rng):
+        yield from self.groups
+
+
+def search(X, y, weights, n_classes, criterion, groups, min_leaf=1.0, ties="tolerant", exhaustive=False):
+    node = Node(np.ascontiguousarray(X), y.astype(np.int32), weights, n_classes, 0, criterion, ties)
+    return best_split(node, Given(groups), np.random.default_rng(0), min_leaf, exhaustive)
+
+
+def unit(v):
+    return v / np.linalg.norm(v)
+
+
+def random_features(rng, n, p):
+    """Columns of every awkward kind: continuous, few values, constant, duplicated, shifted, repeated rows."""
+    X = rng.normal(size=(n, p))
+    for j in range(p):
+        kind = rng.integers(7)
+        if kind == 1:
+            X[:, j] = rng.integers(0, 5, n)
+        elif kind == 2:
+            X[:, j] = rng.integers(-2, 2)
+        elif kind == 3:
+            X[:, j] = X[:, 0]
+        elif kind == 4:
+            X[:, j] = 1000.0 + np.round(X[:, j], 1)
+        elif kind == 5:
+            X[:, j] = np.exp(3.0 * X[:, j])
+    return X[rng.integers(0, n, n)] if rng.random() < 0.3 else X
+
+
+def random_node(rng):
+    n = int(rng.choice([rng.integers(2, 10), rng.integers(10, 40), rng.integers(40, 150), rng.integers(150, 601)]))
+    p, n_classes = int(rng.integers(1, 5)), int(rng.integers(2, 9))
+    X = random_features(rng, n, p)
+    y = rng.integers(0, n_classes, n)
+    if rng.random() < 0.5:  # labels that a plane explains in part
+        z = X @ rng.normal(size=p)
+        share = np.argsort(np.argsort(z)) * n_classes // n
+        y = np.where(rng.random(n) < 0.8, share, y)
+    weights = [None, rng.integers(1, 4, n).astype(float), rng.uniform(1.0, 5.0, n)][rng.integers(3)]
+    if weights is not None:
+        weights /= weights.min()
+    return X, y, weights, n_classes
+
+
+def random_groups(rng, X):
+    """Groups of candidates, the directions they stand for, and the thresholds if they are given."""
+    p = X.shape[1]
+    kind = rng.integers(4)
+    if kind == 0:
+        return [Candidates.axes()], np.eye(p), None
+    if kind == 1:
+        groups, directions = [], []
+        for _ in range(rng.integers(1, 3)):
+            u = rng.normal(size=p)
+            if p > 1 and rng.random() < 0.5:
+                u[rng.integers(p)] = 0.0  # an axis that the reflection leaves where it was
+            u = unit(u)
+            groups.append(Candidates.reflection(u))
+            directions.append(reflected_axes(u))
+            if rng.random() < 0.3:
+                groups.append(Candidates.axes())
+                directions.append(np.eye(p))
+        return groups, np.vstack(directions), None
+    integral = rng.integers(-2, 3, (3, p)).astype(float)  # projections of few values have ties
+    integral[np.all(integral == 0.0, axis=1)] = 1.0
+    D = np.array([unit(h) for h in np.vstack([rng.normal(size=(2, p)), integral])])
+    if kind == 2:
+        return [Candidates.directions(D)], D, None
+    Z = np.sort(X @ D.T, axis=0)
+    at = rng.integers(0, len(X) - 1)
+    thresholds = 0.5 * (Z[at] + Z[at + 1])
+    clear = Z[at + 1] - Z[at] > 1e-6
+    thresholds[~clear] = Z[0][~clear] - 1.0  # a plane with all rows on one side
+    return [Candidates.directions(D, thresholds)], D, thresholds
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_the_search_equals_trying_everything(criterion):
+    for seed in range(600):
+        rng = np.random.default_rng([seed, CRITERION_NAMES.index(criterion)])
+        X, y, weights, n_classes = random_node(rng)
+        groups, directions, thresholds = random_groups(rng, X)
+        min_leaf = float(rng.choice([1.0, 1.0, 2.5]))
+        expected = naive_search(X, y, weights, n_classes, criterion, directions, thresholds, min_leaf)
+        for exhaustive in (False, True):
+            found = search(X, y, weights, n_classes, criterion, groups, min_leaf, exhaustive=exhaustive)
+            where = f"seed {seed}, exhaustive {exhaustive}"
+            if expected is None:
+                assert found is None, where
+                continue
+            assert found is not None, where
+            assert found.gain == pytest.approx(expected.gain, rel=1e-10, abs=1e-13), where
+            assert found.order == expected.order, where
+            assert ((X @ found.coef <= found.threshold) == expected.goes_left).all(), where
+            np.testing.assert_allclose(found.coef, directions[expected.order], atol=1e-14, err_msg=where)
+            if thresholds is None:
+                slack = 1e-12 * (1.0 + np.abs(X).max())
+                middle = 0.5 * (expected.low + expected.high)
+                assert found.threshold == pytest.approx(middle, rel=1e-12, abs=slack), where
+            else:
+                assert found.threshold == thresholds[expected.order], where
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_sorting_every_direction_gives_the_same_split_to_the_bit(criterion):
+    for seed in range(200):
+        rng = np.random.default_rng([2, seed])
+        X, y, weights, n_classes = random_node(rng)
+        groups, _, _ = random_groups(rng, X)
+        quick = search(X, y, weights, n_classes, criterion, groups)
+        slow = search(X, y, weights, n_classes, criterion, groups, exhaustive=True)
+        assert (quick is None) == (slow is None), seed
+        if quick is not None:
+            assert quick.order == slow.order and quick.threshold == slow.threshold, seed
+            assert quick.gain == pytest.approx(slow.gain, rel=1e-13), seed
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_sorting_gives_the_same_split_at_large_nodes_whatever_the_weights(criterion):
+    # Bounds are taken in lower precision than values, which matters where counts are large and gains small.
+    for seed in range(15):
+        rng = np.random.default_rng([9, seed])
+        n, n_classes = int(10 ** rng.uniform(3.0, 4.3)), int(rng.integers(2, 12))
+        X = random_features(rng, n, 2)
+        y = np.argsort(np.argsort(X @ rng.normal(size=2))) * n_classes // n
+        y = np.where(rng.random(n) < rng.choice([0.0, 0.5, 0.999]), y, rng.integers(0, n_classes, n))
+        if seed % 3 == 0:
+            y = np.where(rng.random(n) < 0.99, 0, y)  # rare classes: tiny gains
+        weights = [None, rng.uniform(1.0, 5.0, n), 10.0 ** rng.uniform(0.0, 6.0, n)][seed % 3]
+        if weights is not None:
+            weights /= weights.min()
+        groups, _, _ = random_groups(rng, X)
+        quick = search(X, y, weights, n_classes, criterion, groups)
+        slow = search(X, y, weights, n_classes, criterion, groups, exhaustive=True)
+        assert (quick is None) == (slow is None), seed
+        if quick is not None:
+            assert (quick.order, quick.threshold) == (slow.order, slow.threshold), seed
+
+
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_a_whole_tree_is_the_same_when_every_direction_is_sorted(name, criterion):
+    options = {"tau": 0.05, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
+    sorted_directions = np.zeros(2)
+    for data in map(real_set, REAL_SETS):
+        quick, slow = (
+            _core.grow(
+                *(data.X, data.y, None, len(data.classes), name, criterion),
+                *(2.0, 0.0, -1, 1.0, False, exhaustive),
+                **options,
+            )
+            for exhaustive in (False, True)
+        )
+        for field in ("left", "right", "weights", "thresholds", "counts", "gains"):
+            np.testing.assert_array_equal(quick[field], slow[field], err_msg=f"{data.name}: {field}")
+        sorted_directions += quick["refined"], slow["refined"]
+    if name != "gdt":  # which searches no direction
+        assert sorted_directions[0] < sorted_directions[1]  # the bounds dismissed some
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_strict_ties_find_the_best_score_too(criterion):
+    for seed in range(200):
+        rng = np.random.default_rng([3, seed])
+        X, y, weights, n_classes = random_node(rng)
+        expected = naive_search(X, y, weights, n_classes, criterion, np.eye(X.shape[1]), strict=True)
+        found = search(X, y, weights, n_classes, criterion, [Candidates.axes()], ties="strict")
+        assert (found is None) == (expected is None), seed
+        if found is None:
+            continue
+        w = np.ones(len(y)) if weights is None else weights
+        goes_left = X @ found.coef <= found.threshold
+        left, totals = (np.bincount(y[rows], w[rows], n_classes) for rows in (goes_left, slice(None)))
+        best = gains(left[None], totals, criterion)[0]
+        assert best == pytest.approx(found.gain, rel=1e-10, abs=1e-13), seed
+        assert found.gain == pytest.approx(expected.gain, rel=2e-9), seed
+
+
+# The tie rule
+
+
+def test_the_first_of_equal_directions_wins():
+    X = np.array([[0.0, 5.0], [1.0, 7.0]])
+    y = np.array([0, 1])
+    assert search(X, y, None, 2, "gini", [Candidates.axes()]).order == 0
+    D = np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert search(X, y, None, 2, "gini", [Candidates.directions(D)]).coef.tolist() == [0.0, 1.0]
+
+
+def test_the_lower_of_equal_thresholds_wins():
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    found = search(X, np.array([0, 1, 1, 0]), None, 2, "gini", [Candidates.axes()])
+    assert found.threshold == 0.5
+
+
+def test_a_score_better_by_less_than_the_tolerance_does_not_win():
+    # Each feature puts one row on the wrong side; the row that the second feature misplaces weighs less by 1e-11.
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    y = np.array([0, 0, 0, 1, 1, 1])
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + 1e-11])
+    tolerant = search(X, y, weights, 2, "gini", [Candidates.axes()])
+    strict = search(X, y, weights, 2, "gini", [Candidates.axes()], ties="strict")
+    assert (tolerant.order, strict.order) == (0, 1)
+    assert strict.gain > tolerant.gain
+
+
+def test_values_closer_than_the_tolerance_are_one_value():
+    X = np.array([[0.0], [1.0], [1.0 + 1e-12], [2.0]])
+    y = np.array([0, 0, 1, 1])
+    assert search(X, y, None, 2, "gini", [Candidates.axes()]).gain == pytest.approx(1 / 6)
+    strict = search(X, y, None, 2, "gini", [Candidates.axes()], ties="strict")
+    assert strict.gain == 0.5 and 1.0 <= strict.threshold < 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("ties", ["tolerant", "strict"])
+@pytest.mark.parametrize("low", [1.0, 1.0 + 2.0**-52, 1e16, 1e16 + 2.0])
+def test_neighboring_numbers_are_separated_although_their_midpoint_rounds_to_one_of_them(ties, low):
+    X = np.array([[low], [np.nextafter(low, np.inf)]])
+    found = search(X, np.array([0, 1]), None, 2, "gini", [Candidates.axes()], ties=ties)
+    assert found is not None and found.gain == 0.5
+    assert X[0, 0] <= found.threshold < X[1, 0]
+
+
+def test_an_axis_met_twice_counts_where_it_was_first():
+    u = unit(np.array([1.0, 0.0, -1.0]))  # leaves the second axis alone
+    X = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
+    found = search(X, np.array([0, 1]), None, 2, "gini", [Candidates.reflection(u), Candidates.axes()])
+    assert found.order == 1 and found.coef.tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("weights", [None, "random"])
+def test_min_leaf_is_the_least_weight_of_a_side(weights):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(50, 2)), rng.integers(0, 2, 50)
+    w = None if weights is None else rng.uniform(1.0, 3.0, 50)
+    for min_leaf in (1.0, 5.0, 20.0):
+        found = search(X, y, w, 2, "gini", [Candidates.axes()], min_leaf)
+        left = X @ found.coef <= found.threshold
+        sides = [(np.ones(50) if w is None else w)[rows].sum() for rows in (left, ~left)]
+        assert min(sides) >= min_leaf
+    assert search(X, y, w, 2, "gini", [Candidates.axes()], 200.0) is None
+
+
+def test_a_single_row_of_the_smallest_weight_can_be_split_off():
+    # The weight of the right side is the total less the left side, and rounding must not make it less than 1.
+    for seed in range(200):
+        rng = np.random.default_rng([5, seed])
+        n = int(rng.integers(3, 40))
+        X = np.arange(float(n))[:, None]
+        y = np.array([0] * (n - 1) + [1])
+        weights = np.append(rng.uniform(1.0, 3.0, n - 1), 1.0)
+        found = search(X, y, weights, 2, "entropy", [Candidates.axes()])
+        assert found.threshold == n - 1.5, f"seed {seed}"
+
+
+def test_there_is_no_split_of_one_class_or_of_equal_rows():
+    X = np.array([[0.0, 3.0], [1.0, 3.0], [2.0, 3.0]])
+    for criterion in CRITERION_NAMES:
+        assert search(X, np.array([1, 1, 1]), None, 2, criterion, [Candidates.axes()]) is None
+        assert search(X[:, 1:], np.array([0, 1, 0]), None, 2, criterion, [Candidates.axes()]) is None
+        assert search(X[:1], np.array([0]), None, 2, criterion, [Candidates.axes()]) is None
+        assert search(X, np.array([0, 1, 0]), None, 2, criterion, []) is None
+
+
+def test_a_given_plane_with_an_empty_side_is_no_split():
+    X, y, D = np.array([[0.0], [1.0]]), np.array([0, 1]), np.array([[1.0]])
+    for threshold in (-1.0, 1.0):
+        assert search(X, y, None, 2, "gini", [Candidates.directions(D, np.array([threshold]))]) is None
+    assert search(X, y, None, 2, "gini", [Candidates.directions(D, np.array([0.0]))]).gain == 0.5
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_renaming_the_classes_changes_no_score(criterion):
+    for seed in range(100):
+        rng = np.random.default_rng([6, seed])
+        X, y, weights, n_classes = random_node(rng)
+        groups, _, _ = random_groups(rng, X)
+        names = rng.permutation(n_classes)
+        a = search(X, y, weights, n_classes, criterion, groups)
+        b = search(X, names[y], weights, n_classes, criterion, groups)
+        assert (a is None) == (b is None), seed
+        if a is not None:
+            assert a.order == b.order and a.threshold == b.threshold, seed
+            assert a.gain == pytest.approx(b.gain, rel=1e-12), seed
+
+
+# Criteria by hand
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 8])
+def test_splitting_one_of_k_even_classes_off_scores_as_by_hand(k):
+    totals, left = np.full(k, 7.0), np.array([7.0] + [0.0] * (k - 1))
+    expected = {
+        "gini": (1 - 1 / k) - (k - 1) / k * (1 - 1 / (k - 1)),  # impurity of k even classes is 1 - 1/k
+        "entropy": math.log2(k) - (k - 1) / k * math.log2(k - 1),
+        "twoing": (k - 1) / k**2,  # the shares differ by 2 in total
+        "max_minority": 1 / k,
+        "sum_minority": 1 / k,
+    }
+    for criterion, gain in expected.items():
+        assert _core.cut_value(left, totals, criterion)[1] == pytest.approx(gain, rel=1e-12)
+
+
+def test_a_cut_of_4_and_2_from_5_and_5_scores_as_by_hand():
+    # left 4 : 1, right 1 : 4
+    left, totals = np.array([4.0, 1.0]), np.array([5.0, 5.0])
+    entropy = -(0.8 * math.log2(0.8) + 0.2 * math.log2(0.2))
+    expected = {
+        "gini": 0.5 - 0.32,
+        "entropy": 1.0 - entropy,
+        "twoing": 0.25 / 4.0 * (0.6 + 0.6) ** 2,
+        "max_minority": (5 - 1) / 10,
+        "sum_minority": (5 - 2) / 10,
+    }
+    for criterion, gain in expected.items():
+        assert _core.cut_value(left, totals, criterion)[1] == pytest.approx(gain, rel=1e-12)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=2, max_size=8).filter(
+        lambda rows: sum(a for a, _ in rows) > 0 and sum(b for _, b in rows) > 0
+    ),
+    st.sampled_from(CRITERION_NAMES),
+)
+@settings(deadline=None, derandomize=True, max_examples=300)
+def test_the_score_of_a_cut_is_the_textbooks(sides, criterion):
+    left, right = np.array(sides, dtype=float).T
+    gain = _core.cut_value(np.ascontiguousarray(left), np.ascontiguousarray(left + right), criterion)[1]
+    assert gain == pytest.approx(gains(left[None], left + right, criterion)[0], rel=1e-9, abs=1e-13)
+    if criterion in ("gini", "entropy", "twoing"):
+        assert gain >= -1e-13
+
+
+# Bounds
+
+
+def cuts_of_bin(rng, inside, most):
+    """Rows of a bin in some order, as what has moved left after each: inside is (rows, C) of weights."""
+    for _ in range(most):
+        yield from np.cumsum(rng.permutation(inside), axis=0)
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+@pytest.mark.parametrize("kind", ["rows", "weights"])
+def test_the_bound_of_a_bin_is_at_least_every_cut_inside_it(criterion, kind):
+    for seed in range(120):
+        rng = np.random.default_rng([7, seed])
+        n_classes, n_bins = int(rng.integers(2, 8)), int(rng.integers(1, 9))
+        counts = rng.integers(0, int(rng.choice([2, 4, 30])), (n_classes, n_bins))
+        counts[rng.integers(n_classes), rng.integers(n_bins)] += 2
+        weighed = [
+            np.repeat(np.eye(n_classes), counts[:, b], axis=0)
+            * (1.0 if kind == "rows" else rng.uniform(1.0, 6.0, (counts[:, b].sum(), 1)))
+            for b in range(n_bins)
+        ]
+        table = np.ascontiguousarray([rows.sum(axis=0) for rows in weighed]).T.copy()
+        totals = table.sum(axis=1)
+        n = totals.sum()
+        noise = {"gini": 1e-14 * n, "entropy": 1e-14 * n * math.log(n + 1), "twoing": 1e-15}.get(criterion, 1e-13 * n)
+        bounds = np.asarray(_core.bin_bounds(table, criterion))
+        assert bounds.shape == (n_bins,)
+        before = np.zeros(n_classes)
+        for b in range(n_bins):
+            for moved in cuts_of_bin(rng, weighed[b], 4):
+                left = np.minimum(before + moved, totals)
+                if n - left.sum() < 0.5:
+                    continue  # nothing is left on the right: no cut
+                value = _core.cut_value(left, totals, criterion)[0]
+                assert value <= bounds[b] + 16.0 * noise + 1e-12 * abs(bounds[b]), f"seed {seed}, bin {b}"
+            before += table[:, b]
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_the_bound_holds_for_every_count_in_the_box(criterion):
+    # Two bins before and after, and every combination of left counts that a bin of (a, b, c) rows allows.
+    for seed in range(15):
+        rng = np.random.default_rng([8, seed])
+        table = rng.integers(0, 5, (3, 3)).astype(float)
+        table[0, 0] += 1.0
+        table[1, 2] += 1.0
+        totals = table.sum(axis=1)
+        bound = np.asarray(_core.bin_bounds(table, criterion))[1]
+        for moved in np.ndindex(*(int(c) + 1 for c in table[:, 1])):
+            if sum(moved) == 0:
+                continue
+            value = _core.cut_value(table[:, 0] + np.array(moved, dtype=float), totals, criterion)[0]
+            assert value <= bound + 1e-11 * (1.0 + abs(bound)), f"seed {seed}, {moved}"
+
+
+# The worked example of the thesis
+
+
+@pytest.fixture(scope="module")
+def table_1_2():
+    with open(published.FOLDER / "hhcart_table_1_2_sample.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    X = np.array([[float(row["X1"]), float(row["X2"])] for row in rows])
+    return X, np.array([int(row["Y"]) - 1 for row in rows])
+
+
+def test_gini_on_table_1_2_gains_0_1636_at_x1_4_55(table_1_2):
+    X, y = table_1_2
+    found = search(X, y, None, 2, "gini", [Candidates.axes()])
+    assert found.coef.tolist() == [1.0, 0.0]
+    assert found.threshold == pytest.approx(4.55)
+    assert round(found.gain, 4) == 0.1636  # thesis 1.8.1
+
+
+def test_gini_on_table_1_2_gains_0_015018_at_x2_2_8(table_1_2):
+    X, y = table_1_2
+    plane = Candidates.directions(np.array([[0.0, 1.0]]), np.array([2.8]))
+    assert round(search(X, y, None, 2, "gini", [plane]).gain, 6) == 0.015018  # thesis 1.8.1
+
+
+def test_the_greedy_tree_of_table_1_2_has_5_leaves_and_a_worse_first_split_leads_to_4(table_1_2):
+    X, y = table_1_2
+    options = {"criterion": "gini", "stopping": Stopping(min_parent=1)}
+    tree = grow("axis_parallel", X, y, **options)
+    assert tree.n_leaves == 5 and tree.errors[tree.is_leaf].sum() == 0
+    low = X[:, 1] <= 2.8
+    assert sum(grow("axis_parallel", X[side], y[side], 2, **options).n_leaves for side in (low, ~low)) == 4
+
+
+def test_the_package_lists_the_criteria_of_the_thesis():
+    assert set(CRITERION_NAMES) == {"gini", "entropy", "twoing", "max_minority", "sum_minority"}
+    assert set(PROPOSERS) >= {"axis_parallel", "hhcart_a", "hhcart_d", "gdt", "hhgdt"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"criterion": "ginni"}, "unknown criterion 'ginni'"),
+        ({"y": np.array([0, 5], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
+        ({"y": np.array([0], dtype=np.int32)}, "X and y must have the same number of rows"),
+        ({"weights": np.ones(3)}, "X and weights must have the same number of rows"),
+        ({"candidates": [("reflection", np.ones(3))]}, "a reflection needs one component per feature"),
+        ({"candidates": [("directions", np.ones((1, 3)), None)]}, "directions need one component per feature"),
+        (
+            {"candidates": [("directions", np.ones((1, 2)), np.ones(2))]},
+            "directions and thresholds must have the same length",
+        ),
+        ({"candidates": [("spiral",)]}, "a candidate is 'axes', 'reflection' or 'directions'"),
+    ],
+)
+def test_the_compiled_search_refuses_what_does_not_fit(change, message):
+    arguments = {
+        "X": np.array([[0.0, 1.0], [1.0, 2.0]]),
+        "y": np.array([0, 1], dtype=np.int32),
+        "weights": None,
+        "n_classes": 2,
+        "criterion": "gini",
+        "candidates": [("axes",)],
+        "min_leaf": 1.0,
+        "strict_ties": False,
+        "exhaustive": False,
+    } | change
+    with pytest.raises(ValueError, match=message):
+        _core.search(**arguments)

@@ -1,0 +1,361 @@
+"""The catalogue against its files: every fact is true, every name leads somewhere, no damaged byte gets through."""
+
+import gzip
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from data_support import (
+    DATASETS,
+    FETCHED,
+    MARBLES_CSV,
+    marked,
+    no_user_folders,
+    sha,
+    toy_facts,
+    toys,
+    use_catalogue,
+)
+
+from oblique_cli.data import catalogue, csv_file, files
+from oblique_cli.data.catalogue import DataRequest, load
+from oblique_cli.errors import ConfigError, DataError, UnknownName
+
+__all__ = ["no_user_folders", "toys"]
+
+BUNDLED = [name for name, entry in catalogue.entries().items() if entry.bundled]
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_every_bundled_set_is_what_the_catalogue_says(name):
+    entry = catalogue.entry(name)
+    assert catalogue.verify(name) == catalogue.Check(name, "ok")
+    d = load(DataRequest(name, missing="impute", encoding="ordinal"))
+    assert (d.name, d.n, d.p, d.task, d.paper_code, d.note) == (
+        name,
+        entry.n,
+        entry.p,
+        entry.task,
+        entry.paper_code,
+        entry.note,
+    )
+    assert tuple(d.feature_names[j] for j in d.qualitative) == entry.categorical_columns
+    assert len(d.qualitative) == entry.categorical
+    assert sum(file.rows for file in entry.files.values()) == entry.n
+    if d.task == "regression":
+        assert (d.classes, d.y.dtype, dict(entry.classes)) == ((), np.float64, {})
+    else:
+        assert dict(zip(d.classes, np.bincount(d.y).tolist(), strict=True)) == dict(entry.classes)
+        assert d.classes == tuple(entry.classes)
+
+
+def test_the_folder_holds_the_bundled_files_and_no_other():
+    named = {file.name for name in BUNDLED for file in catalogue.entry(name).files.values()}
+    assert {path.name for path in DATASETS.iterdir()} == named | {"catalogue.yaml", "SOURCES.md", ".gitattributes"}
+
+
+def test_sets_from_public_repositories_alone_are_not_bundled():
+    assert sorted(FETCHED) == [
+        "bank_marketing",
+        "banknote",
+        "climate_crashes",
+        "dermatology",
+        "kin8nm",
+        "page_blocks",
+        "seeds",
+        "stock",
+        "tecator",
+        "tecator_spectra",
+    ]
+
+
+def test_every_entry_has_a_source_a_licence_and_a_line_in_sources_md():
+    sources = (DATASETS / "SOURCES.md").read_text()
+    for name, entry in catalogue.entries().items():
+        assert re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name)
+        assert entry.title and entry.source and entry.licence
+        assert f"| `{name}` | {', '.join(file.name for file in entry.files.values())} | " in sources
+        for file in entry.files.values():
+            assert re.fullmatch(r"[a-z0-9_]+\.csv(\.gz)?", file.name)
+            assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
+    assert "TECATOR" in sources.upper() and "as long as this permission note is attached" in sources
+
+
+def test_no_entry_is_written_twice():
+    keys = re.findall(r"^(\w+):$", (DATASETS / "catalogue.yaml").read_text(), re.M)
+    assert keys == catalogue.names()
+
+
+def test_data_files_name_no_machine_and_no_package_host():
+    for name in ("catalogue.yaml", "SOURCES.md"):
+        text = (DATASETS / name).read_text()
+        assert not re.search(r"https?://|pypi\.org|pythonhosted|/home/|/tmp/|/root/|/work/", text)
+
+
+def test_official_splits_become_one_set_with_row_ids():
+    for name, n_train, n_test in [
+        ("shuttle", 43500, 14500),
+        ("adult", 30162, 15060),
+        ("spect", 80, 187),
+        ("dna", 2000, 1186),
+        ("satimage", 4435, 2000),
+    ]:
+        d = load(DataRequest(name, encoding="ordinal"))
+        assert d.split is not None
+        train, test = d.split
+        assert np.array_equal(train, np.arange(n_train)) and np.array_equal(test, np.arange(n_train, n_train + n_test))
+    spect = load("spect")
+    assert np.bincount(spect.y[:80]).tolist() == [40, 40] and np.bincount(spect.y[80:]).tolist() == [15, 172]
+    assert load("letter").split is None
+
+
+def test_bupa_is_classed_by_its_selector_and_says_so():
+    d = load("BUPA")
+    assert d.X[0].tolist() == [85, 92, 45, 27, 31, 0] and d.feature_names[-1] == "drinks"
+    assert d.classes == ("1", "2") and np.bincount(d.y).tolist() == [145, 200]
+    assert "selector" in d.note and "not as a diagnosis" in d.note and "\n" not in d.note
+
+
+def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
+    with pytest.raises(
+        DataError, match=r"data set 'hepatitis': column \d+ \('\w+'\) has \d+ missing value.*impute or drop"
+    ):
+        load("hepatitis")
+    with pytest.raises(
+        DataError,
+        match=re.escape(
+            "data set 'adult': column 2 ('workclass') is qualitative; declare encoding: crimcoord, onehot or ordinal"
+        ),
+    ):
+        load("adult")
+    assert load(DataRequest("hepatitis", missing="drop")).n == 80
+    votes = load(DataRequest("house_votes", missing="drop", encoding="ordinal"))
+    complete = load(DataRequest("house_votes_complete", encoding="ordinal"))
+    assert votes.digest == complete.digest
+    gaps = load(DataRequest("house_votes", missing="impute", encoding="onehot"))
+    assert np.isnan(gaps.X).sum() == 392 and gaps.levels[0] == ("n", "y")
+    heart = load(DataRequest("statlog_heart", encoding="onehot", qualitative=("chest_pain",)))
+    assert heart.levels == {2: ("1", "2", "3", "4")}
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("bupa", "bupa"),
+        ("BUPA", "bupa"),
+        ("Bld", "bupa"),
+        ("Bupa Liver Disorder", "bupa"),
+        ("boston_housing_2class", "boston_housing_binary"),
+        ("BH", "boston_housing_binary"),
+        ("boston_housing", "boston_housing"),
+        ("heart_statlog", "statlog_heart"),
+        ("hrt", "statlog_heart"),
+        ("haberman_survival", "haberman"),
+        ("SUR", "haberman"),
+        ("adult_income", "adult"),
+        ("Income", "adult"),
+        ("statlog_australian", "australian_credit"),
+        ("magic_gamma", "magic"),
+        ("statlog_dna", "dna"),
+        ("balance-scale", "balance_scale"),
+        ("Balance Scale", "balance_scale"),
+        ("seed", "seeds"),
+    ],
+)
+def test_names_aliases_and_published_codes_lead_to_the_set(given, name):
+    assert catalogue.resolve(given) == name == catalogue.entry(given).name
+
+
+def test_unknown_and_ambiguous_names_are_told():
+    with pytest.raises(UnknownName, match=r"^unknown data set 'bupaa'\. Did you mean 'bupa'\? \(oblique data list\)$"):
+        catalogue.resolve("bupaa")
+    with pytest.raises(
+        UnknownName, match=r"^data set 'votes' may be house_votes or house_votes_complete; use one of these"
+    ):
+        catalogue.resolve("votes")
+    with pytest.raises(UnknownName, match=r"^unknown data set ''\. \(oblique data list\)$"):
+        catalogue.resolve("")
+    assert issubclass(UnknownName, ConfigError)
+
+
+def test_published_codes_are_those_of_each_source():
+    assert catalogue.published_code("balance_scale", "wickramarachchi2015") == "BS"
+    assert catalogue.published_code("bs", "manwani2012") == "Balance Scale"
+    assert catalogue.published_code("pima", "amalaman2015") == "Pid"
+    assert catalogue.published_code("house_votes", "kargupta2006") == "Votes"
+    assert catalogue.published_code("house_votes", "manwani2012") is None
+    assert catalogue.published_code("yeast", "manwani2012") is None
+
+
+def test_every_random_bit_flip_in_a_bundled_file_is_detected(monkeypatch, tmp_path):
+    names = ["bupa", "wine", "haberman", "hepatitis", "nursery", "spect", "shuttle", "tae"]
+    facts = yaml.safe_load((DATASETS / "catalogue.yaml").read_text())
+    use_catalogue(monkeypatch, tmp_path / "copy", {name: facts[name] for name in names})
+    rng = random.Random(7)
+    for _ in range(200):
+        name = rng.choice(names)
+        file = rng.choice(list(catalogue.entry(name).files.values()))
+        for other in catalogue.entry(name).files.values():
+            shutil.copy(DATASETS / other.name, tmp_path / "copy" / other.name)
+        path = tmp_path / "copy" / file.name
+        content = bytearray(path.read_bytes())
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=f"data set '{name}': sha256 of .*{file.name} differs from the catalogue"):
+            load(DataRequest(name, missing="impute", encoding="onehot"))
+        assert catalogue.verify(name).status == "bad"
+        assert path.read_bytes() == content, "a bundled file is never touched"
+    assert not list((tmp_path / "copy").glob("*.bad*"))
+
+
+def test_the_error_of_a_damaged_bundled_file_names_both_checksums_and_the_remedy(toys):
+    damaged = "r,g,class\n"
+    (toys / "marbles.csv").write_text(damaged)
+    with pytest.raises(DataError) as caught:
+        load("marbles")
+    assert str(caught.value) == (
+        f"data set 'marbles': sha256 of {toys / 'marbles.csv'} differs from the catalogue (expected "
+        f"{sha(MARBLES_CSV)[:8]}..., found {sha(damaged)[:8]}...). Install the package again, or restore the file"
+    )
+    (toys / "marbles.csv").unlink()
+    with pytest.raises(DataError, match=r"'marbles': .*marbles\.csv is missing \(files\.all: .*:\d+\)\. Install"):
+        load("marbles")
+
+
+def test_an_entry_that_does_not_fit_its_file_is_found_out(monkeypatch, tmp_path, no_user_folders):
+    wrong = {
+        "n": (
+            {"n": 4, "classes": {"a": 1, "b": 3}}
+            | {"files": {"all": {"name": "marbles.csv", "rows": 4, "sha256": sha(MARBLES_CSV)}}},
+            "says 4 rows and 2 features",
+        ),
+        "p": ({"numeric": 3}, "catalogue says 3 rows and 3 features, the files have 3 and 2"),
+        "classes": (
+            {"classes": {"a": 2, "b": 1}},
+            "catalogue says classes {'a': 2, 'b': 1}, the files have {'a': 1, 'b': 2}",
+        ),
+        "target": (
+            {"task": "regression", "classes": {}},
+            "the last column of marbles.csv must be 'target', the target of regression",
+        ),
+    }
+    for change, message in wrong.values():
+        use_catalogue(monkeypatch, tmp_path / "ours", {"marbles": toy_facts()["marbles"] | change})
+        (tmp_path / "ours" / "marbles.csv").write_text(MARBLES_CSV)
+        with pytest.raises(DataError, match=re.escape(message)):
+            load(DataRequest("marbles", missing="impute"))
+        assert catalogue.verify("marbles").status == "bad"
+
+
+QUARTZ = "q,class\n1,x\n2,y\n"
+
+
+def test_an_option_comes_before_the_environment_and_that_before_the_cache(toys, no_user_folders, tmp_path, monkeypatch):
+    option, environment, cache = tmp_path / "option", tmp_path / "environment", no_user_folders
+    monkeypatch.setenv("OBLIQUE_DATA", str(environment))
+    assert files.data_folders(option) == [option, environment, cache]
+    for place in (cache, environment, option):  # the later ones come first
+        place.mkdir(parents=True)
+        (place / "quartz.csv").write_text(QUARTZ)
+        found = files.find(catalogue.entry("quartz").files["all"], False, option)
+        assert found is not None and found.path == place / "quartz.csv"
+        assert found.owner == ("cache" if place == cache else "data directory")
+        assert load("quartz", data_dir=str(option)).n == 2
+    monkeypatch.setenv("OBLIQUE_DATA", "")
+    assert files.data_folders() == [cache]
+    assert files.data_folders("~/somewhere") == [Path.home() / "somewhere", cache]
+
+
+def test_the_cache_is_where_the_platform_has_it(monkeypatch):
+    monkeypatch.setenv("HOME", "/nonexistent/ann")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
+    assert files.cache_folder() == Path("/elsewhere/oblique")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setattr(files.sys, "platform", "linux")
+    assert files.cache_folder() == Path("/nonexistent/ann/.cache/oblique")
+    monkeypatch.setattr(files.sys, "platform", "darwin")
+    assert files.cache_folder() == Path("/nonexistent/ann/Library/Caches/oblique")
+    monkeypatch.setattr(files.sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", "/local")
+    assert files.cache_folder() == Path("/local/oblique/Cache")
+
+
+def test_a_damaged_file_in_the_cache_is_moved_aside_and_one_of_the_user_is_not(toys, no_user_folders, tmp_path):
+    cache, own = no_user_folders, tmp_path / "own"
+    for place in (cache, own):
+        place.mkdir(parents=True)
+        (place / "pebbles.csv").write_text("damaged")
+    message = f"differs from the catalogue (expected {catalogue.entry('pebbles').files['all'].sha256[:8]}..., found"
+    with pytest.raises(DataError, match=re.escape(message)) as caught:
+        load("pebbles", data_dir=str(own))
+    assert str(caught.value).endswith(
+        "Put a good copy in its place, or remove it and fetch it again with `oblique data fetch pebbles`"
+    )
+    assert [path.name for path in own.iterdir()] == ["pebbles.csv"]
+    with pytest.raises(DataError, match=re.escape(message)) as caught:
+        load("pebbles")
+    assert str(caught.value).endswith(
+        "Fetch it again with `oblique data fetch pebbles`; the damaged file is now pebbles.csv.bad"
+    )
+    assert [path.name for path in cache.iterdir()] == ["pebbles.csv.bad"]
+    (cache / "pebbles.csv").write_text("damaged again")
+    with pytest.raises(DataError, match=re.escape("the damaged file is now pebbles.csv.bad2")):
+        load("pebbles")
+    assert (cache / "pebbles.csv.bad").read_text() == "damaged"
+    (cache / "quartz.csv").write_text("damaged")
+    with pytest.raises(DataError, match=r"Put a good copy in its place; the damaged file is now quartz\.csv\.bad$"):
+        load("quartz")
+
+
+def test_a_gzipped_file_may_also_be_there_unpacked(monkeypatch, tmp_path, no_user_folders):
+    facts = toy_facts()["quartz"]
+    packed = gzip.compress(QUARTZ.encode(), mtime=0)
+    facts["files"] = {
+        "all": {"name": "quartz.csv.gz", "rows": 2, "sha256": sha(packed), "unpacked_sha256": sha(QUARTZ)}
+    }
+    use_catalogue(monkeypatch, tmp_path / "ours", {"quartz": facts})
+    digests = set()
+    for name, content in [("quartz.csv", QUARTZ.encode()), ("quartz.csv.gz", packed)]:
+        (tmp_path / name[6:]).mkdir()
+        (tmp_path / name[6:] / name).write_bytes(content)
+        digests.add(load("quartz", data_dir=str(tmp_path / name[6:])).digest)
+    assert len(digests) == 1
+
+
+def test_where_a_set_is_and_what_verify_says_of_it(toys, no_user_folders, tmp_path):
+    for name, where in [("marbles", "bundled"), ("pebbles", "to fetch"), ("quartz", "data directory needed")]:
+        assert catalogue.whereabouts(catalogue.entry(name)) == where
+    assert catalogue.verify("quartz") == catalogue.Check(
+        "quartz", "absent", "data set 'quartz': quartz.csv is not found"
+    )
+    (tmp_path / "quartz.csv").write_text(QUARTZ)
+    assert catalogue.whereabouts(catalogue.entry("quartz"), str(tmp_path)) == "data directory"
+    assert catalogue.verify("quartz", str(tmp_path)).status == "ok"
+
+
+@pytest.mark.parametrize("name", [marked(name) for name in FETCHED])
+def test_every_set_that_is_not_bundled_is_what_the_catalogue_says(name):
+    entry = catalogue.entry(name)
+    assert catalogue.verify(name) == catalogue.Check(name, "ok")
+    d = load(DataRequest(name, missing="impute", encoding="ordinal"), offline=True)
+    assert (d.n, d.p, d.classes) == (entry.n, entry.p, tuple(entry.classes))
+    assert tuple(d.feature_names[j] for j in d.qualitative) == entry.categorical_columns
+
+
+def test_the_catalogue_needs_nothing_numerical_and_loading_needs_no_pandas():
+    script = (
+        "import sys; from oblique_cli import data; data.entry('bupa'); assert 'numpy' not in sys.modules;"
+        "data.load('bupa'); assert 'pandas' not in sys.modules and 'urllib.request' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=DATASETS.parent)
+
+
+def test_text_of_the_catalogue_files_is_read_as_written():
+    table = csv_file.parse((DATASETS / "breast_cancer_ljubljana.csv").read_bytes(), "x")
+    assert table.columns[0][:2] == ("40-49", "50-59") and table.lines[-1] == 287

@@ -1,0 +1,488 @@
+"""Fetching from a local server: whole, checked, resumable, atomic; and the recipes on files in UCI's own form."""
+
+import gzip
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from data_support import (
+    DATASETS,
+    FETCHED,
+    PEBBLES_CSV,
+    PEBBLES_RAW,
+    marked,
+    no_user_folders,
+    serving,
+    sha,
+    site,
+    toy_facts,
+    toys,
+    use_catalogue,
+    zipped,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oblique_cli.data import catalogue, files
+from oblique_cli.data import fetch as fetching
+from oblique_cli.data.catalogue import DataRequest, load
+from oblique_cli.data.entries import Recipe
+from oblique_cli.data.fetch import fetch
+from oblique_cli.errors import ConfigError, DataError
+
+__all__ = ["no_user_folders", "site", "toys"]
+
+
+def visible(place: Path) -> list[str]:
+    return sorted(path.name for path in place.iterdir() if not path.name.startswith("."))
+
+
+def test_a_set_is_fetched_converted_verified_and_then_found(toys, no_user_folders, site):
+    d = load("pebbles")
+    assert (d.n, d.p, d.classes) == (20000, 2, ("flat", "round"))
+    assert (no_user_folders / "pebbles.csv").read_text() == PEBBLES_CSV
+    assert visible(no_user_folders) == ["pebbles.csv"], "nothing is left over"
+    assert load("pebbles").digest == d.digest
+    assert site.log == [("/static/pebbles.zip", None, None)], "the second load asks nobody"
+
+
+def test_the_next_place_is_tried_when_the_first_has_nothing_or_a_page_of_words(toys, site, tmp_path):
+    good = PEBBLES_RAW.encode()
+    for first in (
+        None,
+        b"<html>we have moved</html>",
+        zipped(other__txt="x"),
+        zipped(pebbles__dat="Id a b c\n1 2 3 x\n"),
+    ):
+        site.content = {"/old/pebbles.dat": good} | ({"/static/pebbles.zip": first} if first else {})
+        place = tmp_path / f"place{len(first or b'')}"
+        assert fetch(catalogue.entry("pebbles"), place).path.read_text() == PEBBLES_CSV
+    site.content = {}
+    with pytest.raises(DataError) as caught:
+        fetch(catalogue.entry("pebbles"), tmp_path / "other")
+    assert str(caught.value) == (
+        f"data set 'pebbles' cannot be fetched ({site.url}/static/pebbles.zip does not exist; "
+        f"{site.url}/old/pebbles.dat does not exist)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"<html>", "it is not a whole zip file: File is not a zip file"),
+        (zipped(other__dat="x"), "the zip file has 0 members named pebbles.dat"),
+        (zipped(pebbles__dat=b"\xff\xfe"), "it is not text"),
+        (zipped(pebbles__dat="head\n"), "it has no rows"),
+        (zipped(pebbles__dat="Id a b\n1 2\n"), "row 1 has 2 fields instead of 4"),
+        (
+            zipped(pebbles__dat=PEBBLES_RAW.replace("flat", "flap", 1)),
+            f"sha256 after conversion is {sha(PEBBLES_CSV.replace('flat', 'flap', 1))[:8]}... "
+            f"instead of {sha(PEBBLES_CSV)[:8]}...",
+        ),
+    ],
+)
+def test_what_is_not_the_catalogues_file_is_refused_and_kept_aside(toys, site, no_user_folders, body, reason):
+    site.content = {"/static/pebbles.zip": body}
+    with pytest.raises(
+        DataError, match=re.escape(f"{site.url}/static/pebbles.zip is not the file that the catalogue knows: {reason}")
+    ):
+        load("pebbles")
+    assert (no_user_folders / "pebbles.csv.part.bad").read_bytes() == body
+    assert not (no_user_folders / "pebbles.csv").exists()
+
+
+def test_a_flipped_bit_in_the_archives_file_never_passes(toys, site, tmp_path):
+    body = site.content.pop("/static/pebbles.zip")
+    start = body.index(b"weight")
+    for at in range(start, len(body), len(body) // 12):
+        site.content["/static/pebbles.zip"] = body[:at] + bytes([body[at] ^ 4]) + body[at + 1 :]
+        try:
+            content = fetch(catalogue.entry("pebbles"), tmp_path / str(at)).path.read_text()
+        except DataError:
+            continue
+        assert content == PEBBLES_CSV  # the bit was in a part of the archive that says nothing
+
+
+def test_a_cut_connection_is_told_and_the_next_fetch_goes_on(toys, site, no_user_folders):
+    site.stop_after = 100_000
+    with pytest.raises(DataError) as caught:
+        load("pebbles")
+    total = len(site.content["/static/pebbles.zip"])
+    assert str(caught.value) == (
+        f"data set 'pebbles': {site.url}/static/pebbles.zip could not be fetched (the connection ended after 100000 of "
+        f"{total} bytes); run `oblique data fetch pebbles` again, it goes on where it stopped"
+    )
+    assert (no_user_folders / "pebbles.csv.part").stat().st_size == 100_000
+    site.stop_after = None
+    assert load("pebbles").n == 20000
+    assert site.log[1] == ("/static/pebbles.zip", "bytes=100000-", '"v1"')
+    assert visible(no_user_folders) == ["pebbles.csv"]
+
+
+def interrupted(site, place: Path) -> None:
+    site.stop_after = 50_000
+    with pytest.raises(DataError, match="the connection ended"):
+        fetch(catalogue.entry("pebbles"), place)
+    site.stop_after = None
+    site.log.clear()
+
+
+def test_a_server_without_ranges_or_with_a_new_version_sends_the_whole(toys, site, tmp_path):
+    interrupted(site, tmp_path / "a")
+    site.ranges = False
+    assert fetch(catalogue.entry("pebbles"), tmp_path / "a").path.read_text() == PEBBLES_CSV
+    site.ranges = True
+    interrupted(site, tmp_path / "b")
+    site.etag = '"v2"'
+    assert fetch(catalogue.entry("pebbles"), tmp_path / "b").path.read_text() == PEBBLES_CSV
+    assert site.log == [("/static/pebbles.zip", "bytes=50000-", '"v1"')]
+
+
+def test_halves_of_two_versions_are_not_glued_together(toys, site, tmp_path):
+    good, site.etag = site.content["/static/pebbles.zip"], ""
+    site.content["/static/pebbles.zip"] = bytes(len(good))
+    interrupted(site, tmp_path)
+    site.content["/static/pebbles.zip"] = good
+    assert fetch(catalogue.entry("pebbles"), tmp_path).path.read_text() == PEBBLES_CSV
+    assert [wanted for _, wanted, _ in site.log] == ["bytes=50000-", None]
+
+
+def test_a_range_that_begins_elsewhere_is_not_used(toys, site, tmp_path):
+    interrupted(site, tmp_path)
+    site.lie = True
+    assert fetch(catalogue.entry("pebbles"), tmp_path).path.read_text() == PEBBLES_CSV
+    assert [wanted for _, wanted, _ in site.log] == ["bytes=50000-", None]
+
+
+def test_a_complete_part_is_used_and_one_that_is_too_long_is_not(toys, site, tmp_path):
+    body = site.content["/static/pebbles.zip"]
+    for extra, requests in [(b"", 1), (b"xxx", 2)]:
+        (tmp_path / "pebbles.csv.part").write_bytes(body + extra)
+        (tmp_path / "pebbles.csv.part.from").write_text(f'{site.url}/static/pebbles.zip\n"v1"')
+        assert fetch(catalogue.entry("pebbles"), tmp_path).path.read_text() == PEBBLES_CSV
+        assert len(site.log) == requests
+        (tmp_path / "pebbles.csv").unlink()
+        site.log.clear()
+
+
+def test_a_part_of_another_address_is_not_gone_on_with(toys, site, tmp_path):
+    interrupted(site, tmp_path)
+    with serving() as other:
+        other.content = dict(site.content)
+        assert fetch(catalogue.entry("pebbles"), tmp_path, base_url=other.url + "/").path.read_text() == PEBBLES_CSV
+        assert other.log == [("/static/pebbles.zip", None, None)]
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from oblique_cli.data import catalogue_file
+from oblique_cli.data.fetch import fetch
+entry = catalogue_file.load(Path(sys.argv[1]) / "catalogue.yaml").entries["pebbles"]
+fetch(entry, Path(sys.argv[2]))
+"""
+
+
+def test_a_killed_fetch_leaves_no_file_and_is_gone_on_with(toys, site, tmp_path):
+    place = tmp_path / "place"
+    site.stop_after, site.hold = 70_000, threading.Event()
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(toys), str(place)], cwd=DATASETS.parent)
+    part = place / "pebbles.csv.part"
+    deadline = time.monotonic() + 20
+    while not (part.exists() and part.stat().st_size == 70_000) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert part.stat().st_size == 70_000 and not (place / "pebbles.csv").exists()
+    site.hold.set()
+    site.stop_after = site.hold = None
+    assert fetch(catalogue.entry("pebbles"), place).path.read_text() == PEBBLES_CSV
+    assert site.log[-1] == ("/static/pebbles.zip", "bytes=70000-", '"v1"')
+
+
+def test_fetches_at_once_by_processes_and_threads_take_turns(toys, site, tmp_path):
+    place = tmp_path / "place"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", SCRIPT, str(toys), str(place)], cwd=DATASETS.parent) for _ in range(3)
+    ]
+    entry = catalogue.entry("pebbles")
+    threads = [threading.Thread(target=fetch, args=(entry, place)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert (place / "pebbles.csv").read_text() == PEBBLES_CSV and visible(place) == ["pebbles.csv"]
+    assert len(site.log) == 1
+
+
+def test_a_damaged_file_in_the_cache_is_moved_aside_and_one_of_the_user_stops_the_fetch(
+    toys, site, no_user_folders, tmp_path
+):
+    for place in (no_user_folders, tmp_path / "own"):
+        place.mkdir(parents=True)
+        (place / "pebbles.csv").write_text("damaged")
+    assert fetch(catalogue.entry("pebbles"), no_user_folders).path.read_text() == PEBBLES_CSV
+    assert visible(no_user_folders) == ["pebbles.csv", "pebbles.csv.bad"]
+    with pytest.raises(DataError, match=r"Put a good copy in its place, or remove it to have it fetched$"):
+        fetch(catalogue.entry("pebbles"), tmp_path / "own")
+    assert (tmp_path / "own" / "pebbles.csv").read_text() == "damaged"
+
+
+def test_offline_refuses_in_one_sentence_and_asks_nobody(toys, site, no_user_folders, tmp_path):
+    with pytest.raises(DataError) as caught:
+        load("pebbles", data_dir=str(tmp_path), offline=True)
+    assert str(caught.value) == (
+        f"data set 'pebbles' is not in {tmp_path}, {no_user_folders}, and offline nothing is fetched; put pebbles.csv "
+        "into a folder and name that by --data-dir or OBLIQUE_DATA"
+    )
+    assert site.log == [] and not no_user_folders.exists()
+
+
+def test_a_set_that_was_never_in_the_archive_says_what_to_do(toys, site, no_user_folders):
+    with pytest.raises(DataError) as caught:
+        load("quartz")
+    assert str(caught.value) == (
+        f"data set 'quartz' is not in {no_user_folders} and was never in the UCI archive; put quartz.csv into a folder "
+        "and name that by --data-dir or OBLIQUE_DATA"
+    )
+
+
+def test_servers_that_fail_stall_or_are_not_there(toys, site, tmp_path, monkeypatch):
+    entry = catalogue.entry("pebbles")
+    site.status = 503
+    with pytest.raises(
+        DataError, match=r"could not be fetched \(HTTP 503 Service Unavailable\); run `oblique data fetch pebb"
+    ):
+        fetch(entry, tmp_path)
+    site.status = 200
+    site.stop_after, site.hold = 1000, threading.Event()
+    with pytest.raises(DataError, match=r"could not be fetched \(timed out\)"):
+        fetch(entry, tmp_path, timeout=0.2)
+    site.hold.set()
+    with pytest.raises(DataError, match=r"could not be fetched \(Connection refused\)"):
+        fetch(entry, tmp_path, base_url="http://127.0.0.1:9")
+    for address in ("file:///etc", "ftp://example.org", "example.org", "http:"):
+        with pytest.raises(
+            ConfigError, match=re.escape(f"OBLIQUE_UCI_URL must be a http or https address. Got {address!r}.")
+        ):
+            fetch(entry, tmp_path, base_url=address)
+    for address in ("http://[x", "http://a b", "http://é"):
+        with pytest.raises(DataError, match="could not be fetched"):
+            fetch(entry, tmp_path, base_url=address)
+
+
+def test_what_is_far_too_large_is_not_swallowed(toys, site, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching, "LARGEST", 1 << 20)
+    site.content["/static/pebbles.zip"] = bytes(3 << 20)
+    with pytest.raises(DataError, match="it is larger than 1 MB"):
+        fetch(catalogue.entry("pebbles"), tmp_path)
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("pebbles.dat", bytes(3 << 20))
+    site.content["/static/pebbles.zip"] = bomb.getvalue()
+    with pytest.raises(DataError, match=r"pebbles\.dat is larger than 1 MB"):
+        fetch(catalogue.entry("pebbles"), tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_named(toys, site, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(DataError, match=r"file: cannot be written \(.*\); name another folder by --data-dir"):
+        fetch(catalogue.entry("pebbles"), tmp_path / "file")
+    with pytest.raises(DataError, match=r"cannot be written \(Not a directory\)"):
+        fetch(catalogue.entry("pebbles"), tmp_path / "file" / "deeper")
+
+
+def test_members_are_found_by_name_and_nothing_is_unpacked(toys, site, tmp_path):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("../../outside.dat", "x")
+        archive.writestr("folder/pebbles.dat", PEBBLES_RAW)
+    site.content["/static/pebbles.zip"] = out.getvalue()
+    fetch(catalogue.entry("pebbles"), tmp_path / "a" / "b")
+    assert [path.name for path in tmp_path.rglob("*.dat")] == []
+
+
+# Recipes
+
+
+def test_every_recipe_names_the_columns_of_its_set():
+    assert {name for name in FETCHED if catalogue.entry(name).recipe} == {
+        "banknote",
+        "climate_crashes",
+        "seeds",
+        "bank_marketing",
+        "page_blocks",
+        "dermatology",
+    }
+    for name in FETCHED:
+        entry = catalogue.entry(name)
+        if entry.recipe:
+            kept = [column for column in entry.recipe.columns if column != "-"]
+            assert kept[-1] == entry.target and len(kept) == entry.p + 1 == len(set(kept))
+            assert set(entry.categorical_columns) < set(kept)
+            assert entry.recipe.sources and entry.recipe.delimiter in (",", ";", "whitespace")
+
+
+def compressed(data: bytes, widest: int = 16, clear_at: int | None = None) -> bytes:
+    """What the Unix program `compress` writes; `clear_at` is the input position after which the table is cleared."""
+    out = bytearray(b"\x1f\x9d" + bytes([0x80 | widest]))
+    group: list[int] = []
+    table, width = {bytes([k]): k for k in range(256)}, 9
+
+    def end_group(last: bool = False) -> None:
+        number = sum(code << (i * width) for i, code in enumerate(group))
+        # Eight codes of `width` bits are `width` bytes; only the last group of all may be shorter.
+        out.extend(number.to_bytes(-(-len(group) * width // 8) if last else width if group else 0, "little"))
+        group.clear()
+
+    def put(code: int) -> None:
+        group.append(code)
+        if len(group) == 8:
+            end_group()
+
+    word = b""
+    for position, byte in enumerate(data):
+        longer = word + bytes([byte])
+        if longer in table:
+            word = longer
+            continue
+        put(table[word])
+        if clear_at is not None and position >= clear_at:
+            put(256)
+            end_group()
+            table, width, clear_at = {bytes([k]): k for k in range(256)}, 9, None
+        elif len(table) + 1 < 1 << widest:
+            table[longer] = len(table) + 1  # 256 is the code that clears
+            if len(table) + 1 > 1 << width and width < widest:
+                end_group()
+                width += 1
+        word = bytes([byte])
+    if word:
+        put(table[word])
+    end_group(last=True)
+    return bytes(out)
+
+
+@pytest.mark.parametrize(("widest", "clear_at"), [(16, None), (12, None), (10, None), (16, 5000), (12, 30000)])
+def test_z_files_are_unpacked_as_gzip_does(widest, clear_at, tmp_path):
+    data = PEBBLES_RAW.encode()[:120_000]
+    packed = compressed(data, widest, clear_at)
+    (tmp_path / "x.Z").write_bytes(packed)
+    assert subprocess.run(["gzip", "-dc", str(tmp_path / "x.Z")], capture_output=True, check=True).stdout == data
+    assert fetching.uncompress(packed) == data
+
+
+@given(st.binary(max_size=600) | st.text("ab", max_size=3000).map(str.encode), st.sampled_from([10, 11, 16]))
+@settings(max_examples=150, deadline=None)
+def test_z_round_trip(data, widest):
+    assert fetching.uncompress(compressed(data, widest)) == data
+
+
+@given(st.binary(max_size=60).map(lambda tail: b"\x1f\x9d\x90" + tail) | st.binary(max_size=10))
+@settings(max_examples=300, deadline=None)
+def test_damaged_z_files_are_refused_or_read_but_never_crash(data):
+    try:
+        assert isinstance(fetching.uncompress(data), bytes)
+    except fetching._Unusable as error:
+        assert ".Z file" in str(error)
+
+
+def raw_form(name: str, header: list[str], rows: list[list[str]]) -> bytes:
+    """A set as the archive has it, made from our file."""
+    if name == "banknote":
+        return "".join(",".join(row) + "\r\n" for row in rows).encode()
+    if name == "dermatology":
+        return "".join(",".join(cell or "?" for cell in row) + "\n" for row in rows).encode()
+    if name == "seeds":  # tabs, here and there doubled; "5" for 5.0
+        return "\n".join(
+            ("\t\t" if i % 9 == 3 else "\t").join(cell.removesuffix(".0") for cell in row) for i, row in enumerate(rows)
+        ).encode()
+    if name == "climate_crashes":  # fixed width, after Study and Run
+        lines = ["Study Run " + " ".join(header[:-1]) + " outcome\n"]
+        lines += [
+            f"    {i // 180 + 1}{i % 180 + 1:9d}" + "".join(f"{c:>24}" for c in row) + "   \n"
+            for i, row in enumerate(rows)
+        ]
+        return "".join(lines).encode()
+    if name == "bank_marketing":  # words in quotes; a zip file in a zip file
+        numeric = [cell.lstrip("-").isdigit() for cell in rows[0]]
+        lines = [";".join(f'"{c}"' for c in [*header[:-1], "y"])]
+        lines += [";".join(c if number else f'"{c}"' for c, number in zip(row, numeric, strict=True)) for row in rows]
+        inner = zipped(**{"bank-full.csv": "\n".join(lines) + "\n", "bank.csv": "not this one"})
+        return zipped(**{"bank.zip": inner, "bank-additional.zip": b"nor this"})
+    assert name == "page_blocks"  # fixed width, no zero before the point, three figures
+    lines = []
+    for row in rows:
+        cells = [f"{float(c):.3f}"[: 5 if float(c) < 10 else 6].removeprefix("0") if "." in c else c for c in row]
+        lines.append(" ".join(f"{cell:>7}" for cell in cells))
+    return compressed("\n".join(lines).encode())
+
+
+@pytest.fixture
+def found_file(request) -> Path:
+    """Where the file of the set `name` is; asked for before `no_user_folders`, which hides it."""
+    (file,) = catalogue.entry(request.getfixturevalue("name")).files.values()
+    found = files.find(file, bundled=False)
+    assert found is not None
+    return found.path
+
+
+@pytest.mark.parametrize("name", [marked(name) for name in FETCHED if catalogue.entry(name).recipe])
+def test_a_set_in_the_archives_form_is_fetched_into_our_file(name, found_file, site, no_user_folders):
+    entry = catalogue.entry(name)
+    assert entry.recipe is not None
+    ours = found_file.read_bytes()
+    text = (gzip.decompress(ours) if found_file.suffix == ".gz" else ours).decode()
+    header, *rows = [line.split(",") for line in text.splitlines()]
+    raw = raw_form(name, header, rows)
+    for source in entry.recipe.sources:
+        body = raw
+        if name == "bank_marketing":
+            if len(source.members) == 1:
+                body = zipfile.ZipFile(io.BytesIO(raw)).read("bank.zip")
+        elif source.members:
+            body = zipped(**{source.members[0]: raw, "readme.txt": "words"})
+        site.content = {f"/{source.path}": body}
+        found = fetch(entry, no_user_folders)
+        assert found.path.read_text() == text
+        d = load(DataRequest(name, missing="impute", encoding="ordinal"), offline=True)
+        own = load(DataRequest(name, missing="impute", encoding="ordinal"), data_dir=found_file.parent)
+        assert d.digest == own.digest
+        found.path.unlink()
+
+
+def test_conversion_keeps_whole_numbers_and_writes_others_in_shortest_form():
+    recipe = Recipe((), ",", False, ("a", "-", "b", "word", "class"), missing="?")
+    text = '007,x,.50,"p, q",1\r\n?,x,5,?,0\n\n'
+    assert fetching.convert(text, recipe) == 'a,b,word,class\n7,0.5,"p, q",1\n,5.0,,0\n'
+    assert fetching.convert("1 2\t3\n 4 5 6", Recipe((), "whitespace", False, ("a", "b", "class"))) == (
+        "a,b,class\n1,2,3\n4,5,6\n"
+    )
+
+
+def test_files_appear_whole_or_not_at_all(monkeypatch, toys, site, tmp_path):
+    def fail(*paths: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    place = tmp_path / "place"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(DataError, match=r"pebbles\.csv: cannot be written \(No space left on device\)"):
+            fetch(catalogue.entry("pebbles"), place)
+    assert not [p for p in place.iterdir() if p.suffix in (".csv", ".tmp")]
+    assert fetch(catalogue.entry("pebbles"), place).path.read_text() == PEBBLES_CSV
+
+
+def test_the_toy_recipe_is_read_from_yaml_like_any_other(monkeypatch, tmp_path):
+    use_catalogue(monkeypatch, tmp_path, toy_facts())
+    recipe = catalogue.entry("pebbles").recipe
+    assert recipe is not None and recipe.sources[0].members == ("pebbles.dat",) and recipe.sources[1].members == ()

@@ -1,0 +1,575 @@
+"""Forests: node by node what the slow oracle grows, the same on any number of threads, and honest at the edges."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from contracts import forbidden, real_set
+from forest_oracle import Oracle, Stream, bootstrap, groups, rotation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+import oblique_cli._core as _core
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST, make
+from oblique_cli.estimators.forest.classifiers import (
+    BASES,
+    REGULARIZATIONS,
+    SCALINGS,
+    HHCARTForestClassifier,
+    MPSVMForestClassifier,
+    moderate,
+)
+
+KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
+NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
+
+
+def small_set(seed: int, n: int = 60, p: int = 5, n_classes: int = 4, whole: bool = False) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n).astype(np.int32)
+    y[:n_classes] = np.arange(n_classes)
+    X = rng.normal(size=(n, p)) * rng.uniform(0.5, 20, p) + rng.normal(size=(n_classes, p))[y] * 3 + 5
+    return (np.round(X) if whole else X), y
+
+
+def splits(state: dict[str, Any], path: int = 1, node: int = 0) -> dict[int, Any]:
+    """The nodes of a compiled tree by path, in the form of the oracle's."""
+    left = int(state["left"][node])
+    if left < 0:
+        held = slice(*state["leaf_start"][~left : ~left + 2])
+        return {path: dict(zip(state["leaf_class"][held], state["leaf_weight"][held], strict=True))}
+    term = int(state["term"][node])
+    terms = slice(term * state["width"], (term + 1) * state["width"])
+    split = ([~term], np.ones(1)) if term < 0 else (list(state["feature"][terms]), state["coef"][terms])
+    here = {path: (*split, state["threshold"][node])}
+    return here | splits(state, 2 * path, left) | splits(state, 2 * path + 1, left + 1)
+
+
+def assert_same_nodes(state: dict[str, Any], oracle: Oracle) -> None:
+    ours = splits(state)
+    assert ours.keys() == oracle.nodes.keys()
+    for path, reference in oracle.nodes.items():
+        if isinstance(reference, tuple):
+            features, coef, threshold = ours[path]
+            assert features == list(reference[0]), path
+            np.testing.assert_allclose(coef, reference[1], atol=2e-6, err_msg=str(path))
+            np.testing.assert_allclose(threshold, reference[2], rtol=2e-5, atol=2e-5, err_msg=str(path))
+        else:
+            held = {k: w for k, w in enumerate(reference) if w > 0}
+            assert ours[path].keys() == held.keys()
+            np.testing.assert_allclose(list(ours[path].values()), list(held.values()), rtol=1e-12)
+
+
+# ---- the oracle ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["none", "tikhonov", "axis", "null"])
+@pytest.mark.parametrize("seed", range(6))
+def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
+    X, y = small_set(seed, whole=seed % 2 == 1 and rule in ("none", "axis"), n_classes=2 + seed % 4)
+    model = MPSVMForestClassifier("raf", rule, n_trees=3, mtry=3, random_state=seed).fit(X, y)
+    seed, states = model.forest_.__getstate__()[2:]
+    for t, state in enumerate(states):
+        assert_same_nodes(state, Oracle(X, y, seed, t, rule=rule, mtry=3))
+
+
+@pytest.mark.parametrize("rule", ["none", "tikhonov", "axis"])
+@pytest.mark.parametrize(("base", "mtry"), [("rof", None), ("rrof", 2)])
+def test_rotated_trees_are_those_of_the_oracle(base: str, mtry: int | None, rule: str):
+    X, y = small_set(11, p=5)
+    model = MPSVMForestClassifier(base, rule, n_trees=3, mtry=mtry, random_state=1).fit(X, y)
+    seed, states = model.forest_.__getstate__()[2:]
+    for t, state in enumerate(states):
+        oracle = Oracle(X, y, seed, t, rule=rule, group_size=3, bootstrap=False, mtry=mtry or 99)
+        assert_same_nodes(state, oracle)
+
+
+def test_weighted_rows_are_split_as_the_oracle_splits_them():
+    X, y = small_set(3)
+    weights = np.random.default_rng(0).uniform(0.1, 5, len(X))
+    for rule in REGULARIZATIONS:
+        model = MPSVMForestClassifier("raf", rule, n_trees=2, mtry=3, minleaf=3, random_state=2)
+        model.fit(X, y, sample_weight=weights)
+        seed, states = model.forest_.__getstate__()[2:]
+        for t, state in enumerate(states):
+            assert_same_nodes(state, Oracle(X, y, seed, t, weights, rule=rule, mtry=3, minleaf=3))
+
+
+def test_the_root_of_an_axis_tree_on_all_features_is_as_good_as_scikit_learns():
+    for seed in range(8):
+        X, y = small_set(seed, n=200, p=4, whole=seed % 2 == 1)
+        ours = MPSVMForestClassifier("raf", "none", n_trees=1, mtry=4, bootstrap=False).fit(X, y).tree(0)
+        forest = RandomForestClassifier(1, max_features=None, bootstrap=False, random_state=0).fit(X, y)
+        tree = forest.estimators_[0].tree_
+        children = [tree.children_left[0], tree.children_right[0]]
+        weighted = (tree.impurity[children] * tree.n_node_samples[children]).sum() / len(X)
+        assert ours.gains[0] == pytest.approx(tree.impurity[0] - weighted, abs=1e-12)
+
+
+# ---- rotations, draws ------------------------------------------------------------------------------------------------
+
+
+def test_rotation_groups_cover_all_features_and_the_last_is_completed_from_others():
+    for p, size in [(7, 3), (6, 3), (8, 3), (2, 3), (5, 1)]:
+        found = groups(Stream(4, 0, 2), p, min(size, p))
+        assert {j for group in found for j in group} == set(range(p))
+        assert all(len(group) == len(set(group)) == min(size, p) for group in found)
+
+
+def rotation_of(state: dict[str, Any], p: int) -> np.ndarray:
+    """The rotated features of a compiled tree as rows over the p original ones."""
+    starts = state["rotation_start"]
+    R = np.zeros((len(starts) - 1, p))
+    for q, (first, last) in enumerate(itertools.pairwise(starts)):
+        R[q, state["rotation_feature"][first:last]] = state["rotation_coef"][first:last]
+    return R
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_rotation_of_the_core_is_block_orthogonal_on_scaled_features_and_that_of_the_oracle(scaling: str):
+    X, y = small_set(2, p=6)
+    scale = {"range": np.ptp(X, axis=0), "deviation": X.std(axis=0), "none": np.ones(6)}[scaling]
+    model = MPSVMForestClassifier("rof", "none", n_trees=2, scaling=scaling, random_state=0).fit(X, y)
+    seed, states = model.forest_.__getstate__()[2:]
+    for t, state in enumerate(states):
+        R = rotation_of(state, 6)
+        np.testing.assert_allclose((R * scale) @ (R * scale).T, np.eye(6), atol=1e-12)
+        np.testing.assert_allclose(R, rotation(Stream(seed, 0, t).next(), X, 3, scaling), atol=1e-9)
+
+
+@pytest.mark.parametrize("rule", REGULARIZATIONS)
+@pytest.mark.parametrize("scaling", ["range", "deviation"])
+def test_units_of_features_change_no_rotated_tree(scaling: str, rule: str):
+    X, y = small_set(5, p=5)
+    units = np.array([1.0, 2.0**-30, 2.0**40, 8.0, 2.0**-3])  # powers of 2, so that not even rounding differs
+    model = MPSVMForestClassifier("rrof", rule, n_trees=4, scaling=scaling, random_state=0)
+    plain, scaled = clone(model).fit(X, y), clone(model).fit(X * units, y)
+    np.testing.assert_array_equal(plain.apply(X), scaled.apply(X * units))
+    np.testing.assert_allclose(plain.feature_importances_, scaled.feature_importances_, rtol=1e-9)
+
+
+def test_without_scaling_the_largest_unit_decides_the_components():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) @ np.array([[1, 0.5, 0.5], [0, 1, 0.5], [0, 0, 1]]) * [1, 1000, 1e6]
+    y = np.arange(300) % 2
+    scale = np.ptp(X, axis=0)
+    turned = {}
+    for scaling in ("none", "range"):
+        model = MPSVMForestClassifier("rof", "none", n_trees=1, scaling=scaling, random_state=0).fit(X, y)
+        R = rotation_of(model.forest_.state()[0], 3) * (scale if scaling == "range" else 1.0)
+        turned[scaling] = np.abs(R).max(axis=1).min()  # 1: every component is an axis
+    assert turned["none"] > 0.999 and turned["range"] < 0.9
+
+
+def test_a_constant_feature_is_in_no_component_whatever_its_value():
+    X, y = small_set(6, p=4)
+    X[:, 2] = 1e300
+    model = MPSVMForestClassifier("rof", "none", n_trees=3, random_state=0).fit(X, y)
+    assert all((rotation_of(state, 4)[:, 2] == 0).all() for state in model.forest_.state())
+    assert (model.predict(X) == y).all()
+
+
+def test_deviations_are_those_of_the_weights():
+    X, y = small_set(7, p=4)
+    weights = np.random.default_rng(1).integers(1, 4, len(X))
+    model = MPSVMForestClassifier("rof", "none", n_trees=1, group_size=1, scaling="deviation", random_state=0)
+    R = rotation_of(model.fit(X, y, sample_weight=weights).forest_.state()[0], 4)
+    deviations = np.sqrt(np.diag(np.cov(X, rowvar=False, aweights=weights, ddof=0)))
+    np.testing.assert_allclose(np.abs(R).max(axis=0), 1 / deviations, rtol=1e-9)
+
+
+def test_groups_completed_from_others_make_every_matrix_singular_so_that_mprof_p_is_rof():
+    for p, same in [(6, False), (7, True), (8, True)]:
+        X, y = small_set(4, n=120, p=p, n_classes=2)
+        rof, mprof = (make(name, n_trees=3, random_state=0).fit(X, y) for name in ("rof", "mprof_p"))
+        assert (mprof.forest_.n_oblique().sum() == 0) == same
+        assert np.array_equal(rof.apply(X), mprof.apply(X)) == same
+
+
+def test_searching_sorted_rows_finds_what_searching_ranks_finds():
+    # Weights that are no counts are searched by ranks; all alike, they change no cut.
+    for seed, whole in [(0, False), (1, True)]:
+        X, y = small_set(seed, n=150, whole=whole)
+        model = MPSVMForestClassifier("raf", "none", n_trees=4, mtry=5, random_state=seed)
+        plain, weighted = clone(model).fit(X, y), clone(model).fit(X, y, sample_weight=np.full(len(X), 0.5))
+        np.testing.assert_array_equal(plain.apply(X), weighted.apply(X))
+        assert [t["threshold"].tolist() for t in plain.forest_.state()] == [
+            t["threshold"].tolist() for t in weighted.forest_.state()
+        ]
+
+
+def test_out_of_bag_rows_are_those_not_drawn():
+    X, y = small_set(8)
+    model = MPSVMForestClassifier(n_trees=9, oob_score=True, random_state=3).fit(X, y)
+    seed = model.forest_.__getstate__()[2]
+    undrawn = np.array([bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), len(X)) == 0 for t in range(9)])
+    np.testing.assert_array_equal(model.oob_votes_.sum(axis=1), undrawn.sum(axis=0))
+    votes = np.zeros((len(X), 4))
+    for t in range(9):
+        labels = model.tree(t).labels[model.tree(t).apply(X)]
+        votes[np.flatnonzero(undrawn[t]), labels[undrawn[t]]] += 1
+    np.testing.assert_array_equal(model.oob_votes_, votes)
+    seen = undrawn.any(axis=0)
+    assert model.oob_score_ == pytest.approx((votes.argmax(axis=1) == y)[seen].mean())
+
+
+# ---- invariants ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_number_of_threads_grows_and_predicts_the_same_bits(name: str):
+    data = real_set("glass")
+    one = make(name, random_state=4, n_trees=7).fit(data.X, data.y)
+    three = make(name, random_state=4, n_trees=7).set_params(n_jobs=3).fit(data.X, data.y)
+    assert pickle.dumps(one.forest_.state()) == pickle.dumps(three.forest_.state())
+    np.testing.assert_array_equal(one.predict_proba(data.X), three.predict_proba(data.X))
+
+
+@pytest.mark.parametrize("name", ["mpraf_t", "mpraf_p", "raf", "mprrof_t"])
+def test_rows_asked_for_together_get_the_votes_that_they_get_in_parts(name: str):
+    """More rows than one reading of a tree serves, and fewer than the tree has nodes."""
+    data = real_set("glass")
+    model = make(name, random_state=4, n_trees=3).fit(data.X, data.y)
+    X = np.resize(data.X, (40_000, data.X.shape[1])) + np.linspace(0, 0.1, 40_000)[:, None]
+    together = model.predict_proba(X)
+    some = np.r_[:5, 4094:4098, 19_999:20_001, 32_766:32_770, 39_995:40_000]
+    for row in some:
+        np.testing.assert_array_equal(together[row], model.predict_proba(X[row : row + 1])[0])
+    np.testing.assert_array_equal(together, clone(model).set_params(n_jobs=3).fit(data.X, data.y).predict_proba(X))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unpruned_trees_fit_the_rows_they_drew(name: str):
+    """With all rows drawn every tree separates distinct rows, so that the whole forest is right on them."""
+    data = real_set("wine")
+    model = make(name, random_state=0, n_trees=5, bootstrap=False).fit(data.X, data.y)
+    assert model.score(data.X, data.y) == 1.0
+    assert model.extra_measures(data.X, data.y)["tree_accuracy"] == 1.0
+    assert model.n_nodes_ == 2 * model.n_leaves_ - 5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tree_in_original_features_reaches_the_same_leaves(name: str):
+    data = real_set("iris")
+    X = np.random.default_rng(0).normal(size=(300, 4)) + data.X.mean(axis=0)  # not on a threshold
+    model = make(name, random_state=0, n_trees=4).fit(data.X, data.y)
+    for t in range(4):
+        np.testing.assert_array_equal(model.tree(t).apply(X), model.apply(X)[:, t])
+        assert model.tree(t).n_nodes == model.forest_.n_nodes()[t]
+
+
+def test_votes_are_those_of_the_trees_one_by_one():
+    data = real_set("glass")
+    model = MPSVMForestClassifier(n_trees=6, minleaf=8, random_state=1).fit(data.X, data.y)
+    codes = np.stack([model.tree(t).labels[model.tree(t).apply(data.X)] for t in range(6)])
+    shares = np.stack([(codes == k).mean(axis=0) for k in range(len(model.classes_))], axis=1)
+    np.testing.assert_allclose(model.predict_proba(data.X), shares)
+    mean = clone(model).set_params(voting="mean").fit(data.X, data.y)
+    leaves = [mean.tree(t).counts[mean.tree(t).apply(data.X)] for t in range(6)]
+    expected = np.mean([held / held.sum(axis=1, keepdims=True) for held in leaves], axis=0)
+    np.testing.assert_allclose(mean.predict_proba(data.X), expected)
+    assert (mean.predict_proba(data.X) != model.predict_proba(data.X)).any()
+
+
+def test_warm_start_adds_the_trees_that_a_larger_forest_has():
+    data = real_set("wine")
+    warm = MPSVMForestClassifier("rrof", n_trees=3, warm_start=True, random_state=5).fit(data.X, data.y)
+    warm.set_params(n_trees=8).fit(data.X, data.y)
+    whole = MPSVMForestClassifier("rrof", n_trees=8, random_state=5).fit(data.X, data.y)
+    assert pickle.dumps(warm.forest_.state()) == pickle.dumps(whole.forest_.state())
+    with pytest.raises(ConfigError, match=r"^n_trees of MPSVMForestClassifier must be at least the 8 trees"):
+        warm.set_params(n_trees=4).fit(data.X, data.y)
+    with pytest.raises(ConfigError, match="warm_start needs the classes of the first fit"):
+        warm.set_params(n_trees=9).fit(data.X[:59], data.y[:59])
+
+
+def test_rows_of_weight_zero_are_as_if_they_were_not_there():
+    data = real_set("wine")
+    weights = np.tile([1.0, 0.0, 1.0], 60)[: len(data.y)]
+    kept = weights > 0
+    a = MPSVMForestClassifier(random_state=0, n_trees=5).fit(data.X, data.y, sample_weight=weights)
+    b = MPSVMForestClassifier(random_state=0, n_trees=5).fit(data.X[kept], data.y[kept], sample_weight=weights[kept])
+    assert pickle.dumps(a.forest_.state()) == pickle.dumps(b.forest_.state())
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**20), kind=st.sampled_from(KINDS), shift=st.sampled_from([0.0, 1e6]))
+def test_random_sets_with_repeats_and_constants_grow_well_defined_trees(seed: int, kind: tuple[str, str], shift: float):
+    rng = np.random.default_rng(seed)
+    n, p, n_classes = rng.integers(2, 40), rng.integers(1, 7), rng.integers(1, 5)
+    X = rng.integers(0, 3, size=(n, p)).astype(float) + shift
+    X[:, rng.random(p) < 0.3] = 7.0
+    y = rng.integers(n_classes, size=n)
+    model = MPSVMForestClassifier(*kind, n_trees=3, random_state=seed).fit(X, y)
+    proba = model.predict_proba(X)
+    assert np.isfinite(proba).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    for t in range(3):
+        tree = model.tree(t)
+        assert np.isfinite(tree.coef_).all() and np.isfinite(tree.thresholds).all()
+        assert (tree.gains >= -1e-12).all()
+
+
+def test_units_and_offsets_of_features_change_no_axis_parallel_forest():
+    data = real_set("glass")
+    a = MPSVMForestClassifier("raf", "none", random_state=0).fit(data.X, data.y)
+    b = MPSVMForestClassifier("raf", "none", random_state=0).fit(8 * data.X + 1024, data.y)
+    np.testing.assert_array_equal(a.forest_.n_nodes(), b.forest_.n_nodes())
+
+
+# ---- importances -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_importances_name_the_features_that_matter(name: str):
+    X, y = make_classification(400, 6, n_informative=2, n_redundant=0, shuffle=False, class_sep=2, random_state=0)
+    model = make(name, random_state=0).fit(X, y)
+    impurity, permutation = model.feature_importances_, model.permutation_importances(X, y, n_repeats=2)
+    assert impurity.sum() == pytest.approx(1.0) and (impurity >= 0).all()
+    assert set(np.argsort(-permutation)[:2]) == {0, 1}
+    if not name.startswith(("rof", "rrof", "mprof", "mprrof")):  # a rotation mixes informative features with others
+        assert set(np.argsort(-impurity)[:2]) == {0, 1}
+
+
+def test_impurity_importances_are_those_of_a_tree_whose_splits_are_known():
+    """Feature 0 halves the rows, feature 1 divides one half: gains of 1/4 and, on half of the rows, 1/2."""
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]).repeat(5, axis=0)
+    y = np.array([0, 0, 1, 2]).repeat(5)
+    model = MPSVMForestClassifier("raf", "none", n_trees=3, mtry=2, bootstrap=False).fit(X, y)
+    # Gini 5/8 falls to 1/4 at the root, and the rest at the node below.
+    np.testing.assert_allclose(model.feature_importances_, [3 / 5, 2 / 5])
+
+
+# ---- edges and bad input ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "X",
+    [np.zeros((6, 3)), np.ones((1, 2)), np.eye(6), np.arange(12.0).reshape(6, 2) // 4, np.full((6, 1), 1e300)],
+    ids=["constant", "one row", "more features than rows of a class", "repeats", "huge"],
+)
+def test_degenerate_rows_give_a_forest_that_predicts(name: str, X: np.ndarray):
+    y = np.arange(len(X)) % 2
+    model = make(name, random_state=0, n_trees=3).fit(X, y)
+    assert set(model.predict(X)) <= set(y)
+    assert np.isfinite(model.predict_proba(X)).all() and np.isfinite(model.feature_importances_).all()
+
+
+HUGE = {
+    "near the largest number": np.full(5, 1.79e308),
+    "one feature near the largest number": np.array([1.79e308, 1, 1, 1, 1]),
+    "squares overflow": np.full(5, 1e160),
+    "squares vanish": np.full(5, 1e-200),
+    "below the least normal number": np.full(5, 1e-310),
+    "all of it": np.array([1.79e308, 1e-310, 1, 1e-160, 1e160]),
+}
+ROTATED = [(name, {"scaling": scaling}) for name in ("rof", "mprof_t", "mprrof_n") for scaling in SCALINGS]
+
+
+@pytest.mark.parametrize("units", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
+def test_units_at_the_ends_of_the_number_line_give_a_forest_that_knows_its_rows(
+    name: str, params: dict[str, Any], units: np.ndarray
+):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 3
+    X = rng.uniform(-1, 1, size=(40, 5)) + 0.3 * y[:, None]
+    for rows in (X / np.abs(X).max() * units, np.abs(X) / np.abs(X).max() * units):
+        model = make(name, random_state=0, n_trees=5, **params).fit(rows, y)
+        assert np.isfinite(model.predict_proba(rows)).all()
+        assert (model.predict(rows) == y).mean() > 0.8
+        assert model.feature_importances_.sum() == pytest.approx(1.0)
+        assert np.isfinite(model.tree(0).thresholds).all()
+
+
+def one_heavy(light: float, heavy: float) -> np.ndarray:
+    return np.where(np.arange(60) == 7, heavy, light)
+
+
+WEIGHTS = {
+    "one of 1e300 among 1e-300": one_heavy(1e-300, 1e300),
+    "one of 1 among the least numbers": one_heavy(5e-324, 1.0),
+    "all numbers": np.geomspace(5e-324, 1.7e308, 60),
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
+def test_weights_at_the_ends_of_the_number_line_give_a_forest(name: str, params: dict[str, Any], weights: np.ndarray):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = np.arange(60) % 3
+    model = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=weights)
+    assert np.isfinite(model.predict_proba(X)).all() and np.isfinite(model.feature_importances_).all()
+    assert model.predict(X[[7]]) == y[7] or weights[7] < 1
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e308])
+@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
+def test_weights_that_are_all_alike_count_as_one(name: str, params: dict[str, Any], weight: float):
+    X, y = small_set(3)
+    plain = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=np.full(len(X), 1.0))
+    other = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=np.full(len(X), weight))
+    np.testing.assert_array_equal(plain.predict(X), other.predict(X))
+    assert other.n_nodes_ == pytest.approx(plain.n_nodes_, rel=0.1)  # 1e308 is no power of 2
+
+
+@given(st.lists(st.floats(2.0**-300, 2.0**300), min_size=1))
+def test_ordinary_weights_are_left_as_they_are(weights: list[float]):
+    given_ = np.array(weights)
+    assert moderate(given_) is given_
+
+
+@given(st.lists(st.floats(5e-324, 1.7e308), min_size=1))
+def test_moderate_weights_keep_their_ratios(weights: list[float]):
+    found = moderate(np.array(weights))
+    assert found.min() >= 2.0**-300 and found.max() <= 2.0**300
+    ratios = [Fraction(w) / Fraction(max(weights)) for w in weights]
+    for ours, ratio in zip(found.tolist(), ratios, strict=True):
+        if ratio > Fraction(2) ** -299:
+            assert Fraction(ours) / Fraction(found.max()) == ratio
+
+
+def test_a_deviation_that_only_the_weights_make_vanish_is_cut_off_by_the_core():
+    X, y = small_set(0)
+    weights = np.where(np.arange(60) == 7, 1.0, 5e-324)  # the estimator would bring them nearer to each other
+    options = {"split": "axis", "mtry": 0, "minleaf": 1.0, "max_depth": -1, "bootstrap": False}
+    forest = _core.Forest(5, 4, 0)
+    forest.grow(X, y, weights, options | {"group_size": 3, "scaling": "deviation"}, 5, 1)
+    for state in forest.state():
+        coef = np.abs(state["rotation_coef"]) * np.ptp(X, axis=0)[state["rotation_feature"]]
+        assert 0 < coef.max() <= 1.001e10
+
+
+def test_one_class_is_a_leaf_and_its_only_vote():
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    model = MPSVMForestClassifier(n_trees=4).fit(X, np.full(10, "only"))
+    assert list(model.predict(X[:2])) == ["only", "only"] and model.n_nodes_ == 4
+    assert (model.feature_importances_ == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"mtry": 9}, r"^mtry of MPSVMForestClassifier must be at most the number of features, 4\. Got 9\.$"),
+        ({"n_trees": 0}, r"^n_trees of MPSVMForestClassifier must be a whole number from 1 to 1000000\. Got 0\.$"),
+        ({"n_trees": 10**15}, r"^n_trees of MPSVMForestClassifier must be a whole number from 1 to 1000000\."),
+        ({"max_depth": 2**40}, r"^max_depth of MPSVMForestClassifier must be a whole number from 1 to 2147483647,"),
+        ({"n_jobs": 2**40}, r"^n_jobs of MPSVMForestClassifier must be"),
+        ({"base": "rof", "mtry": 2}, r"must be None with base 'rof', which searches all features\. Got 2; base 'rrof'"),
+        ({"base": "rof", "oob_score": True}, r"^oob_score of MPSVMForestClassifier needs bootstrap samples\."),
+        ({"n_jobs": 0}, r"^n_jobs of MPSVMForestClassifier must not be 0\."),
+        ({"delta": 0.0}, r"^delta of MPSVMForestClassifier must be a number in \(0, inf\)\. Got 0\.0\.$"),
+    ],
+)
+def test_bad_parameters_are_refused_in_one_sentence(params: dict[str, Any], message: str):
+    data = real_set("iris")
+    with pytest.raises(ConfigError, match=message):
+        MPSVMForestClassifier(**params).fit(data.X, data.y)
+
+
+def test_a_group_larger_than_the_features_is_all_of_them():
+    data = real_set("iris")
+    a = MPSVMForestClassifier("rof", "none", group_size=99, n_trees=2, random_state=0).fit(data.X, data.y)
+    b = MPSVMForestClassifier("rof", "none", group_size=4, n_trees=2, random_state=0).fit(data.X, data.y)
+    assert pickle.dumps(a.forest_.state()) == pickle.dumps(b.forest_.state())
+
+
+def test_no_out_of_bag_row_is_an_error_and_so_are_weights_of_zero():
+    X, y = np.arange(3.0)[:, None], np.array([0, 1, 0])
+    seed = next(s for s in range(99) if (bootstrap(_stream_of(s), 3) > 0).all())
+    with pytest.raises(ConfigError, match=r"^oob_score needs a row that some tree did not draw\."):
+        MPSVMForestClassifier(n_trees=1, oob_score=True, random_state=seed).fit(X, y)
+    with pytest.raises(ValueError, match=r"sample_weight must have a positive entry|at least one non-zero"):
+        MPSVMForestClassifier().fit(X, y, sample_weight=np.zeros(3))
+
+
+def _stream_of(random_state: int) -> Stream:
+    forest_seed = int(np.random.RandomState(random_state).randint(2**31))
+    return Stream(Stream(forest_seed, 0, 0).next(), 0, 1)
+
+
+@pytest.mark.parametrize("estimator", [MPSVMForestClassifier(), HHCARTForestClassifier()], ids=["mpsvm", "hhcart"])
+def test_every_constraint_is_enforced(estimator: Any):
+    data = real_set("iris")
+    for name, constraint in estimator.constraints.items():
+        for value in forbidden(constraint):
+            with pytest.raises(ConfigError, match=rf"^{name} of {type(estimator).__name__} must be "):
+                clone(estimator).set_params(**{name: value}).fit(data.X, data.y)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"left": np.array([5, -1, -2], dtype=np.int32)},
+        {"left": np.array([-9, -1, -2], dtype=np.int32)},
+        {"term": np.array([-99, 0, 0], dtype=np.int32)},
+        {"label": np.array([0, 7], dtype=np.int32)},
+        {"leaf_start": np.array([0, 9, 2], dtype=np.uint32)},
+    ],
+)
+def test_arrays_that_form_no_forest_are_refused(change: dict[str, Any]):
+    model = MPSVMForestClassifier("raf", "none", n_trees=1, bootstrap=False).fit([[0.0], [1.0]], [0, 1])
+    (state,) = model.forest_.state()
+    assert len(state["left"]) == 3
+    with pytest.raises(ValueError, match="the arrays do not form a forest"):
+        _core.Forest(1, 2, 0).restore([state | change])
+
+
+# ---- as an estimator and as an algorithm -----------------------------------------------------------------------------
+
+# Weights are not repeats of a row here: whatever is drawn at random depends on the number of rows. scikit-learn's own
+# RandomForestClassifier fails this check for the same reason.
+EXPECTED = {"check_sample_weight_equivalence_on_dense_data": "the bootstrap sample depends on the number of rows"}
+
+
+@pytest.mark.filterwarnings("ignore:Skipping check check_array_api_input")
+@pytest.mark.parametrize("rule", REGULARIZATIONS)
+def test_mpsvm_forest_passes_scikit_learns_checks(rule: str):
+    base = BASES[REGULARIZATIONS.index(rule) % 3]
+    check_estimator(MPSVMForestClassifier(base, rule, n_trees=10, random_state=0), expected_failed_checks=EXPECTED)
+
+
+@pytest.mark.filterwarnings("ignore:Skipping check check_array_api_input")
+def test_hhcart_forest_passes_scikit_learns_checks():
+    check_estimator(HHCARTForestClassifier(n_trees=10, random_state=0), expected_failed_checks=EXPECTED)
+
+
+def test_the_twelve_ensembles_and_the_hhcart_forest_have_the_papers_names():
+    titles = [ALGORITHMS[name].title for name in NAMES]
+    assert titles[:8] == ["RaF", "MPRaF-T", "MPRaF-P", "MPRaF-N", "RoF", "MPRoF-T", "MPRoF-P", "MPRoF-N"]
+    assert titles[8:] == ["RRoF", "MPRRoF-T", "MPRRoF-P", "MPRRoF-N", "HHCART forest"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_defaults_of_an_ensemble_are_the_papers_and_complete(name: str):
+    algorithm = ALGORITHMS[name]
+    assert list(algorithm.defaults) == list(algorithm.parameters)
+    assert all(algorithm.parameters[key].holds(value) for key, value in algorithm.defaults.items())
+    plain, spelled_out = make(name, random_state=0), make(name, random_state=0, **algorithm.defaults)
+    assert repr(plain) == repr(spelled_out)
+    assert (plain.n_trees, plain.minleaf, plain.voting) == (50, 1, "majority")
+    if name != "hhcart_forest":
+        assert (plain.delta, plain.group_size) == (0.01, 3)
+
+
+@pytest.mark.parametrize("eigenvectors", ["dominant", "all"])
+def test_one_reflection_separates_classes_parallel_to_an_eigenvector(eigenvectors: str):
+    """The boundary is parallel to both classes' main axis: every tree needs one split (thesis, figure 3.2)."""
+    rng = np.random.default_rng(0)
+    along, across = rng.uniform(-10, 10, 200), rng.uniform(0.2, 0.8, 200) * np.repeat([1, -1], 100)
+    turn = np.array([[np.cos(0.5), np.sin(0.5)], [-np.sin(0.5), np.cos(0.5)]])
+    X, y = np.stack([along, across], axis=1) @ turn, np.repeat([0, 1], 100)
+    forest = HHCARTForestClassifier(2, eigenvectors, n_trees=20, mtry=2, random_state=0).fit(X, y)
+    assert (forest.forest_.n_nodes() == 3).mean() > 0.9
+    assert (MPSVMForestClassifier("raf", "none", n_trees=20, random_state=0).fit(X, y).forest_.n_nodes() > 9).all()

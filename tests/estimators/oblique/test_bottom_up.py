@@ -1,0 +1,506 @@
+"""HHBUT and BUTIF-SVM: clusters become leaves, K is chosen as the thesis says, and bad input is told apart."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+from cli_support import call
+from contracts import forbidden, real_set
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.mixture import GaussianMixture
+from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_limits
+
+from oblique_cli import config
+from oblique_cli.constraints import check
+from oblique_cli.errors import EXIT_FAILED_FOLDS, ConfigError, NotConverged
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.oblique import clusters as clusters_of
+from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, svm_plane
+from oblique_cli.estimators.oblique.clusters import CRITERIA, Clustering
+from oblique_cli.experiments import running
+from oblique_cli.experiments.store import Store
+from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.published.reading import lookup
+from oblique_cli.tree.splitting import Node, best_split
+
+__all__ = ["call"]
+
+SPLITTERS = ("hhcart", "svm")
+NAMES = ("hhbut", "butif_svm")
+GRID = [0.03125, 1.0, 32.0]
+
+
+def blobs(*places, rows=40, seed=0):
+    """Round clouds of two features at these places, each with its class: (class, x, y)."""
+    rng = np.random.default_rng(seed)
+    X = np.vstack([rng.normal([x, y], 0.5, size=(rows, 2)) for _, x, y in places])
+    return X, np.repeat([code for code, _, _ in places], rows)
+
+
+XOR = ((0, 0, 0), (1, 6, 0), (1, 0, 6), (0, 6, 6))
+
+
+def clustering(**changes):
+    model = BottomUpTreeClassifier(**changes)
+    return Clustering(**{name: getattr(model, name) for name in Clustering.__dataclass_fields__})
+
+
+# scikit-learn's contract
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"components": "cv"}, {"components": "mccv"}, {"merging": "overlap"}, {"hybrid": True}],
+    ids=lambda options: "-".join(map(str, options.values())) or "default",
+)
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_it_passes_the_estimator_checks(splitter, options):
+    results = check_estimator(BottomUpTreeClassifier(splitter, **options), on_fail=None, on_skip=None)
+    assert len(results) > 40
+    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_a_copy_predicts_the_same(splitter):
+    data = real_set("wine")
+    model = BottomUpTreeClassifier(splitter, random_state=3).fit(data.X, data.y)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(data.X, data.y)):
+        assert other.tree_.to_dict() == model.tree_.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(n, v) for n, c in BottomUpTreeClassifier.constraints.items() for v in forbidden(c)]
+)
+def test_a_parameter_out_of_range_is_refused_in_one_sentence(name, value):
+    with pytest.raises(ConfigError, match=rf"^{name} of BottomUpTreeClassifier must be .*\. Got "):
+        BottomUpTreeClassifier(**{name: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_an_inverted_range_of_k_is_refused():
+    with pytest.raises(ConfigError) as error:
+        BottomUpTreeClassifier(min_components=4, max_components=3).fit([[0.0], [1.0]], [0, 1])
+    assert str(error.value) == ("min_components of BottomUpTreeClassifier must not exceed max_components, 3. Got 4.")
+
+
+def test_an_inverted_range_of_k_is_refused_before_anything_runs():
+    message = "min_components of hhbut must not exceed max_components, 2. Got 5."
+    with pytest.raises(ConfigError) as error:
+        make("hhbut", min_components=5, max_components=2)
+    assert str(error.value) == message
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        config.from_mapping(plan({"name": "hhbut", "min_components": 5, "max_components": 2}))
+
+
+def test_there_are_no_sample_weights():
+    with pytest.raises(TypeError, match="sample_weight"):
+        BottomUpTreeClassifier().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 2])
+
+
+# clusters and leaves
+
+
+@pytest.mark.parametrize("merging", ["centroid", "overlap"])
+@pytest.mark.parametrize("components", CRITERIA)
+@pytest.mark.parametrize("name", ["balance_scale", "glass", "wine"])
+def test_the_leaves_are_the_clusters_whatever_splits(name, components, merging):
+    data = real_set(name)
+    options = {"components": components, "merging": merging, "component_folds": 5, "random_state": 1}
+    models = [BottomUpTreeClassifier(s, **options).fit(data.X, data.y) for s in SPLITTERS]
+    assert models[0].n_clusters_ == models[1].n_clusters_
+    for model in models:
+        assert model.n_leaves_ == sum(model.n_clusters_.values()) == int(model.tree_.is_leaf.sum())
+        assert list(model.n_clusters_) == list(model.classes_)
+        leaves = np.flatnonzero(model.tree_.is_leaf)
+        counts = model.tree_.counts[leaves]
+        assert ((counts > 0).sum(axis=1) == 1).all()  # a cluster is of one class
+        np.testing.assert_array_equal(counts.sum(axis=0), np.bincount(data.y))
+        by_class = np.bincount(model.tree_.labels[leaves], minlength=len(model.classes_))
+        assert by_class.tolist() == list(model.n_clusters_.values())
+
+
+@pytest.mark.parametrize("components", CRITERIA)
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_clouds_are_found_and_told_apart(splitter, components):
+    X, y = blobs(*XOR)
+    model = BottomUpTreeClassifier(splitter, components=components, random_state=0).fit(X, y)
+    counts = list(model.n_clusters_.values())
+    # A held-out likelihood may rise once more by chance; BIC does not.
+    assert counts == [2, 2] if components == "bic" else min(counts) == 2 and max(counts) <= 3
+    assert model.score(X, y) == 1.0 and model.n_nodes_ == 2 * sum(counts) - 1
+
+
+def test_bic_stops_at_the_first_k_that_does_not_improve_it():
+    data = real_set("bupa")
+    X = data.X[data.y == 0]
+    groups = clustering().of_class(X, "a", seed=5)
+    assert sorted(np.concatenate(groups).tolist()) == list(range(len(X)))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    fit = clusters_of._Mixtures(clustering(), "a", 5)
+    with threadpool_limits(1):
+        mixtures = [fit.of_all(Z, k) for k in range(1, len(groups) + 2)]
+    bics = [mixture.bic(Z) for mixture in mixtures]
+    assert len(groups) > 1 and (np.diff(bics[:-1]) < 0).all()
+    assert bics[-1] >= bics[-2]
+
+
+def test_a_class_has_no_more_components_than_distinct_rows():
+    X = np.repeat([[0.0, 0.0], [9.0, 9.0]], [4, 3], axis=0)
+    groups = sorted(g.tolist() for g in clustering(min_components=5).of_class(X, 0, 0))
+    assert groups == [[0, 1, 2, 3], [4, 5, 6]]
+    assert len(clustering(min_components=5).of_class(X[:4], 0, 0)) == 1
+
+
+@pytest.mark.parametrize("components", CRITERIA)
+def test_a_class_of_a_few_rows_is_divided_or_left_whole(components):
+    rng = np.random.default_rng(0)
+    for n in range(1, 8):
+        groups = clustering(components=components).of_class(rng.normal(size=(n, 3)), 0, 0)
+        assert sorted(np.concatenate(groups).tolist()) == list(range(n))
+
+
+def test_without_standardizing_the_regularization_is_in_units_of_the_features():
+    X, _ = blobs((0, 0, 0), (0, 6, 0))
+    options = {"standardize": False, "covariance_regularization": 0.1}
+    assert len(clustering(**options).of_class(X, 0, 0)) == 2
+    assert len(clustering(**options).of_class(X * 1e-3, 0, 0)) == 1  # the two clouds drown in what is added
+    assert len(clustering().of_class(X * 1e-3, 0, 0)) == 2
+
+
+def test_equal_limits_fix_k():
+    data = real_set("bupa")
+    for components in CRITERIA:
+        model = BottomUpTreeClassifier(components=components, min_components=3, max_components=3, random_state=0)
+        assert max(model.fit(data.X, data.y).n_clusters_.values()) == 3
+
+
+def test_units_and_offsets_do_not_change_the_clusters():
+    data = real_set("wine")
+    for code in range(3):
+        X = data.X[data.y == code]
+        scaled = X * 2.0 ** np.arange(-20, 19, 3)[: X.shape[1]]
+        for one, other in zip(clustering().of_class(X, 0, 1), clustering().of_class(scaled, 0, 1), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_the_seed_decides_and_both_splitters_share_their_clusters():
+    data = real_set("glass")
+    a, b = (make("hhbut", random_state=np.random.RandomState(4)).fit(data.X, data.y) for _ in range(2))
+    assert a.tree_.to_dict() == b.tree_.to_dict()
+    svm = make("butif_svm", random_state=np.random.RandomState(4)).fit(data.X, data.y)
+    leaves = [sorted(map(tuple, m.tree_.counts[m.tree_.is_leaf].tolist())) for m in (a, svm)]
+    assert leaves[0] == leaves[1]
+    others = {make("hhbut", random_state=s).fit(data.X, data.y).tree_.counts.tobytes() for s in range(4)}
+    assert len(others) > 1
+
+
+def counted_fits(monkeypatch):
+    """The number of components of every mixture that is fitted from now on."""
+    fits = []
+
+    class Counted(GaussianMixture):
+        def fit(self, X, y=None):
+            fits.append(self.n_components)
+            return super().fit(X, y)
+
+    monkeypatch.setattr(clusters_of, "GaussianMixture", Counted)
+    monkeypatch.setattr(clusters_of, "_latest", None)
+    return fits
+
+
+def test_the_next_fit_on_the_same_rows_takes_the_clusters_over_and_any_other_finds_its_own(monkeypatch):
+    data, other = real_set("wine"), real_set("iris")
+    fits = counted_fits(monkeypatch)
+    first = make("hhbut", random_state=4).fit(data.X, data.y)
+    assert fits and first.seconds_saved_ == 0.0
+    alone = len(fits)
+    second = make("butif_svm", random_state=4).fit(data.X, data.y)
+    assert len(fits) == alone and second.seconds_saved_ > 0.0
+    assert second.n_clusters_ == first.n_clusters_
+    for changed in (
+        lambda: make("hhbut", random_state=5).fit(data.X, data.y),
+        lambda: make("hhbut", random_state=4, covariance_regularization=0.02).fit(data.X, data.y),
+        lambda: make("hhbut", random_state=4).fit(data.X[:-1], data.y[:-1]),
+        lambda: make("hhbut", random_state=4).fit(data.X, data.y[::-1]),
+        lambda: make("hhbut", random_state=4).fit(other.X, other.y),
+    ):
+        before = len(fits)
+        changed()
+        assert len(fits) > before
+    again = make("hhbut", random_state=4).fit(data.X, data.y)
+    assert again.tree_.to_dict() == first.tree_.to_dict()
+
+
+def test_held_out_likelihood_fits_all_rows_of_a_class_to_the_chosen_k_alone(monkeypatch):
+    fits = counted_fits(monkeypatch)
+    X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [9.0], [18.0]], 20, axis=0)
+    clustering(components="cv", component_folds=5).of_class(X, 0, 1)
+    worse = fits[-2]  # the first K that does not improve the likelihood
+    assert worse > 2 and fits == [k for k in range(1, worse + 1) for _ in range(5)] + [worse - 1]
+
+
+def test_held_out_rows_are_each_scored_once_and_never_fitted_with():
+    rng = np.random.default_rng(0)
+    divisions = list(clustering(components="cv", component_folds=4)._divisions(11, rng))
+    assert len(divisions) == 4
+    assert sorted(np.concatenate([test for _, test in divisions])) == list(range(11))
+    halves = list(clustering(components="mccv", component_folds=6)._divisions(11, rng))
+    assert [(len(a), len(b)) for a, b in halves] == [(5, 6)] * 6
+    for train, test in divisions + halves:
+        assert sorted(np.concatenate([train, test])) == list(range(11))
+
+
+# splits
+
+
+def test_hhbut_splits_the_two_children_as_hhcart_would():
+    data = real_set("wine")
+    model = make("hhbut", max_components=1).fit(data.X, data.y)
+    root = model.tree_
+    (pure,) = [child for child in (root.left[0], root.right[0]) if root.is_leaf[child]]
+    group = (data.y == root.labels[pure]).astype(np.int32)
+    order = np.argsort(group, kind="stable")
+    node = Node(data.X[order], group[order], None, 2, 0, "twoing")
+    split = best_split(node, HHCART(tau=0.05), np.random.default_rng(0))
+    np.testing.assert_allclose(np.abs(root.coef_[0] @ split.coef), 1.0)
+    assert root.gains[0] == pytest.approx(split.gain)
+
+
+def test_the_margin_plane_is_halfway_between_two_rows_in_any_unit():
+    X = np.array([[0.0, 3.0], [4.0, 3.0]])
+    for scale in (1.0, 1e-6, 1e6):
+        plane = svm_plane(X * scale, np.array([0, 1], dtype=np.int32), 100.0, 0)
+        np.testing.assert_allclose(plane.coef, [1.0, 0.0])
+        assert plane.threshold == pytest.approx(2.0 * scale)
+    assert svm_plane(np.ones((3, 2)), np.array([0, 1, 1], dtype=np.int32), 1.0, 0) is None
+
+
+def test_a_path_over_cost_is_a_fit_for_each_cost():
+    data = real_set("bupa")
+    one = make("butif_svm", cost=min(GRID), random_state=2).fit(data.X[::2], data.y[::2])
+    labels, leaves = one.predict_path(data.X, GRID[::-1]), one.n_leaves_path(GRID[::-1])
+    for column, cost in enumerate(GRID[::-1]):
+        single = make("butif_svm", cost=cost, random_state=2).fit(data.X[::2], data.y[::2])
+        np.testing.assert_array_equal(labels[:, column], single.predict(data.X))
+        assert leaves[column] == single.n_leaves_
+    with pytest.raises(ConfigError, match=r"^cost of BottomUpTreeClassifier must be a number in \(0, inf\)\. Got 0\.0"):
+        one.predict_path(data.X, [0.0])
+    with pytest.raises(ConfigError, match=r"^a path over cost needs splitter 'svm'\. Got 'hhcart'\.$"):
+        make("hhbut").fit(data.X, data.y).predict_path(data.X, GRID)
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_a_hybrid_keeps_the_skeleton_and_fits_the_training_rows(splitter):
+    data = real_set("bupa")
+    plain, hybrid = (
+        BottomUpTreeClassifier(splitter, hybrid=h, random_state=0).fit(data.X, data.y) for h in (False, True)
+    )
+    np.testing.assert_array_equal(plain.tree_.coef_[0], hybrid.tree_.coef_[0])
+    assert plain.n_clusters_ == hybrid.n_clusters_ and hybrid.n_leaves_ > sum(hybrid.n_clusters_.values())
+    assert hybrid.score(data.X, data.y) > plain.score(data.X, data.y)
+    assert hybrid.score(data.X, data.y) > 0.98  # nodes of two rows stay whole (min_parent 2)
+
+
+# degenerate nodes
+
+
+@pytest.mark.parametrize("merging", ["centroid", "overlap"])
+@pytest.mark.parametrize("components", CRITERIA)
+@pytest.mark.parametrize("splitter", SPLITTERS)
+@pytest.mark.parametrize(
+    ("X", "y", "accuracy"),
+    [
+        ([[0.0, 1.0], [5.0, 2.0], [9.0, 7.0]], [0, 1, 2], 1.0),
+        (np.arange(60.0).reshape(4, 15) ** 2, [0, 0, 1, 1], 1.0),
+        (np.column_stack([np.arange(20.0), np.full(20, 7.0), np.arange(20.0)]), [0] * 10 + [1] * 10, 1.0),
+        ([[1.0, 2.0]] * 5, [0, 0, 0, 1, 1], 0.6),
+        ([[1.0, 2.0]] * 5 + [[3.0, 4.0]], [0, 0, 0, 1, 1, 1], 4 / 6),
+        ([[4.0]], [1], 1.0),
+        ([[1.0], [1.0], [2.0]], [0, 0, 0], 1.0),
+        ([[0.0]] * 30 + [[1.0]] * 30, [0, 1] * 30, 0.5),
+    ],
+    ids=["one row a class", "p > n", "constant and repeated columns", "same rows, two labels", "nearly so", "one row",
+         "one class", "two values, labels mixed"],
+)  # fmt: skip
+def test_degenerate_nodes_give_a_leaf_for_each_cluster(X, y, accuracy, splitter, components, merging):
+    model = BottomUpTreeClassifier(splitter, components=components, merging=merging, random_state=0).fit(X, y)
+    assert model.n_leaves_ == sum(model.n_clusters_.values()) >= len(set(y))
+    assert model.score(X, y) >= accuracy - 1e-12
+
+
+def test_a_single_class_is_one_leaf_however_many_clouds_it_has():
+    X, _ = blobs(*XOR)
+    model = BottomUpTreeClassifier().fit(X, ["a"] * len(X))
+    assert (model.n_leaves_, model.n_clusters_) == (1, {"a": 1})
+
+
+def test_a_class_of_one_row_is_one_cluster():
+    X, y = blobs((0, 0, 0), (0, 6, 6))
+    model = BottomUpTreeClassifier(random_state=0).fit(np.vstack([X, [[3.0, 3.0]]]), [*y, 1])
+    assert model.n_clusters_ == {0: 2, 1: 1}
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_on_small_lattices_leaves_are_clusters_and_every_row_has_a_class(seed):
+    rng = np.random.default_rng(seed)
+    n, p, n_classes = rng.integers(2, 40), rng.integers(1, 4), rng.integers(2, 5)
+    X, y = rng.integers(0, 3, size=(n, p)).astype(float), rng.integers(0, n_classes, n)
+    splitter = SPLITTERS[seed % 2]
+    model = BottomUpTreeClassifier(splitter, components=CRITERIA[seed % 3], component_folds=3, random_state=0)
+    model.fit(X, y)
+    assert model.n_leaves_ == (sum(model.n_clusters_.values()) if len(model.classes_) > 1 else 1)
+    assert set(model.predict(X)) <= set(y)
+
+
+# mixtures that fail
+
+
+def test_a_mixture_that_does_not_converge_is_an_error_that_names_class_and_k():
+    data = real_set("bupa")
+    with pytest.raises(NotConverged) as error:
+        BottomUpTreeClassifier(max_steps=1, min_components=2, random_state=0).fit(
+            data.X, np.array(data.classes)[data.y]
+        )
+    assert str(error.value) == (
+        "class 1, K=2: the mixture did not converge in 1 steps; raise max_steps or covariance_regularization."
+    )
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)  # as it comes back from another process
+
+
+def test_a_singular_covariance_is_an_error_that_names_class_and_k(monkeypatch):
+    def fit(self, X):
+        raise ValueError("Fitting the mixture model failed because some components have ill-defined covariance")
+
+    monkeypatch.setattr(GaussianMixture, "fit", fit)
+    data = real_set("bupa")
+    with pytest.raises(NotConverged) as error:
+        BottomUpTreeClassifier().fit(data.X, data.y)
+    assert str(error.value) == ("class 0, K=1: the mixture has a singular covariance; raise covariance_regularization.")
+
+
+# in experiments
+
+
+def plan(algorithm, **cv):
+    settings = {"scheme": "ordinary", "folds": 3, "repeats": 1, **cv}
+    return {"version": 1, "seed": 1, "dataset": "bupa", "algorithm": algorithm, "cv": settings}
+
+
+def test_a_fold_whose_mixture_does_not_converge_is_marked_and_the_run_ends_with_3(tmp_path):
+    experiment = config.from_mapping(plan({"name": "hhbut", "max_steps": 1, "min_components": 2}))
+    with Store(tmp_path / "results.sqlite") as store:
+        summary = running.run(experiment, store, n_jobs=1, offline=True)
+        rows = store.rows(experiment.name)
+    assert summary.exit_code == EXIT_FAILED_FOLDS == 3
+    assert [row.status for row in rows] == ["failed"] * 3
+    assert re.fullmatch(r"NotConverged: class 1, K=2: the mixture did not converge in 1 steps; .*", rows[0].message)
+
+
+def test_oblique_tree_names_the_label_of_the_class_whose_mixture_does_not_converge(call):
+    ended = call("tree", "bupa", "--algorithm", "hhbut", "--set", "max_steps=1", "--set", "min_components=2")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "class 1, K=2: the mixture did not converge in 1 steps; raise" in ended.err
+
+
+def test_rows_carry_the_clusters_of_every_class_and_the_path_answers_the_grid(tmp_path):
+    costs = {"name": "butif_svm", "cost": {"grid": GRID}}
+    experiment = config.from_mapping(plan(costs, scheme="two_stage", tune={"folds": 3}))
+    with Store(tmp_path / "results.sqlite") as store:
+        assert running.run(experiment, store, n_jobs=1, offline=True).exit_code == 0
+        rows, (tuning,) = store.rows(experiment.name), store.tunings(experiment.name)
+    assert tuning.chosen["cost"] in GRID and len(tuning.inner) == len(GRID)
+    for row in rows:
+        assert list(row.clusters) == ["1", "2"] and sum(row.clusters.values()) == row.n_leaves
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_algorithms_of_a_fold_share_its_clusters_and_give_what_they_give_alone(tmp_path, monkeypatch, workers):
+    # Another method stands between them, and a third has other clusters.
+    names = [{"name": "hhbut"}, "hhcart_d", {"name": "hhbut", "id": "cv", "components": "cv"}, {"name": "butif_svm"}]
+    together = plan("hhbut")
+    del together["algorithm"]
+    together["algorithms"] = names
+    fits = counted_fits(monkeypatch)
+
+    def rows(mapping, name):
+        with Store(tmp_path / f"{name}.sqlite") as store:
+            experiment = config.from_mapping(mapping)
+            assert running.run(experiment, store, n_jobs=workers, offline=True).exit_code == 0
+            found = store.rows(experiment.name)
+        return {(r.algorithm, r.fold): (r.n_correct, r.n_leaves, dict(r.clusters)) for r in found}
+
+    both = rows(together, "together")
+    counts = [len(fits)]
+    alone = {}
+    for algorithm in names:
+        alone |= rows({**plan("hhbut"), "algorithm": algorithm}, f"alone_{len(alone)}")
+        counts.append(len(fits))
+    assert both == alone and len(both) == 12
+    if workers == 1:  # of other processes nothing is counted here
+        of_bic, of_none, of_cv, again = np.diff(counts)
+        assert of_bic == again > 0 == of_none and counts[0] == of_bic + of_cv
+
+
+def test_a_class_that_a_training_set_lacks_has_no_clusters(tmp_path):
+    data = real_set("glass")
+    train = np.flatnonzero(data.y != 2)
+    fold = running.Fold(0, 0, train, np.flatnonzero(data.y == 2), train[:0])
+    (spec,) = config.from_mapping(plan("hhbut")).algorithms
+    (policy,) = config.from_mapping({**plan("hhbut"), "dataset": "glass"}).datasets
+    case = running.Case(data, policy, spec, ALGORITHMS["hhbut"])
+    row = running.run_job(running.Job("k", "glass", "hhbut", 0, 0, 1), case, fold)
+    assert list(row.clusters) == list(data.classes) and row.clusters["3"] == 0
+    assert row.n_leaves == sum(row.clusters.values()) and row.n_correct == 0
+
+
+# the table of algorithms
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_has_complete_defaults_that_are_allowed(name):
+    algorithm = ALGORITHMS[name]
+    assert list(algorithm.defaults) == list(algorithm.parameters)
+    check(algorithm.defaults, algorithm.parameters, name)
+    assert repr(make(name)) == repr(make(name, **algorithm.defaults))
+    assert not algorithm.compiled
+    with pytest.raises(ConfigError, match=rf"^{name} has no parameter 'splitter'\."):
+        make(name, splitter="svm")
+
+
+def test_defaults_are_those_of_the_thesis():
+    d = ALGORITHMS["hhbut"].defaults
+    assert (d["components"], d["component_folds"], d["criterion"], d["tau"]) == ("bic", 10, "twoing", 0.05)
+    assert (d["merging"], d["hybrid"], d["covariance_regularization"]) == ("centroid", False, 0.01)
+    assert "cost" not in d and "tau" not in ALGORITHMS["butif_svm"].parameters
+    assert (ALGORITHMS["hhbut"].path_parameter, ALGORITHMS["butif_svm"].path_parameter) == (None, "cost")
+
+
+def test_published_numbers_are_found_by_title():
+    thesis = "wickramarachchi2015"
+    for table, values in (("6.1", ("66.2 ± 2.2", "66.2 ± 5.6")), ("6.2", ("64.8 ± 2.1", "63.6 ± 2.8"))):
+        for name, value in zip(NAMES, values, strict=True):
+            title = ALGORITHMS[name].title
+            assert lookup(thesis, table, "bupa", title, "accuracy_percent").printed == value
+            assert lookup(thesis, table, "bupa", title, "avg_clusters_per_class", class_index="2").mean > 2
+    # A plain support vector machine of another table is no bottom-up tree.
+    assert lookup("manwani2012", "II", "bupa", "BUTIF-SVM", "accuracy_percent") is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_accuracy_on_wine_is_near_the_published_one(name):
+    # Table 6.1: 91.3 and 96.5 %, three leaves. Two halves instead of ten times five folds.
+    data = real_set("wine")
+    right = 0
+    for half in (0, 1):
+        model = make(name, random_state=0).fit(data.X[half::2], data.y[half::2])
+        right += int((model.predict(data.X[1 - half :: 2]) == data.y[1 - half :: 2]).sum())
+        assert model.n_leaves_ <= 4
+    assert right / data.n > 0.85

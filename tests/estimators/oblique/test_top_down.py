@@ -1,0 +1,491 @@
+"""The scikit-learn face: its contract, its parameters, its paths over epsilon, its ways of pruning."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from contracts import (
+    ALGORITHM_NAMES,
+    DRAWING_PRUNINGS,
+    PROPOSER_NAMES,
+    PRUNING_NAMES,
+    STOCHASTIC,
+    forbidden,
+    grow,
+    real_set,
+)
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
+
+from oblique_cli.errors import ConfigError, UnknownName
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.tree import pruning
+from oblique_cli.tree.splitting import Candidates, Proposer
+from oblique_cli.tree.stopping import Stopping
+
+EPSILONS = np.round(np.arange(0.05, 0.405, 0.01), 2)  # the grid of thesis 5.2: 36 values
+
+
+def labeled(name):
+    data = real_set(name)
+    return data.X, np.array(data.classes)[data.y]
+
+
+# scikit-learn's contract
+
+# Rows drawn at random for pruning are other rows once a row is repeated instead of weighted.
+DOCUMENTED = {"check_sample_weight_equivalence_on_dense_data"}
+
+
+@pytest.mark.parametrize("pruning_name", PRUNING_NAMES)
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_every_algorithm_passes_the_estimator_checks(name, pruning_name):
+    options = {} if pruning_name == "none" else {"pruning": pruning_name, "random_state": 0}
+    results = check_estimator(make(name, **options), on_fail=None, on_skip=None)
+    assert len(results) > 50
+    failed = {result["check_name"]: str(result["exception"]) for result in results if result["status"] == "failed"}
+    assert set(failed) <= (DOCUMENTED if pruning_name in DRAWING_PRUNINGS else set()), failed
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
+
+
+def test_the_reference_engine_passes_the_estimator_checks():
+    results = check_estimator(ObliqueTreeClassifier("hhgdt", engine="reference"), on_fail=None, on_skip=None)
+    assert not [result["check_name"] for result in results if result["status"] == "failed"]
+
+
+class OwnProposer(Proposer):
+    """A heuristic of a user, without native growth: one random direction."""
+
+    def propose(self, node, rng):
+        h = rng.normal(size=node.X.shape[1])
+        yield Candidates.directions((h / np.linalg.norm(h))[None])
+
+
+def test_a_users_proposer_grows_node_by_node_and_draws_from_the_seed():
+    X, y = labeled("iris")
+    a, b, c = (ObliqueTreeClassifier(OwnProposer(), random_state=seed).fit(X, y) for seed in (1, 1, 2))
+    assert a.tree_.to_dict() == b.tree_.to_dict() != c.tree_.to_dict()
+    assert a.score(X, y) > 0.9
+    with pytest.raises(ConfigError, match=r"OwnProposer has no native growth; set engine to 'auto' or 'reference'\."):
+        ObliqueTreeClassifier(OwnProposer(), engine="native").fit(X, y)
+
+
+def test_it_is_tuned_cloned_and_scored_like_any_estimator():
+    X, y = labeled("iris")
+    search = GridSearchCV(ObliqueTreeClassifier(HHCART()), {"proposer__tau": [0.0, 0.5], "max_depth": [1, 3]}, cv=3)
+    search.fit(X, y)
+    assert search.best_params_["max_depth"] == 3
+    assert cross_val_score(make("hhgdt"), X, y, cv=5).mean() > 0.9
+    original = make("hhcart_d", tau=0.2, pruning="cv", random_state=3)
+    copied = clone(original)
+    assert copied.get_params()["proposer__tau"] == 0.2
+    assert {k: v for k, v in copied.get_params().items() if k != "proposer"} == {
+        k: v for k, v in original.get_params().items() if k != "proposer"
+    }
+
+
+# Fitting
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_predictions_are_the_majority_labels_and_shares_of_the_leaves(name):
+    X, y = labeled("wine")
+    model = make(name, random_state=0, max_depth=2).fit(X, y)
+    leaves = model.apply(X)
+    assert model.classes_.tolist() == sorted(set(y))
+    for leaf in np.unique(leaves):
+        rows = leaves == leaf
+        shares = np.array([(y[rows] == label).mean() for label in model.classes_])
+        np.testing.assert_allclose(model.predict_proba(X[rows]), np.tile(shares, (rows.sum(), 1)), rtol=1e-12)
+        assert (model.predict(X[rows]) == model.classes_[np.argmax(shares)]).all()
+    assert (model.n_leaves_, model.n_nodes_, model.depth_) == (
+        model.tree_.n_leaves,
+        model.tree_.n_nodes,
+        model.tree_.depth,
+    )
+
+
+def test_the_tree_is_that_of_grow_top_down():
+    data = real_set("bupa")
+    for name in sorted(set(PROPOSER_NAMES) - STOCHASTIC):
+        model = ObliqueTreeClassifier(name, criterion="gini", max_misrate=0.1).fit(data.X, data.y)
+        tree = grow(name, data.X, data.y, criterion="gini", stopping=Stopping(max_misrate=0.1))
+        assert model.tree_.to_dict() == tree.to_dict()
+
+
+def test_labels_may_be_words_or_any_numbers():
+    data = real_set("iris")
+    codes = make("hhcart_a").fit(data.X, data.y)
+    for names in (np.array(["c", "d", "e"]), np.array([-5, 10, 1000]), np.array([False, True])):
+        rows = data.y < len(names)
+        model = make("hhcart_a").fit(data.X[rows], names[data.y[rows]])
+        expected = codes if len(names) == 3 else make("hhcart_a").fit(data.X[rows], data.y[rows])
+        np.testing.assert_array_equal(model.predict(data.X), names[expected.predict(data.X)])
+
+
+def test_lists_data_frames_and_single_precision_are_taken():
+    data = real_set("iris")
+    expected = make("hhcart_d").fit(data.X, data.y)
+    frame = pd.DataFrame(data.X, columns=["a", "b", "c", "d"])
+    model = make("hhcart_d").fit(frame, data.y.tolist())
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert model.tree_.to_dict() == expected.tree_.to_dict()
+    assert make("hhcart_d").fit(data.X.tolist(), data.y).tree_.to_dict() == expected.tree_.to_dict()
+    assert make("hhcart_d").fit(np.asfortranarray(data.X), data.y).tree_.to_dict() == expected.tree_.to_dict()
+    single = make("hhcart_d").fit(data.X.astype(np.float32), data.y)
+    assert single.tree_.coef_.dtype == np.float64
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_missing_and_infinite_values_are_refused(name, bad):
+    X = np.random.default_rng(1).normal(size=(10, 2))
+    y = np.arange(10) % 2
+    model = make(name, random_state=0).fit(X, y)
+    X[3, 1] = bad
+    for call in (lambda: make(name, random_state=0).fit(X, y), lambda: model.predict(X)):
+        with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
+            call()
+
+
+def test_what_is_no_classification_is_refused():
+    X = np.random.default_rng(1).normal(size=(6, 2))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        make("hhcart_a").fit(X, np.linspace(0.1, 0.9, 6))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        make("hhcart_a").fit(X, [0, 1])
+    with pytest.raises(ValueError, match="0 sample"):
+        make("hhcart_a").fit(X[:0], [])
+    with pytest.raises(ValueError, match="X has 3 features"):
+        make("hhcart_a").fit(X, np.arange(6) % 2).predict(np.zeros((1, 3)))
+    for call in ("predict", "predict_proba", "apply"):
+        with pytest.raises(NotFittedError):
+            getattr(make("hhcart_a"), call)(X)
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+@pytest.mark.parametrize("pruning_name", PRUNING_NAMES)
+def test_one_class_one_row_and_one_column_are_fitted(name, pruning_name):
+    rng = np.random.default_rng(2)
+    for X, y in (
+        (rng.normal(size=(12, 2)), ["a"] * 12),
+        (np.array([[1.0, 2.0]]), ["a"]),
+        (rng.normal(size=(2, 2)), ["a", "b"]),
+        (rng.normal(size=(30, 1)), np.arange(30) % 2),
+        (np.ones((9, 2)), np.arange(9) % 3),
+    ):
+        model = make(name, pruning=pruning_name, random_state=0).fit(X, y)
+        assert set(model.predict(X)) <= set(y)
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+# Weights
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_rows_of_weight_zero_are_as_good_as_removed(name):
+    data = real_set("bupa")
+    weights = np.random.default_rng(3).integers(0, 3, data.n).astype(float)
+    kept = weights > 0
+    a = make(name, random_state=0).fit(data.X, data.y, weights)
+    b = make(name, random_state=0).fit(data.X[kept], data.y[kept], weights[kept])
+    assert a.tree_.to_dict() == b.tree_.to_dict()
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_a_class_of_weight_zero_is_known_but_never_predicted(name):
+    data = real_set("iris")
+    model = make(name, random_state=0).fit(data.X, data.y, (data.y != 1).astype(float))
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert set(model.predict(data.X)) == {0, 2}
+    assert not model.predict_proba(data.X)[:, 1].any()
+
+
+def test_weights_that_cannot_be_used_are_refused():
+    X, y = np.eye(3), [0, 1, 1]
+    with pytest.raises(ConfigError, match=r"sample_weight must not be negative\. Got -1; remove such rows\."):
+        make("hhcart_a").fit(X, y, [1.0, -1.0, 1.0])
+    # scikit-learn itself refuses this from some version on.
+    with pytest.raises(ValueError, match=r"sample_weight must have a positive entry|at least one non-zero"):
+        make("hhcart_a").fit(X, y, [0.0, 0.0, 0.0])
+    for weights in ([1.0, np.nan, 1.0], [1.0, 1.0], [1.0, np.inf, 1.0]):
+        with pytest.raises(ValueError):
+            make("hhcart_a").fit(X, y, weights)
+
+
+# Parameters
+
+
+@pytest.mark.parametrize("parameter", sorted(ObliqueTreeClassifier.constraints))
+def test_a_forbidden_parameter_is_named_in_one_sentence(parameter):
+    constraint = ObliqueTreeClassifier.constraints[parameter]
+    for value in forbidden(constraint):
+        with pytest.raises(ConfigError) as caught:
+            ObliqueTreeClassifier(**{parameter: value}).fit(np.eye(4), [0, 0, 1, 1])
+        message = f"{parameter} of ObliqueTreeClassifier must be {constraint.describe()}. Got {value!r}."
+        assert str(caught.value) == message
+
+
+def test_every_parameter_but_the_proposer_and_the_seed_has_a_constraint():
+    model = ObliqueTreeClassifier()
+    assert set(model.get_params(deep=False)) - set(model.constraints) == {"proposer", "qualitative", "random_state"}
+    for parameter, constraint in model.constraints.items():
+        assert constraint.holds(getattr(model, parameter)), parameter
+
+
+def test_a_proposer_that_is_none_is_refused():
+    with pytest.raises(UnknownName, match=r"unknown proposer 'hhcarts'\. Did you mean 'hhcart_"):
+        ObliqueTreeClassifier("hhcarts").fit(np.eye(2), [0, 1])
+    for proposer in (3, None, HHCART):
+        with pytest.raises(ConfigError, match="proposer of ObliqueTreeClassifier must be a registered name or a Prop"):
+            ObliqueTreeClassifier(proposer).fit(np.eye(2), [0, 1])
+
+
+# The path over epsilon
+
+
+@pytest.mark.parametrize("misrate_of", ["node", "parent"])
+@pytest.mark.parametrize("name", ["gdt", "hhgdt"])
+@pytest.mark.parametrize("data_name", ["bupa", "glass", "balance_scale"])
+def test_one_fit_answers_every_epsilon_as_a_fit_of_its_own_would(name, data_name, misrate_of):
+    X, y = labeled(data_name)
+    train, test = slice(0, None, 2), slice(1, None, 2)
+    model = make(name, random_state=0, misrate_of=misrate_of, epsilon=EPSILONS.min()).fit(X[train], y[train])
+    predicted, leaves = model.predict_path(X[test], EPSILONS), model.n_leaves_path(EPSILONS)
+    assert predicted.shape == (len(y[test]), 36) and leaves.shape == (36,)
+    for column, epsilon in enumerate(EPSILONS):
+        own = make(name, random_state=0, misrate_of=misrate_of, epsilon=epsilon).fit(X[train], y[train])
+        np.testing.assert_array_equal(predicted[:, column], own.predict(X[test]))
+        assert leaves[column] == own.n_leaves_
+    assert (np.diff(leaves) <= 0).all() and leaves[0] > leaves[-1]
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_the_path_of_a_weighted_fit_is_that_of_weighted_fits(name):
+    X, y = labeled("statlog_heart")
+    weights = np.random.default_rng(4).integers(1, 4, len(y)).astype(float)
+    limit = ALGORITHMS[name].path_parameter or "max_misrate"
+    values = [0.0, 0.1, 0.25, 0.4]
+    model = make(name, random_state=0, **{limit: 0.0}).fit(X, y, weights)
+    for column, value in enumerate(values):
+        own = make(name, random_state=0, **{limit: value}).fit(X, y, weights)
+        np.testing.assert_array_equal(model.predict_path(X, values)[:, column], own.predict(X))
+        assert model.n_leaves_path(values)[column] == own.n_leaves_
+
+
+def leaves_by_hand(X, y, limit, weight_of_parent=None):
+    """Leaves of a GDT tree whose nodes are leaves where their errors are few among their parent's rows."""
+    errors = len(y) - np.unique(y, return_counts=True)[1].max()
+    if weight_of_parent is not None and errors / weight_of_parent <= limit:
+        return 1
+    split = make("gdt", epsilon=0.0, max_depth=1).fit(X, y).tree_
+    if split.n_nodes == 1:
+        return 1
+    goes_left = split.apply(X) == 1
+    return sum(leaves_by_hand(X[side], y[side], limit, len(y)) for side in (goes_left, ~goes_left))
+
+
+@pytest.mark.parametrize("data_name", ["bupa", "glass", "statlog_heart"])
+def test_errors_may_be_a_share_of_the_parents_rows(data_name):
+    X, y = labeled(data_name)
+    sizes = []
+    for limit in (0.0, 0.05, 0.12, 0.2):
+        model = make("gdt", epsilon=limit, misrate_of="parent").fit(X, y)
+        assert model.n_leaves_ == leaves_by_hand(X, y, limit)
+        sizes.append(model.n_leaves_)
+    assert sizes[0] == make("gdt", epsilon=0.0).fit(X, y).n_leaves_ > sizes[1] > sizes[-1] > 1
+    # The root is split whatever it gets wrong, and pruning goes on from the tree that was cut.
+    assert make("gdt", epsilon=0.99, misrate_of="parent").fit(X, y).n_leaves_ == 2
+    pruned = make("gdt", epsilon=0.05, misrate_of="parent", pruning="pessimistic").fit(X, y)
+    assert pruned.n_leaves_ <= sizes[1]
+
+
+def test_values_of_a_path_come_back_in_the_order_they_were_given():
+    X, y = labeled("bupa")
+    model = make("gdt", epsilon=0.05).fit(X, y)
+    order = np.random.default_rng(5).permutation(36)
+    np.testing.assert_array_equal(model.predict_path(X, EPSILONS[order]), model.predict_path(X, EPSILONS)[:, order])
+    np.testing.assert_array_equal(model.n_leaves_path(EPSILONS[order]), model.n_leaves_path(EPSILONS)[order])
+    np.testing.assert_array_equal(model.n_leaves_path([0.3, 0.1, 0.3]), model.n_leaves_path([0.3, 0.1])[[0, 1, 0]])
+
+
+def test_a_path_needs_a_fit_at_its_smallest_value_without_pruning():
+    X, y = labeled("iris")
+    with pytest.raises(NotFittedError):
+        make("gdt").predict_path(X, [0.1])
+    with pytest.raises(
+        ConfigError,
+        match=r"the tree was grown with max_misrate 0\.1 and knows no smaller value\. "
+        r"Got 0\.05; fit with the smallest value of the path\.",
+    ):
+        make("gdt", epsilon=0.1).fit(X, y).n_leaves_path([0.2, 0.05])
+    with pytest.raises(ConfigError, match=r"a path over max_misrate needs pruning 'none'\. Got 'pessimistic'\."):
+        make("gdt", pruning="pessimistic").fit(X, y).predict_path(X, [0.2])
+
+
+@pytest.mark.parametrize("values", [[], [np.nan, 0.1], [[0.1, 0.2]], 0.1, ["a"]])
+def test_values_that_are_no_list_of_numbers_are_refused_as_a_path(values):
+    X, y = labeled("iris")
+    model = make("gdt").fit(X, y)
+    for call in (lambda: model.predict_path(X, values), lambda: model.n_leaves_path(values)):
+        with pytest.raises(ValueError):
+            call()
+
+
+# Pruning
+
+
+def grown_and_pruned(name, pruning_name, seed=0, **options):
+    X, y = labeled("bupa")
+    return make(name, pruning=pruning_name, random_state=seed, **options).fit(X, y)
+
+
+@pytest.mark.parametrize("pruning_name", [name for name in PRUNING_NAMES if name != "none"])
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhgdt"])
+def test_pruned_trees_are_smaller_and_the_same_for_a_seed(name, pruning_name):
+    options = {"ccp_alpha": 0.01} if pruning_name == "ccp_alpha" else {}
+    a, b = (grown_and_pruned(name, pruning_name, **options) for _ in range(2))
+    assert a.tree_.to_dict() == b.tree_.to_dict()
+    assert a.n_leaves_ < make(name, random_state=0).fit(*labeled("bupa")).n_leaves_
+
+
+@pytest.mark.parametrize("pruning_name", DRAWING_PRUNINGS)
+def test_another_seed_draws_other_rows(pruning_name):
+    dicts = [grown_and_pruned("hhcart_d", pruning_name, seed).tree_.to_dict() for seed in range(6)]
+    assert any(other != dicts[0] for other in dicts[1:])
+
+
+@pytest.mark.parametrize("pruning_name", ["cost_complexity", "reduced_error"])
+@pytest.mark.parametrize("fraction", [0.1, 0.33, 0.9])
+def test_pruning_rows_are_a_tenth_or_what_is_asked_and_kept_from_growth(pruning_name, fraction):
+    X, y = labeled("bupa")
+    model = make("hhcart_d", pruning=pruning_name, pruning_fraction=fraction, random_state=0).fit(X, y)
+    assert model.needs_pruning_rows
+    assert model.tree_.n_rows[0] == len(y) - round(fraction * len(y))
+    assert make("hhcart_d").needs_pruning_rows is False
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "gdt"])
+@pytest.mark.parametrize("pruning_name", ["cost_complexity", "reduced_error"])
+def test_given_pruning_rows_choose_the_subtree_and_nothing_else(name, pruning_name):
+    data = real_set("bupa")
+    rng = np.random.default_rng(6)
+    kept = rng.choice(data.n, 60, replace=False)
+    rest = np.setdiff1d(np.arange(data.n), kept)
+    grown = make(name, random_state=0).fit(data.X[rest], data.y[rest]).tree_
+    sizes = set()
+    for _ in range(6):
+        labels = data.y.copy()
+        labels[kept] = rng.permutation(labels[kept])  # the grown tree must not notice
+        model = make(name, pruning=pruning_name, random_state=int(rng.integers(99)))
+        pruned = model.fit(data.X, labels, pruning_rows=kept).tree_
+        chosen = getattr(pruning, pruning_name)(grown, data.X[kept], labels[kept])
+        assert pruned.to_dict() == chosen.to_dict()
+        sizes.add(pruned.n_leaves)
+    assert len(sizes) > 1
+
+
+def test_pruning_rows_are_heeded_with_weights_and_dropped_at_weight_zero():
+    data = real_set("bupa")
+    rng = np.random.default_rng(7)
+    weights = rng.integers(0, 3, data.n).astype(float)
+    kept = rng.choice(data.n, 80, replace=False)
+    rest = np.setdiff1d(np.flatnonzero(weights > 0), kept)
+    kept_used = kept[weights[kept] > 0]
+    model = make("hhcart_d", pruning="cost_complexity").fit(data.X, data.y, weights, pruning_rows=kept)
+    grown = make("hhcart_d").fit(data.X[rest], data.y[rest], weights[rest]).tree_
+    chosen = pruning.cost_complexity(grown, data.X[kept_used], data.y[kept_used], weights[kept_used])
+    assert model.tree_.to_dict() == chosen.to_dict()
+
+
+def test_pruning_rows_that_leave_nothing_or_name_no_row_are_refused():
+    X, y = labeled("iris")
+    with pytest.raises(ConfigError, match=r"pruning_rows must leave rows to grow the tree on\. They cover all rows\."):
+        make("hhcart_a", pruning="cost_complexity").fit(X, y, pruning_rows=np.arange(len(y)))
+    for rows in ([len(y)], [-1], [0.5], [[0, 1]], ["a"]):
+        with pytest.raises(ConfigError, match="pruning_rows"):
+            make("hhcart_a", pruning="cost_complexity").fit(X, y, pruning_rows=rows)
+
+
+def test_an_empty_list_of_pruning_rows_prunes_nothing():
+    X, y = labeled("iris")
+    model = make("hhcart_a", pruning="cost_complexity").fit(X, y, pruning_rows=[])
+    assert model.n_leaves_ == make("hhcart_a").fit(X, y).n_leaves_
+
+
+def test_pruning_by_cross_validation_makes_noise_one_leaf_and_keeps_structure():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(200, 2))
+    noise = make("axis_parallel", pruning="cv", standard_errors=1.0, random_state=0).fit(X, rng.integers(0, 2, 200))
+    assert noise.n_leaves_ == 1
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    clear = make("axis_parallel", pruning="cv", random_state=0).fit(X, y)
+    assert clear.n_leaves_ >= 4 and clear.score(X, y) > 0.97
+
+
+@pytest.mark.parametrize("data_name", ["bupa", "wine", "glass", "iris"])
+def test_pruning_by_cross_validation_is_that_of_breiman_by_hand(data_name):
+    # Breiman et al. (1984), section 3.4.2, on the folds that the seed draws. The sequence starts at T(0).
+    data = real_set(data_name)
+    model = make("axis_parallel", pruning="cv", pruning_folds=5, random_state=11).fit(data.X, data.y)
+    rng = np.random.default_rng(np.random.RandomState(11).randint(2**31))
+    folds = KFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
+    tree = make("axis_parallel").fit(data.X, data.y).tree_
+    alphas = np.unique(np.maximum(pruning.cost_complexity_path(tree).alphas, 0.0))
+    cuts = [*np.sqrt(alphas[:-1] * alphas[1:]), np.inf]
+    errors = np.zeros(len(cuts))
+    for rows, held_out in folds.split(data.X):
+        part = grow("axis_parallel", data.X[rows], data.y[rows], len(data.classes), criterion="twoing")
+        for k, cut in enumerate(cuts):
+            small = pruning.fixed_alpha(part, cut)
+            errors[k] += (small.labels[small.apply(data.X[held_out])] != data.y[held_out]).sum()
+    best = int(np.flatnonzero(errors == errors.min())[-1])
+    assert model.tree_.to_dict() == pruning.fixed_alpha(tree, alphas[best]).to_dict()
+
+
+def test_pruning_by_cross_validation_of_a_split_that_saves_no_error_is_quiet():
+    X, y = np.repeat([[0.0], [1.0]], 10, axis=0), [0] * 8 + [1] * 2 + [0] * 6 + [1] * 4
+    assert make("axis_parallel").fit(X, y).n_leaves_ == 2
+    assert make("axis_parallel", pruning="cv", random_state=0).fit(X, y).n_leaves_ == 1
+
+
+def test_more_standard_errors_never_make_a_larger_tree():
+    for pruning_name in ("cost_complexity", "cv"):
+        leaves = [grown_and_pruned("hhcart_d", pruning_name, standard_errors=c).n_leaves_ for c in (0.0, 0.5, 1.0, 2.0)]
+        assert leaves == sorted(leaves, reverse=True)
+
+
+def test_a_larger_ccp_alpha_never_makes_a_larger_tree_and_zero_costs_no_training_row():
+    X, y = labeled("bupa")
+    leaves = [grown_and_pruned("hhcart_a", "ccp_alpha", ccp_alpha=a).n_leaves_ for a in (0.0, 0.002, 0.01, 0.1, 1.0)]
+    assert leaves == sorted(leaves, reverse=True) and leaves[-1] == 1
+    assert grown_and_pruned("hhcart_a", "ccp_alpha").score(X, y) == make("hhcart_a").fit(X, y).score(X, y)
+
+
+# Copies
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_a_fitted_model_survives_pickling_and_copying(name):
+    X, y = labeled("wine")
+    model = make(name, random_state=0).fit(X, y)
+    expected = model.predict_proba(X)
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(again.predict_proba(X), expected)
+        assert again.n_leaves_ == model.n_leaves_
+
+
+def test_fitting_again_forgets_the_first_fit():
+    model = make("hhcart_a")
+    model.fit(*labeled("wine"))
+    X, y = labeled("iris")
+    assert model.fit(X, y).tree_.to_dict() == make("hhcart_a").fit(X, y).tree_.to_dict()
+    assert model.n_features_in_ == 4

@@ -1,0 +1,125 @@
+"""The table of algorithms: one flat list of parameters, the papers' defaults, estimators that fit."""
+
+from __future__ import annotations
+
+import re
+
+import jsonschema
+import numpy as np
+import pytest
+from contracts import ALGORITHM_NAMES, PROPOSER_NAMES, real_set
+
+import oblique_cli
+from oblique_cli import published
+from oblique_cli.errors import ConfigError, UnknownName
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.tree.splitting import PROPOSERS
+
+
+def test_every_proposer_is_an_algorithm():
+    assert ALGORITHM_NAMES == PROPOSER_NAMES
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_defaults_are_complete_allowed_and_what_an_estimator_has(name):
+    algorithm = ALGORITHMS[name]
+    assert list(algorithm.defaults) == list(algorithm.parameters)
+    for parameter, constraint in algorithm.parameters.items():
+        value = algorithm.defaults[parameter]
+        assert constraint.holds(value), parameter
+        assert jsonschema.Draft202012Validator(constraint.schema()).is_valid(value), parameter
+    plain, spelled_out = make(name, random_state=0), make(name, random_state=0, **algorithm.defaults)
+    assert repr(plain) == repr(spelled_out)
+    assert plain.get_params().keys() == spelled_out.get_params().keys()
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_a_parameter_reaches_the_estimator_or_its_proposer(name):
+    algorithm = ALGORITHMS[name]
+    limit = algorithm.path_parameter or "max_misrate"
+    model = make(name, random_state=5, max_depth=3, ties="strict", **{limit: 0.2})
+    assert (model.max_depth, model.ties, model.max_misrate, model.random_state) == (3, "strict", 0.2, 5)
+    assert type(model.proposer) is PROPOSERS[name]
+    for parameter in PROPOSERS[name].constraints:
+        default = algorithm.defaults[parameter]
+        assert getattr(make(name, random_state=0, **{parameter: default}).proposer, parameter) == default
+    assert model.fit(real_set("iris").X, real_set("iris").y).depth_ <= 3
+
+
+def test_defaults_are_those_of_the_papers():
+    for name in ("hhcart_a", "hhcart_d"):
+        d = ALGORITHMS[name].defaults
+        assert (d["criterion"], d["min_parent"], d["max_misrate"], d["tau"]) == ("twoing", 2, 0.0, 0.05)
+        assert (d["pruning_fraction"], d["standard_errors"]) == (0.1, 0.0)
+    d = ALGORITHMS["hhgdt"].defaults
+    assert (d["criterion"], d["min_parent"], d["tau"], d["pruning"]) == ("gini", 2, 0.0, "none")
+    assert ALGORITHMS["gdt"].defaults["criterion"] == "gini"
+
+
+def test_epsilon_is_the_papers_name_of_the_misclassification_limit():
+    for name in ("gdt", "hhgdt"):
+        assert ALGORITHMS[name].path_parameter == "epsilon"
+        assert "max_misrate" not in ALGORITHMS[name].parameters
+        assert make(name, random_state=0, epsilon=0.3).max_misrate == 0.3
+    for name in ("axis_parallel", "hhcart_a", "hhcart_d"):
+        assert ALGORITHMS[name].path_parameter is None
+        assert "epsilon" not in ALGORITHMS[name].parameters
+
+
+def test_an_unknown_parameter_is_refused_with_the_close_ones():
+    with pytest.raises(ConfigError, match=r"^hhgdt has no parameter 'epsilom'\. Did you mean 'epsilon'\?$"):
+        make("hhgdt", epsilom=0.1)
+    with pytest.raises(ConfigError, match=r"^gdt has no parameter 'max_misrate'\."):
+        make("gdt", max_misrate=0.1)
+    with pytest.raises(ConfigError, match=r"^axis_parallel has no parameter 'tau'\.$"):
+        make("axis_parallel", tau=0.1)
+
+
+def test_an_unknown_algorithm_is_refused_with_the_close_ones():
+    with pytest.raises(UnknownName, match=r"^unknown algorithm 'hhcart'\. Did you mean 'hhcart_[ad]' or"):
+        make("hhcart")
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_titles_and_sources_are_given_and_titles_are_unique(name):
+    algorithm = ALGORITHMS[name]
+    assert algorithm.name == name and re.fullmatch(r"[a-z][a-z0-9_]*", name)
+    assert re.search(r"\((19|20)\d\d\)", algorithm.source)
+    assert [a.title for a in ALGORITHMS.values()].count(algorithm.title) == 1
+
+
+def test_published_tables_know_the_titles():
+    text = "".join(path.read_text(encoding="utf-8") for path in published.FOLDER.glob("hh*_table_*.csv"))
+    for name in ("hhcart_a", "hhcart_d", "gdt", "hhgdt"):
+        assert f",{ALGORITHMS[name].title}," in text
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_compiled_says_whether_threads_are_of_use(name):
+    assert ALGORITHMS[name].compiled == (PROPOSERS[name].native is not None)
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_every_algorithm_learns_wine(name):
+    data = real_set("wine")
+    model = make(name, random_state=0).fit(data.X[::2], data.y[::2])
+    assert model.score(data.X[1::2], data.y[1::2]) > 0.8
+
+
+def test_the_package_offers_its_public_names():
+    assert oblique_cli.make is make
+    assert oblique_cli.ALGORITHMS is ALGORITHMS
+    assert oblique_cli.ObliqueTreeClassifier is ObliqueTreeClassifier
+    assert oblique_cli.Tree.__name__ == "Tree"
+    for name in oblique_cli.__all__:
+        assert getattr(oblique_cli, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'Forest'"):
+        _ = oblique_cli.Forest
+
+
+def test_growing_is_seeded_for_every_algorithm():
+    data = real_set("glass")
+    for name in ALGORITHM_NAMES:
+        a, b = (make(name, random_state=np.random.RandomState(4)).fit(data.X, data.y) for _ in range(2))
+        assert a.tree_.to_dict() == b.tree_.to_dict()

@@ -1,0 +1,104 @@
+"""Proximal and ordinary support vector machines: closed forms, an oracle, and scikit-learn's own checks."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import linalg
+from sklearn.exceptions import SkipTestWarning
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from oblique_cli import make
+from oblique_cli.data import load
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators import machines
+from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
+
+rng = np.random.default_rng(3)
+LINES = np.vstack([np.column_stack([t := np.linspace(-3, 3, 40), t]), np.column_stack([t, -t])])
+SIDES = np.repeat([0, 1], 40)
+
+
+@pytest.mark.parametrize(
+    "estimator", [ProximalSVMClassifier(), ProximalSVMClassifier("gaussian"), SupportVectorClassifier()], ids=repr
+)
+def test_scikit_learn_accepts_them(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)
+        check_estimator(estimator)
+
+
+def test_two_crossing_lines_are_the_two_planes():
+    # No single plane tells two crossing lines apart; one near each does, all but their crossing.
+    model = ProximalSVMClassifier(regularization=1e-9).fit(LINES, SIDES)
+    assert model.score(LINES, SIDES) == 1.0
+    planes = model.planes_ / model.planes_[:, :1]
+    np.testing.assert_allclose(planes, [[1, -1, 0], [1, 1, 0]], atol=1e-6)
+
+
+def test_a_plane_minimizes_its_quotient():
+    X, y = load("wine").X, load("wine").y
+    model = ProximalSVMClassifier().fit(X, y)
+    Z = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), np.ones(len(X))])
+    for k, plane in enumerate(model.planes_):
+        near, far = Z[y == k].T @ Z[y == k], Z[y != k].T @ Z[y != k]
+        near += 1e-4 * near.trace() / len(near) * np.eye(len(near))
+
+        def quotient(z, near=near, far=far):
+            return (z @ near @ z) / (z @ far @ z)
+
+        assert quotient(plane) == pytest.approx(1 / linalg.eigvals(far, near).real.max())
+        assert all(quotient(plane + 0.1 * rng.normal(size=len(plane))) >= quotient(plane) for _ in range(50))
+
+
+def test_iterating_and_decomposing_find_the_same_plane(monkeypatch):
+    data = load("bupa")
+    iterated = ProximalSVMClassifier("gaussian", width=0.1).fit(data.X[:150], data.y[:150])
+    monkeypatch.setattr(machines, "DECOMPOSED", 1000)
+    at_once = ProximalSVMClassifier("gaussian", width=0.1).fit(data.X[:150], data.y[:150])
+    np.testing.assert_allclose(
+        iterated.decision_function(data.X), at_once.decision_function(data.X), rtol=1e-5, atol=1e-8
+    )
+
+
+def test_a_kernel_tells_apart_what_planes_cannot():
+    X = rng.uniform(-1, 1, (300, 2))
+    y = (np.hypot(*X.T) < 0.7).astype(int)
+    linear, gaussian = (ProximalSVMClassifier(k, width=2.0).fit(X[:200], y[:200]) for k in machines.KERNELS)
+    assert gaussian.score(X[200:], y[200:]) > 0.9 > linear.score(X[200:], y[200:])
+
+
+@pytest.mark.parametrize("name", ["gepsvm", "svm"])
+def test_standardized_features_have_no_units(name):
+    data = load("wine")
+    a = make(name).fit(data.X, data.y).predict(data.X)
+    b = make(name).fit(1000.0 * data.X + 5.0, data.y).predict(1000.0 * data.X + 5.0)
+    np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", ["gepsvm", "svm"])
+@pytest.mark.parametrize("kernel", machines.KERNELS)
+def test_degenerate_rows_are_no_error(name, kernel):
+    X = np.zeros((6, 3))
+    X[3:, 0] = 1.0
+    for y in ([0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1], [2] * 6):  # apart, the same rows in both, one class
+        labels = make(name, kernel=kernel).fit(X, y).predict(X)
+        assert set(labels) <= set(y)
+
+
+def test_more_than_two_classes_are_told_apart_in_pairs_or_each_from_the_rest():
+    data = load("balance_scale")
+    options = {"kernel": "linear", "standardize": False, "cost": 2.0}
+    pairs, rest = (make("svm", multiclass=way, **options).fit(data.X, data.y) for way in machines.MULTICLASS)
+    one = SVC(kernel="linear", C=2.0).fit(data.X, data.y)
+    np.testing.assert_array_equal(pairs.predict(data.X), one.predict(data.X))
+    alone = OneVsRestClassifier(SVC(kernel="linear", C=2.0)).fit(data.X, data.y)
+    np.testing.assert_array_equal(rest.predict(data.X), alone.predict(data.X))
+    assert (pairs.predict(data.X) != rest.predict(data.X)).any()
+
+
+def test_a_parameter_out_of_range_is_one_sentence():
+    with pytest.raises(ConfigError, match="width of gepsvm must be a number in"):
+        make("gepsvm", width=0)

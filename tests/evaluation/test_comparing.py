@@ -1,0 +1,371 @@
+"""Comparisons: interval rules by hand, verdicts of the papers from their own numbers, pairs and counts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oblique_cli import published
+from oblique_cli.errors import ConfigError, UnknownName
+from oblique_cli.evaluation import comparing, tables
+from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE, compare, verdict
+from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
+
+THESIS, GDT_PAPER = "wickramarachchi2015", "manwani2012"
+TITLES = {"gdt": "GDT", "hhgdt": "HHGDT", "hhcart_a": "HHCART(A)"}
+
+
+# -- the rule ----------------------------------------------------------------------------------------------------------
+
+
+def test_intervals_apart_have_a_winner():
+    assert verdict(97.2, 0.3, 96.3, 0.4) == FIRST
+    assert verdict(96.3, 0.4, 97.2, 0.3) == SECOND
+
+
+def test_intervals_that_overlap_tie():
+    assert verdict(91.9, 1.0, 91.8, 0.8) == TIE
+
+
+def test_intervals_that_touch_are_apart():
+    # In floating point 0.3 - 0.1 < 0.1 + 0.1.
+    assert 0.3 - 0.1 < 0.1 + 0.1
+    assert verdict(0.3, 0.1, 0.1, 0.1) == FIRST
+    assert verdict(0.3 - 1e-6, 0.1, 0.1, 0.1) == TIE
+
+
+def test_for_leaves_the_smaller_mean_wins():
+    assert verdict(2.1, 0.2, 11.3, 0.6, smaller_is_better=True) == FIRST
+    assert verdict(11.3, 0.6, 2.1, 0.2, smaller_is_better=True) == SECOND
+    assert verdict(2.1, 0.2, 11.3, 0.6) == SECOND
+
+
+def test_equal_means_without_spread_tie():
+    assert verdict(2.0, 0.0, 2.0, 0.0) == TIE
+    assert verdict(2.0, 0.0, 2.0, 0.0, smaller_is_better=True) == TIE
+    assert verdict(2.0, 0.0, 3.0, 0.0) == SECOND
+
+
+def test_the_2_sd_rule_asks_for_twice_the_gap():
+    assert verdict(72.0, 1.0, 69.5, 1.0) == FIRST
+    assert verdict(72.0, 1.0, 69.5, 1.0, rule="2-SD") == TIE
+    assert verdict(73.5, 1.0, 69.5, 1.0, rule="2-SD") == FIRST
+
+
+# Mean and SD of the squared error of TPRTI-A and of M5 on the twelve data sets of Table 2.7 (Amalaman 2015).
+TPRTI_A_AND_M5 = [
+    (0.089, 0.0000, 446.899, 36.45),
+    (0.000, 0.0000, 4.75, 0.239),
+    (0.07614, 0.0100, 0.0932, 0.0009),
+    (0.0074, 0.01, 0.001, 0.0002),
+    (3.1114, 0.80, 4.888, 0.1536),
+    (4.3806, 2.71, 4.691, 0.586),
+    (7.6021, 6.33, 8.507, 0.3105),
+    (16.0922, 10.29, 28.839, 30.889),
+    (0.1169, 0.07, 0.139, 0.0051),
+    (0.2067, 0.10, 1.038, 0.100),
+    (2.8315, 1.412, 9.451, 2.9519),
+    (0.0303, 0.001, 0.030, 0.0009),
+]
+
+
+def test_the_tprti_rule_counts_table_2_7_as_stated_but_not_as_printed():
+    # By hand: 7 wins, 4 ties, 1 loss. Table 2.6 prints 6/5/1, which its own rule does not give.
+    found = [verdict(*numbers, rule="TPRTI", smaller_is_better=True) for numbers in TPRTI_A_AND_M5]
+    assert [found.count(outcome) for outcome in (FIRST, TIE, SECOND)] == [7, 4, 1]
+
+
+def test_the_tprti_rule_looks_at_the_sd_of_the_better_one_only():
+    assert verdict(5.0, 1.0, 7.0, 9.0, rule="TPRTI", smaller_is_better=True) == FIRST
+    assert verdict(5.0, 9.0, 7.0, 1.0, rule="TPRTI", smaller_is_better=True) == TIE
+    assert verdict(7.0, 1.0, 5.0, 9.0, rule="TPRTI") == FIRST
+
+
+@pytest.mark.parametrize("gap", range(4))
+def test_a_missing_number_gives_no_verdict(gap):
+    numbers = [97.2, 0.3, 96.3, 0.4]
+    numbers[gap] = None
+    assert verdict(*numbers) is None
+
+
+means = st.decimals(0, 100, places=1).map(float)
+sds = st.decimals(0, 9, places=2).map(float)
+
+
+@given(means, sds, means, sds, st.sampled_from(list(comparing.RULES)), st.booleans())
+def test_swapping_the_two_swaps_the_verdict(mean_a, sd_a, mean_b, sd_b, rule, smaller):
+    mirrored = {FIRST: SECOND, SECOND: FIRST, TIE: TIE}
+    one = verdict(mean_a, sd_a, mean_b, sd_b, rule=rule, smaller_is_better=smaller)
+    other = verdict(mean_b, sd_b, mean_a, sd_a, rule=rule, smaller_is_better=smaller)
+    assert other == mirrored[one]
+
+
+@given(means, sds, means, sds)
+def test_accuracy_and_error_rank_alike(mean_a, sd_a, mean_b, sd_b):
+    errors = verdict(100 - mean_a, sd_a, 100 - mean_b, sd_b, smaller_is_better=True)
+    assert verdict(mean_a, sd_a, mean_b, sd_b) == errors
+
+
+@given(means, sds, means, sds)
+def test_who_wins_by_two_sds_wins_by_one(mean_a, sd_a, mean_b, sd_b):
+    strict = verdict(mean_a, sd_a, mean_b, sd_b, rule="2-SD")
+    assert strict == TIE or strict == verdict(mean_a, sd_a, mean_b, sd_b)
+
+
+# -- the papers, from their own numbers --------------------------------------------------------------------------------
+
+
+def verdicts(source, table, first, second, metric="accuracy_percent", rule="1-SD") -> dict[str | None, set[str]]:
+    """Verdict -> codes of the data sets, for every data set of a published table."""
+    found: dict[str | None, set[str]] = {FIRST: set(), SECOND: set(), TIE: set(), None: set()}
+    numbers = [n for n in published.numbers(source, table) if n.metric == metric]
+    for code in {n.dataset for n in numbers}:
+        a, b = (
+            next((n for n in numbers if n.dataset == code and m in n.methods and n.mean is not None), None)
+            for m in (first, second)
+        )
+        smaller = metric == "n_leaves"
+        found[comparing.published_verdict(a, b, rule=rule, smaller_is_better=smaller)].add(code)
+    return found
+
+
+def test_table_5_2_accuracy_verdicts_are_those_of_the_text_and_hrt():
+    """Section 5.2.1 names BC, BNK, GLS, SHUT and LET; by its own rule HRT belongs to them (83.4 >= 83.1)."""
+    found = verdicts(THESIS, "5.2", "GDT", "HHGDT")
+    assert found[SECOND] == {"BC", "BNK", "GLS", "SHUT", "LET"} | {"HRT"}
+    assert found[FIRST] == set()
+
+
+def test_table_5_2_size_verdicts_are_those_of_the_text_but_for_hrt_and_sur():
+    """Section 5.2.1 excepts BS, BNK, WINE, HRT, SUR and PIND, the last as significantly larger; by the rule the HRT and
+    SUR trees are smaller (5.5 >= 2 and 6.2 >= 5.9)."""
+    found = verdicts(THESIS, "5.2", "GDT", "HHGDT", "n_leaves")
+    assert found[TIE] == {"BS", "BNK", "WINE", "HRT", "SUR", "PIND"} - {"HRT", "SUR", "PIND"}
+    assert found[FIRST] == {"PIND"}
+    assert len(found[SECOND]) == 10
+
+
+def test_table_5_3_verdicts():
+    accuracy = verdicts(THESIS, "5.3", "GDT", "HHGDT")
+    assert (accuracy[FIRST], accuracy[SECOND]) == (set(), {"BC", "GLS", "BNK", "HRT"})
+    leaves = verdicts(THESIS, "5.3", "GDT", "HHGDT", "n_leaves")
+    assert (leaves[FIRST], leaves[TIE]) == (set(), {"BNK", "PIND", "SUR"})
+
+
+def test_table_3_1_verdicts_by_two_sds_need_touching_intervals():
+    """Section 3.5: on BC, HHCART(A) is better than all but OC1-LC, and differs from OC1 on BC and LET alone."""
+    against = {m: verdicts(THESIS, "3.1", "HHCART(A)", m, rule="2-SD") for m in ("OC1", "OC1-AP", "OC1-LC")}
+    assert "BC" in against["OC1"][FIRST] & against["OC1-AP"][FIRST]
+    assert "BC" in against["OC1-LC"][TIE]
+    assert against["OC1"][FIRST] | against["OC1"][SECOND] == {"BC", "LET"}
+
+
+@pytest.mark.parametrize(
+    ("table", "first", "second", "wins", "losses"),
+    [
+        ("6.1", "HHBUT", "SVM", {"BC", "SUR"}, {"BH", "PIND", "WINE", "HRT", "SEED"}),
+        ("6.4", "HHCART(A)", "HHBUT", {"BS", "BNK", "PIND"}, set()),
+    ],
+)
+def test_bottom_up_verdicts_are_those_of_the_text(table, first, second, wins, losses):
+    found = verdicts(THESIS, table, first, second)
+    assert (found[FIRST], found[SECOND]) == (wins, losses)
+
+
+def test_gdt_is_better_than_svm_on_the_two_sets_the_paper_names():
+    """Wine needs touching intervals: both at 96.43."""
+    assert verdicts(GDT_PAPER, "III", "GDT", "SVM")[FIRST] == {"10-dimensional synthetic", "Wine"}
+
+
+def test_gdt_paper_exceptions_and_the_two_it_overlooks():
+    excepted = {"BreastCancer", "Magic", "Votes", "Balance Scale"}
+    oc1, cart = (verdicts(GDT_PAPER, "II", "GDT", m) for m in ("OC1", "CART-LC"))
+    assert oc1[TIE] | cart[TIE] == excepted | {"Bupa Liver Disorder", "Glass"}
+    assert oc1[SECOND] | cart[SECOND] == set()
+    assert cart[None] == {"Magic"}
+
+
+def test_an_sd_that_is_not_printed_is_read_as_zero():
+    gdt, hhgdt = (published.lookup(THESIS, "5.2", "shuttle", m, "n_leaves") for m in ("GDT", "HHGDT"))
+    assert comparing.published_verdict(gdt, hhgdt, smaller_is_better=True) == SECOND
+
+
+def test_numbers_of_different_tables_give_no_verdict():
+    one = published.lookup(THESIS, "5.2", "bupa", "GDT", "accuracy_percent")
+    other = published.lookup(THESIS, "5.3", "bupa", "HHGDT", "accuracy_percent")
+    assert comparing.published_verdict(one, other) is None
+    assert comparing.published_verdict(one, None) is None
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def table_of(results, published_tables=("wickramarachchi2015:5.3",), repeats=2) -> tables.ResultTable:
+    """Table of {(data set, algorithm): [(correct of 1000, leaves) a repetition]}, one fold a repetition."""
+    datasets, algorithms = (dict.fromkeys(key[i] for key in results) for i in (0, 1))
+    experiment = Experiment(
+        "exp",
+        1,
+        tuple(map(DatasetSpec, datasets)),
+        tuple(AlgorithmSpec(a, a) for a in algorithms),
+        CVSpec("monte_carlo", repeats=repeats),
+        published_tables,
+    )
+    rows = [
+        Row(f"{d}{a}{r}", d, a, r, 0, "ok", n_correct=correct, n_test=1000, n_leaves=leaves)
+        for (d, a), repetitions in results.items()
+        for r, (correct, leaves) in enumerate(repetitions)
+    ]
+    return tables.summarize(rows, experiment, titles=TITLES)
+
+
+RESULTS = {
+    ("bupa", "gdt"): [(670, 20), (690, 22)],  # 68 ± 1.4, 21 ± 1.4
+    ("bupa", "hhgdt"): [(660, 10), (680, 12)],  # 67 ± 1.4, 11 ± 1.4
+    ("breast_cancer_wisconsin", "gdt"): [(960, 2), (962, 2)],
+    ("breast_cancer_wisconsin", "hhgdt"): [(972, 2), (974, 2)],
+    ("wine", "gdt"): [(990, 3), (990, 3)],
+    ("wine", "hhgdt"): [(950, 4), (950, 4)],
+}
+
+
+def test_verdicts_stand_data_set_by_data_set_with_the_published_ones():
+    (pair,) = compare(table_of(RESULTS)).pairs
+    assert (pair.first, pair.second, pair.labels) == ("gdt", "hhgdt", ("GDT", "HHGDT"))
+    found = [(d.first.dataset, d.accuracy, d.published_accuracy, d.leaves, d.published_leaves) for d in pair.duels]
+    assert found == [
+        ("bupa", TIE, TIE, SECOND, SECOND),
+        ("breast_cancer_wisconsin", SECOND, SECOND, TIE, SECOND),
+        ("wine", FIRST, TIE, FIRST, SECOND),
+    ]
+
+
+def test_wins_ties_and_losses_are_counted_from_the_first():
+    (pair,) = compare(table_of(RESULTS)).pairs
+    assert pair.counts("accuracy") == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
+    assert pair.counts("leaves") == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
+    assert pair.counts("published_leaves") == {"wins": 0, "ties": 0, "losses": 3, "undecided": 0}
+    assert pair.agreement("accuracy") == (2, 3)
+    assert pair.agreement("leaves") == (1, 3)
+
+
+def test_text_names_the_winner():
+    text = tables.render(compare(table_of(RESULTS)), "text")
+    rows = {line.split()[0]: line for line in text.splitlines() if line.startswith(("bupa", "breast", "wine"))}
+    assert rows["bupa"].split("  ")[-1].strip() == "HHGDT"
+    assert [cell.strip() for cell in rows["wine"].split("  ") if cell.strip()] == [
+        "wine", "99.0 ± 0.0", "95.0 ± 0.0", "GDT", "tie", "3.0 ± 0.0", "4.0 ± 0.0", "GDT", "HHGDT"
+    ]  # fmt: skip
+    assert "1/1/1" in text
+    assert "2 of 3" in text
+    assert "1-SD rule: A beats B if mean A - SD A >= mean B + SD B" in text
+
+
+def test_without_published_tables_there_are_no_published_verdicts():
+    comparison = compare(table_of(RESULTS, ()))
+    sheet = comparison.sheet()
+    assert all("published" not in grid.header and "same verdict" not in grid.header for grid in sheet.grids)
+    assert not any("published" in key for key in sheet.records[0])
+    assert all(len(cells) == len(grid.header) for grid in sheet.grids for cells in grid.rows)
+
+
+def test_the_notes_of_the_table_are_kept_below_the_rule():
+    table = table_of(RESULTS)
+    notes = compare(table, "2-SD").notes
+    assert notes[0].startswith("2-SD rule: A beats B if mean A - 2 SD A >= mean B + 2 SD B (leaves: the smaller wins)")
+    assert notes[-len(table.notes) :] == table.notes
+
+
+def test_one_repetition_gives_no_verdict_and_says_why():
+    single = {key: repetitions[:1] for key, repetitions in RESULTS.items()}
+    comparison = compare(table_of(single, repeats=1))
+    (pair,) = comparison.pairs
+    assert pair.counts("accuracy") == {"wins": 0, "ties": 0, "losses": 0, "undecided": 3}
+    assert pair.agreement("accuracy") == (0, 0)
+    assert "— no verdict: an SD needs two complete repetitions of both algorithms." in comparison.notes
+
+
+def test_gaps_of_the_table_stay_visible():
+    results = {**RESULTS, ("bupa", "gdt"): RESULTS["bupa", "gdt"][:1]}
+    comparison = compare(table_of(results))
+    assert comparison.sheet().grids[0].rows[0][1] == "67.0 ‡1/2"
+    assert comparison.pairs[0].duels[0].accuracy is None
+    assert any(note.startswith("‡1/2 bupa, GDT: 1 of 2 folds") for note in comparison.notes)
+    assert comparison.sheet().records[0]["first_folds_ok"] == 1
+
+
+def test_an_sd_that_the_paper_does_not_print_is_noted():
+    results = {("shuttle", "gdt"): [(990, 187)] * 2, ("shuttle", "hhgdt"): [(990, 36)] * 2}
+    comparison = compare(table_of(results, ("wickramarachchi2015:5.2",)))
+    assert comparison.pairs[0].duels[0].published_leaves == SECOND
+    assert "No SD is printed for shuttle; it is read as 0." in comparison.notes
+    assert not any("No SD" in note for note in compare(table_of(RESULTS)).notes)
+
+
+THREE = {("bupa", name): [(600 + 50 * i, 9 - i)] * 2 for i, name in enumerate(["gdt", "hhgdt", "hhcart_a"])}
+
+
+def test_more_than_two_algorithms_give_all_pairs_or_those_of_a_baseline():
+    table = table_of(THREE)
+    named = [(pair.first, pair.second) for pair in compare(table).pairs]
+    assert named == [("gdt", "hhgdt"), ("gdt", "hhcart_a"), ("hhgdt", "hhcart_a")]
+    baseline = compare(table, first="hhgdt")
+    assert [(pair.first, pair.second) for pair in baseline.pairs] == [("hhgdt", "gdt"), ("hhgdt", "hhcart_a")]
+    assert [pair.duels[0].accuracy for pair in baseline.pairs] == [FIRST, SECOND]
+    (one,) = compare(table, first="hhcart_a", second="gdt").pairs
+    assert (one.first, one.second, one.duels[0].accuracy, one.duels[0].leaves) == ("hhcart_a", "gdt", FIRST, FIRST)
+    assert [grid.caption for grid in baseline.sheet().grids[:2]] == ["HHGDT against GDT", "HHGDT against HHCART(A)"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"first": "hhgtd"}, "compare: the table has no algorithm 'hhgtd'. Did you mean 'hhgdt'? It has gdt, "),
+        ({"first": "gdt", "second": "gdt"}, "compare: first and second are both 'gdt'; give two algorithms."),
+        ({"second": "gdt"}, "compare: second is 'gdt' but first is not given; give first."),
+    ],
+)
+def test_pairs_that_cannot_be_formed_are_refused(options, message):
+    with pytest.raises(ConfigError) as error:
+        compare(table_of(THREE), **options)
+    assert str(error.value).startswith(message)
+
+
+def test_one_algorithm_is_nothing_to_compare():
+    table = table_of({("bupa", "gdt"): [(1, 1)] * 2})
+    with pytest.raises(ConfigError, match=r"^compare: the table has one algorithm, gdt; give at least two\.$"):
+        compare(table)
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(UnknownName, match=r"^unknown comparison rule '3-SD'\. Known: 1-SD, 2-SD, TPRTI\.$"):
+        compare(table_of(RESULTS), "3-SD")
+
+
+def test_csv_and_json_carry_verdicts_and_full_digits():
+    comparison = compare(table_of(RESULTS))
+    read = list(csv.DictReader(io.StringIO(tables.render(comparison, "csv"))))
+    assert [r["accuracy_verdict"] for r in read] == ["tie", "second", "first"]
+    assert [r["leaves_published_verdict"] for r in read] == ["second"] * 3
+    assert float(read[0]["first_accuracy_sd"]) == comparison.pairs[0].duels[0].first.accuracy.sd
+    document = json.loads(tables.render(comparison, "json"))
+    assert document["rule"] == "1-SD"
+    assert document["summary"][0]["accuracy"] == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
+    assert document["summary"][0]["same_verdict_accuracy"] == {"same": 2, "of": 3}
+    assert document["rows"][1]["accuracy_verdict"] == "second"
+
+
+def test_latex_and_markdown_have_one_table_a_pair_and_the_summary():
+    comparison = compare(table_of(THREE))
+    assert tables.render(comparison, "latex").count(r"\begin{tabular}") == 4
+    assert tables.render(comparison, "md").count("**") == 2 * 4
+
+
+@pytest.mark.parametrize("name", list(tables.FORMATS))
+def test_the_same_table_gives_the_same_bytes(name):
+    assert tables.render(compare(table_of(RESULTS)), name) == tables.render(compare(table_of(RESULTS)), name)

@@ -1,0 +1,122 @@
+"""Regression in the runner: errors as measures, tables of them, grids by squared error, refusals in one sentence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from cli_support import call
+
+from oblique_cli import config
+from oblique_cli.data import catalogue
+from oblique_cli.errors import EXIT_DATA
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.evaluation.tables import render, summarize
+from oblique_cli.experiments.running import errors, run
+from oblique_cli.experiments.store import Store
+
+__all__ = ["call"]
+
+
+def experiment(**changes):
+    plain = {
+        "version": 1,
+        "datasets": ["auto_mpg"],
+        "algorithms": [{"name": "retis"}, {"name": "cart_regression", "min_samples_leaf": 5}],
+        "cv": {"scheme": "ordinary", "folds": 4, "repeats": 2},
+    }
+    return config.from_mapping({**plain, **changes}, "regression", [], where="test")
+
+
+def test_errors_by_hand():
+    found = errors(np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 1.0]))
+    assert found == pytest.approx({"mse": 3.0, "rmse": 3.0**0.5, "r2": 1 - 9 / 8})
+    assert errors(np.ones(2), np.ones(2))["r2"] == 1 and errors(np.ones(2), np.zeros(2))["r2"] == 0
+    with pytest.raises(ValueError, match="not finite"):
+        errors(np.ones(2), np.array([np.nan, 1.0]))
+
+
+def test_rows_hold_the_errors_of_a_refit_and_the_table_their_means(tmp_path):
+    asked = experiment()
+    with Store(tmp_path / "oblique.sqlite") as store:
+        summary = run(asked, store, n_jobs=1)
+        rows = store.rows(asked.name)
+    assert summary.exit_code == 0 and len(rows) == 16
+    assert all(row.n_correct == 0 and row.per_class == {} and row.n_leaves > 0 for row in rows)
+    table = summarize(rows, asked)
+    line = table.lines[0]
+    by_repeat = [np.mean([r.measures["mse"] for r in rows if r.algorithm == "retis" and r.repeat == k]) for k in (0, 1)]
+    assert line.accuracy.mean is None
+    assert line.measures["mse"].mean == pytest.approx(np.mean(by_repeat))
+    assert line.measures["mse"].sd == pytest.approx(np.std(by_repeat, ddof=1))
+    assert table.sheet().grids[0].header == ("data set", "algorithm", "MSE", "RMSE", "R2", "leaves")
+    record = json.loads(render(table, "json"))["rows"][0]
+    assert record["mse_mean"] == line.measures["mse"].mean and "accuracy_mean" not in record
+
+
+def test_published_errors_stand_beside_ours(tmp_path):
+    asked = experiment(published=["amalaman2015:2.7"])
+    with Store(tmp_path / "oblique.sqlite") as store:
+        run(asked, store, n_jobs=1)
+        line = summarize(store.rows(asked.name), asked, titles={"retis": "RETIS"}).lines[0]
+    assert line.measures["mse"].published.mean == 8.847 and line.leaves.published.mean == 3.1
+
+
+def test_a_grid_is_chosen_by_squared_error(tmp_path):
+    algorithm = {"name": "retis", "min_node_percent": {"grid": [10, 60]}}
+    cv = {"scheme": "nested", "folds": 3, "repeats": 1, "tune": {"folds": 3}}
+    asked = experiment(algorithms=[algorithm], cv=cv)
+    with Store(tmp_path / "oblique.sqlite") as store:
+        run(asked, store, n_jobs=1)
+        for row in store.rows(asked.name):
+            assert row.status == "ok", row.message
+            least = min(row.inner, key=lambda entry: entry["squared_error"])
+            assert row.chosen == least["params"] and "n_correct" not in least
+
+
+@pytest.mark.parametrize(
+    ("dataset", "algorithm", "message"),
+    [
+        ("auto_mpg", "gdt", "data set 'auto_mpg' is for regression, and algorithm 'gdt' predicts classes: leave it"),
+        ("iris", "retis", "data set 'iris' is for classification, and algorithm 'retis' predicts numbers: leave it"),
+    ],
+)
+def test_the_wrong_kind_of_data_is_refused_in_one_sentence(call, tmp_path, dataset, algorithm, message):
+    path = tmp_path / "mixed.yaml"
+    path.write_text(f"version: 1\ndataset: {dataset}\nalgorithm: {algorithm}\n")
+    ended = call("run", str(path), "--results", str(tmp_path))
+    assert ended.code == EXIT_DATA and message in ended.err and "Traceback" not in ended.err
+
+
+def test_stratified_folds_and_tests_of_accuracy_are_refused(call, tmp_path):
+    path = tmp_path / "numbers.yaml"
+    cv = "cv: {scheme: ordinary, folds: 3, repeats: 1}"
+    path.write_text(f"version: 1\ndataset: auto_mpg\nalgorithms: [retis, m5_style]\n{cv}\n")
+    assert call("run", str(path), "--results", str(tmp_path)).code == 0
+    assert "predicts numbers" in call("significance", "numbers", "--results", str(tmp_path)).err
+    ended = call("run", str(path), "--results", str(tmp_path), "--set", "cv.scheme=stratified", "--fresh")
+    assert ended.code == 2 and "has no classes to keep the shares of" in ended.err
+    ended = call("bias-variance", str(path), "--set", "cv.repeats=2")
+    assert ended.code == 2 and "is for regression" in ended.err
+
+
+def test_a_csv_of_numbers_is_read_for_regression(call, tmp_path):
+    rows = ["a,b,target"] + [f"{i},{i % 7},{2 * i + 0.5}" for i in range(40)]
+    (tmp_path / "own.csv").write_text("\n".join(rows) + "\n")
+    path = tmp_path / "own.yaml"
+    data = "dataset: {csv: own.csv, target: target}"
+    path.write_text(f"version: 1\n{data}\nalgorithm: retis\ncv: {{folds: 4, repeats: 1}}\n")
+    ended = call("run", str(path), "--results", str(tmp_path))
+    assert ended.code == 0 and " 1 " in ended.out and "MSE" in ended.out
+
+
+def test_the_tree_command_shows_leaf_equations(call):
+    ended = call("tree", "auto_mpg", "--algorithm", "retis", "--set", "min_node_percent=40")
+    data = catalogue.load("auto_mpg")
+    model = make("retis", min_node_percent=40).fit(data.X, data.y)
+    assert ended.code == 0 and f"RETIS on auto_mpg: {model.n_leaves_} leaves" in ended.out
+    assert ended.out.count(" target = ") == model.n_leaves_ and "weight" in ended.out
+    document = json.loads(call("tree", "auto_mpg", "--algorithm", "retis", "--format", "json").out)
+    assert document["schema"] == "oblique-model-tree/1"
+    assert call("tree", "auto_mpg", "--algorithm", "cart_regression").code == 2

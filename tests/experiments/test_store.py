@@ -1,0 +1,381 @@
+"""The results file: what it keeps, what it refuses, and what it survives."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+
+import pytest
+
+from oblique_cli.errors import ConfigError, StoreError
+from oblique_cli.experiments.store import SCHEMA_VERSION, Store
+from oblique_cli.nouns import Job, Row, Tuning
+
+CONTENT = {
+    "seed": 1,
+    "cv": {"scheme": "nested", "repeats": 10},
+    "datasets": [{"name": "bupa", "missing": "error"}],
+    "algorithms": [{"id": "gdt", "name": "gdt", "params": {"tau": 0}, "grid": {"epsilon": [0.05, 0.1]}}],
+    "data": {"bupa": "ab" * 32},
+}
+
+ROW = Row(
+    key="k0",
+    dataset="bupa",
+    algorithm="gdt",
+    repeat=1,
+    fold=2,
+    status="ok",
+    n_correct=20,
+    n_test=35,
+    n_leaves=7,
+    n_nodes=13,
+    depth=4,
+    tune_seconds=0.1,
+    fit_seconds=0.2,
+    predict_seconds=1e-05,
+    chosen={"epsilon": 0.1, "criterion": "gini", "max_depth": None},
+    per_class={"1": [10, 15], "größer; DROP TABLE rows": [10, 20]},
+    inner=[{"params": {"epsilon": 0.1}, "n_correct": 200, "n_rows": 310, "n_leaves": 71, "n_trees": 10}],
+    clusters={"größer; DROP TABLE rows": 3, "1": 4},
+    measures={"rejected": 0.25, "accepted accuracy": 1.0},
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "results" / "oblique.sqlite"
+
+
+@pytest.fixture
+def store(path):
+    with Store(path) as store:
+        yield store
+
+
+def changed(**changes):
+    content = json.loads(json.dumps(CONTENT))
+    for name, value in changes.items():
+        *parents, last = name.split("__")
+        place = content
+        for parent in parents:
+            place = place[int(parent) if parent.isdigit() else parent]
+        place[last] = value
+    return content
+
+
+def test_a_row_comes_back_as_it_was_stored(store, path):
+    store.append("chapter3", ROW)
+    with Store(path) as another:
+        assert another.rows("chapter3") == [ROW]
+
+
+def test_a_tuning_comes_back_as_it_was_stored(store):
+    tuning = Tuning("t0", "bupa", "gdt", "ok", chosen={"epsilon": 0.3}, inner=ROW.inner, seconds=0.5)
+    store.add_tuning("chapter3", tuning)
+    assert store.tunings("chapter3") == [tuning]
+
+
+def test_the_tables_have_a_column_for_every_field(store, path):
+    with sqlite3.connect(path) as db:
+        for table, kind in (("rows", Row), ("tunings", Tuning)):
+            columns = [column[1] for column in db.execute(f"PRAGMA table_info({table})")]
+            assert columns == ["run", *(field.name for field in fields(kind))]
+    db.close()
+
+
+def test_rows_are_ordered_by_place_not_by_arrival(store):
+    places = [(d, r, f) for d in ("a", "b") for r in range(2) for f in range(11)]
+    for d, r, f in reversed(places):
+        store.append("chapter3", replace(ROW, key=f"{d}{r}{f}", dataset=d, repeat=r, fold=f))
+    assert [(row.dataset, row.repeat, row.fold) for row in store.rows("chapter3")] == places
+
+
+def test_a_good_row_is_never_replaced(store):
+    store.append("chapter3", ROW)
+    store.append("chapter3", replace(ROW, n_correct=0))
+    store.append("chapter3", replace(ROW, status="failed", message="ValueError: no"))
+    assert store.rows("chapter3") == [ROW]
+
+
+def test_a_failed_row_is_pending_and_is_replaced(store):
+    jobs = [Job(key, "bupa", "gdt", 1, 2, seed=0) for key in ("k0", "k1", "k2")]
+    store.append("chapter3", replace(ROW, status="failed", message="ValueError: no"))
+    store.append("chapter3", replace(ROW, key="k1"))
+    assert [job.key for job in store.pending("chapter3", jobs)] == ["k0", "k2"]
+    store.append("chapter3", ROW)
+    assert store.rows("chapter3")[0].status == "ok" and len(store.rows("chapter3")) == 2
+    assert [job.key for job in store.pending("chapter3", jobs)] == ["k2"]
+
+
+def test_runs_do_not_share_rows(store):
+    store.append("one", ROW)
+    assert store.rows("two") == []
+    assert len(store.pending("two", [Job("k0", "bupa", "gdt", 1, 2, seed=0)])) == 1
+
+
+def test_a_run_is_listed_with_its_counts_and_latest_session(store):
+    store.begin("chapter3", CONTENT, 100, argv=["oblique", "run", "chapter3"], environment={"python": "3.11"})
+    store.append("chapter3", ROW)
+    store.append("chapter3", replace(ROW, key="k1", status="failed"))
+    store.begin(
+        "chapter3",
+        CONTENT,
+        100,
+        argv=["oblique", "run", "chapter3", "-j2"],
+        environment={"python": "3.12"},
+        presentation={"title": "Two"},
+    )
+    store.begin("another", CONTENT, 5)
+    chapter, another = store.runs()
+    assert (chapter.name, chapter.total, chapter.done, chapter.failed) == ("chapter3", 100, 1, 1)
+    assert chapter.content == CONTENT
+    assert chapter.argv[-1] == "-j2" and chapter.environment == {"python": "3.12"}
+    assert chapter.presentation == {"title": "Two"} and another.presentation == {}
+    assert chapter.created.endswith("+00:00")
+    assert (another.name, another.done, another.argv) == ("another", 0, [])
+
+
+def test_a_change_can_be_asked_about_without_beginning(store):
+    store.check("one", CONTENT)
+    store.begin("one", CONTENT, 1)
+    store.check("one", CONTENT)
+    with pytest.raises(ConfigError, match="since run 'one' began: seed"):
+        store.check("one", changed(seed=2))
+    assert [run.name for run in store.runs()] == ["one"]
+
+
+def test_fresh_starts_over_and_leaves_other_runs_alone(store):
+    for run in ("one", "two"):
+        store.begin(run, CONTENT, 1)
+        store.append(run, ROW)
+        store.add_tuning(run, Tuning("t0", "bupa", "gdt", "ok"))
+    store.begin("one", changed(seed=2), 1, fresh=True)
+    assert store.rows("one") == store.tunings("one") == []
+    assert store.rows("two") == [ROW] and len(store.tunings("two")) == 1
+    store.delete("two")
+    assert [run.name for run in store.runs()] == ["one"] and store.rows("two") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "difference"),
+    [
+        ({"cv__repeats": 5}, "cv.repeats 10 -> 5"),
+        ({"seed": 2}, "seed 1 -> 2"),
+        ({"algorithms__0__params__tau": 0.05}, "algorithms.gdt.params.tau 0 -> 0.05"),
+        ({"algorithms__0__params__sign": "both"}, 'algorithms.gdt.params.sign (none) -> "both"'),
+        (
+            {"algorithms__0__grid__epsilon": [0.05, 0.1, 0.15, 0.2, 0.25]},
+            "algorithms.gdt.grid.epsilon [0.05, 0.1] -> [0.05, ..., 0.25] (5 values)",
+        ),
+        ({"data__bupa": "cd" * 32}, "data.bupa abababab... -> cdcdcdcd..."),
+        (
+            {"datasets": [{"name": "wine", "missing": "error"}]},
+            "datasets.bupa {...} -> (none), datasets.wine (none) -> {...}",
+        ),
+        (
+            {"cv": {"scheme": "split", "repeats": 1, "folds": 5, "tune": 3, "extra": 1}},
+            'cv.repeats 10 -> 1, cv.scheme "nested" -> "split", cv.folds (none) -> 5, cv.tune (none) -> 3 and 1 more',
+        ),
+    ],
+)
+def test_a_changed_configuration_is_refused_with_what_changed(store, changes, difference):
+    store.begin("chapter3", CONTENT, 100)
+    with pytest.raises(ConfigError) as caught:
+        store.begin("chapter3", changed(**changes), 100)
+    assert str(caught.value) == (
+        f"the configuration changed since run 'chapter3' began: {difference}: use --fresh to start over, "
+        "or another name to keep both (--set name=...)."
+    )
+    store.begin("another", changed(**changes), 100)
+
+
+def test_the_order_of_keys_and_tuples_for_lists_are_no_change(store):
+    store.begin("chapter3", CONTENT, 100)
+    same = dict(reversed(CONTENT.items())) | {
+        "algorithms": ({**CONTENT["algorithms"][0], "grid": {"epsilon": (0.05, 0.1)}},)
+    }
+    store.begin("chapter3", same, 100)
+
+
+# ---- trouble ---------------------------------------------------------------------------------------------------------
+
+
+def message_of(call, *args, **kwargs):
+    with pytest.raises(StoreError) as caught:
+        call(*args, **kwargs)
+    return str(caught.value)
+
+
+def test_a_locked_file_is_named_after_a_wait(store, path):
+    store.begin("chapter3", CONTENT, 1)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with Store(path, wait_seconds=0.05) as waiting:
+        expected = f"{path} is in use by another process: wait until it is done, then try again."
+        assert message_of(waiting.append, "chapter3", ROW) == expected
+        assert message_of(waiting.begin, "chapter3", CONTENT, 1) == expected
+        assert waiting.rows("chapter3") == []  # reading goes on
+        other.execute("COMMIT")
+        waiting.append("chapter3", ROW)
+    other.close()
+
+
+def test_a_file_that_is_no_database_is_damaged(path):
+    path.parent.mkdir()
+    path.write_text("mean,sd\n" * 1000)
+    message = f"{path} is damaged (file is not a database): move it aside and run again, or bring back a copy."
+    assert message_of(Store, path) == message
+    assert path.read_text() == "mean,sd\n" * 1000
+
+
+def test_a_damaged_page_is_found_when_a_run_begins(path):
+    with Store(path) as store:
+        store.begin("chapter3", CONTENT, 1)
+        for i in range(500):
+            store.append("chapter3", replace(ROW, key=f"k{i:064}"))
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 3000] = b"\x5a" * 3000
+    path.write_bytes(content)
+    with Store(path) as store:
+        message = message_of(store.begin, "chapter3", CONTENT, 1)
+    assert message.startswith(f"{path} is damaged (") and message.endswith("or bring back a copy.")
+
+
+def test_a_truncated_file_is_damaged(path):
+    with Store(path) as store:
+        for i in range(500):
+            store.append("chapter3", replace(ROW, key=f"k{i:064}"))
+    path.write_bytes(path.read_bytes()[: 4096 * 3])
+    assert "is damaged (" in message_of(Store, path)
+
+
+def test_a_cell_that_is_not_json_is_damage(store, path):
+    store.append("chapter3", ROW)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE rows SET chosen = '{'")
+    db.close()
+    assert "is damaged (" in message_of(store.rows, "chapter3")
+
+
+def test_clusters_stay_in_the_order_of_the_classes(store):
+    store.append("chapter3", ROW)
+    assert list(store.rows("chapter3")[0].clusters) == list(ROW.clusters)
+
+
+def test_a_newer_layout_is_not_touched(path):
+    Store(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    db.close()
+    assert message_of(Store, path) == (
+        f"{path} was written by a newer version of oblique (layout {SCHEMA_VERSION + 1}, this one reads "
+        f"{SCHEMA_VERSION}): update oblique, or give another path for the results."
+    )
+
+
+def test_an_older_layout_is_not_touched(path):
+    Store(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
+    db.close()
+    assert message_of(Store, path) == (
+        f"{path} was written by an older version of oblique (layout {SCHEMA_VERSION - 1}, this one writes "
+        f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
+    )
+
+
+def test_a_run_adopts_good_rows_of_others_by_their_keys_and_keeps_its_own(store):
+    store.append("first", ROW)
+    store.append("first", replace(ROW, key="k1", status="failed", message="no"))
+    store.append("first", replace(ROW, key="k2", n_leaves=5))
+    store.append("second", replace(ROW, key="k2", n_leaves=9))
+    store.add_tuning("first", Tuning("t0", "bupa", "gdt", "ok", chosen={"epsilon": 0.3}))
+    store.adopt("second", ["k0", "k1", "k2", "k3"], ["t0", "t1"])
+    assert [(row.key, row.n_leaves) for row in store.rows("second")] == [("k0", 7), ("k2", 9)]
+    assert [tuning.key for tuning in store.tunings("second")] == ["t0"]
+    assert len(store.rows("first")) == 3
+
+
+def test_another_programs_database_is_not_touched(path):
+    path.parent.mkdir()
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE rows (photo BLOB)")
+    db.close()
+    assert message_of(Store, path) == f"{path} is another program's database: give another path for the results."
+
+
+def test_a_full_disk_is_named_and_what_was_stored_stays(store, path):
+    store.append("chapter3", ROW)
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count = {pages}")
+    large = replace(ROW, key="k1", message="x" * 100_000)
+    expected = f"{path} cannot grow, the disk is full: make room, then run the same command again."
+    assert message_of(store.append, "chapter3", large) == expected
+    assert message_of(store.begin, "chapter3", changed(seed="x" * 100_000), 1) == expected
+    with Store(path) as another:
+        assert another.rows("chapter3") == [ROW]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "results").write_text("a file")
+    message = message_of(Store, tmp_path / "results" / "deep" / "oblique.sqlite")
+    assert message == f"the results folder {tmp_path / 'results' / 'deep'} cannot be made (Not a directory)."
+
+
+def test_a_path_that_is_a_folder_is_named(tmp_path):
+    message = message_of(Store, tmp_path)
+    assert message == f"{tmp_path} cannot be used (unable to open database file): check the path and its permissions."
+
+
+def test_reading_does_not_make_a_file(path):
+    assert message_of(Store, path, must_exist=True) == f"there are no results at {path} yet: start with oblique run."
+    assert not path.parent.exists()
+
+
+def write_rows(path, run, start, n):
+    with Store(path) as store:
+        store.begin(run, CONTENT, 2 * n)
+        for i in range(start, start + n):
+            store.append(run, replace(ROW, key=f"k{i}", fold=i))
+
+
+def test_processes_that_start_together_make_one_file_and_lose_no_row(path):
+    context = multiprocessing.get_context("spawn")
+    calls = [("one", 0), ("one", 100), ("two", 0)]  # two on one run, one on another, all making the file
+    writers = [context.Process(target=write_rows, args=(path, run, start, 200)) for run, start in calls]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+    with Store(path) as store:
+        assert [row.fold for row in store.rows("one")] == list(range(300))
+        assert [row.fold for row in store.rows("two")] == list(range(200))
+
+
+def test_storing_a_fold_costs_less_than_a_millisecond(store):
+    import time
+
+    started = time.process_time()
+    for i in range(500):
+        store.append("chapter3", replace(ROW, key=f"k{i}", inner=ROW.inner * 36))
+    assert time.process_time() - started < 0.5
+
+
+def test_many_may_open_a_new_file_at_once(tmp_path):
+    def open_with_the_others(path, gate):
+        gate.wait()
+        with Store(path, wait_seconds=30.0) as store:
+            return store.runs()
+
+    with ThreadPoolExecutor(4) as pool:
+        for i in range(60):
+            gate = threading.Barrier(4)
+            opened = [pool.submit(open_with_the_others, tmp_path / f"{i}.sqlite", gate) for _ in range(4)]
+            assert [future.result() for future in opened] == [[]] * 4

@@ -1,0 +1,221 @@
+"""HHCRV: class representative vectors by hand and by their definition, and the trees they grow."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from contracts import CRITERION_NAMES, REAL_SETS, assert_same_tree, grow, real_set
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from oblique_cli import config
+from oblique_cli.data import catalogue
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.geometry import (
+    class_covariance,
+    householder_vector,
+    pooled_variances,
+    principal_axes,
+    shrunk,
+    unit_scatter,
+)
+from oblique_cli.nouns import DatasetSpec
+from oblique_cli.tree.splitting import PROPOSERS, Node
+
+ROWS = hnp.arrays(float, st.tuples(st.integers(2, 12), st.integers(1, 4)), elements=st.integers(-4, 4).map(float))
+
+
+def node_of(X, y, weights=None):
+    X = np.ascontiguousarray(X, dtype=float)
+    return Node(X, np.asarray(y, dtype=np.int32), weights, int(max(y)) + 1, 0, "twoing")
+
+
+def proposals(node, **parameters):
+    return [group.spec for group in PROPOSERS["hhcrv"](**parameters).propose(node, np.random.default_rng(0))]
+
+
+# The vector
+
+
+def test_rows_count_by_their_direction_and_not_by_their_distance():
+    # Around the mean (1, 1): (3, 0), (-3, 0), (0, 1) and (0, -1), so two unit rows along each axis.
+    X = np.array([[4.0, 1.0], [-2.0, 1.0], [1.0, 2.0], [1.0, 0.0]])
+    np.testing.assert_allclose(unit_scatter(X), [[2.0, 0.0], [0.0, 2.0]], atol=1e-15)
+    assert class_covariance(X)[0, 0] == 9 * class_covariance(X)[1, 1]
+    np.testing.assert_allclose(unit_scatter(X, np.array([1.0, 1.0, 5.0, 5.0])), [[2.0, 0.0], [0.0, 10.0]], atol=1e-15)
+
+
+def test_rows_on_the_mean_are_left_out():
+    X = np.array([[0.1, 0.1], [0.2, 0.3], [0.3, 0.5]])  # the mean is the second row, but for rounding
+    np.testing.assert_allclose(unit_scatter(X), 2.0 * np.outer([1.0, 2.0], [1.0, 2.0]) / 5.0, atol=1e-12)
+    assert unit_scatter(X[:1]) is None and unit_scatter(X[[1, 1, 1]]) is None
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS)
+def test_the_vector_is_the_line_of_least_squared_distance_from_the_unit_rows(X):
+    scatter = unit_scatter(X)
+    if scatter is None:
+        assert (X[0] == X).all()
+        return
+    centered = X - X.mean(axis=0)
+    lengths = np.linalg.norm(centered, axis=1)
+    unit = centered[lengths > 1e-8] / lengths[lengths > 1e-8, None]
+
+    def distance(v):  # thesis eq. 5.3.1
+        return (np.linalg.norm(unit - np.outer(unit @ v, v), axis=1) ** 2).sum()
+
+    found = distance(principal_axes(scatter)[0])
+    others = np.random.default_rng(0).normal(size=(50, X.shape[1]))
+    assert found <= min(distance(v / np.linalg.norm(v)) for v in others) + 1e-9
+
+
+def test_two_outliers_turn_the_dominant_eigenvector_and_not_the_representative_vector():
+    # Figures 5.15 to 5.17 of the thesis: most rows lie along (1, 1), two far ones across it.
+    rng = np.random.default_rng(1)
+    along = np.outer(rng.normal(size=60), [1.0, 1.0]) + 0.2 * rng.normal(size=(60, 2))
+    X = np.vstack([along, [[12.0, -12.0], [-12.0, 12.0]]])
+    diagonal = np.array([1.0, 1.0]) / np.sqrt(2.0)
+    assert abs(principal_axes(class_covariance(X))[0] @ diagonal) < 0.2
+    assert abs(principal_axes(unit_scatter(X))[0] @ diagonal) > 0.99
+
+
+# What is proposed
+
+
+def test_one_reflection_a_class_at_tau_zero():
+    data = real_set("wine")
+    groups = proposals(node_of(data.X, data.y))
+    assert [group[0] for group in groups] == ["reflection"] * 3
+    for code, (_, u) in enumerate(groups):
+        v = principal_axes(unit_scatter(data.X[data.y == code]))[0]
+        np.testing.assert_allclose(u, householder_vector(v), atol=1e-9)
+    assert PROPOSERS["hhcrv"]().tau == 0.0 and ALGORITHMS["hhcrv"].defaults["criterion"] == "twoing"
+    both = proposals(node_of(data.X, data.y), reflections="both")
+    assert len(both) == 6
+    np.testing.assert_allclose(both[1][1], householder_vector(-principal_axes(unit_scatter(data.X[data.y == 0]))[0]))
+
+
+def test_without_any_vector_the_axes_are_searched():
+    node = node_of([[0.0, 0.0], [0.0, 0.0], [1.0, 3.0]], [0, 0, 1])
+    assert [group[0] for group in proposals(node)] == ["axes"]
+
+
+# Trees (native growth equals the reference: tests/tree/test_growing.py)
+
+
+def test_a_boundary_along_the_main_axis_of_the_classes_takes_one_split():
+    rng = np.random.default_rng(2)
+    X = np.outer(rng.normal(size=80), [2.0, 1.0]) + 0.1 * rng.normal(size=(80, 2))
+    y = np.arange(80) % 2
+    assert grow("hhcrv", X + np.outer(y, [-1.0, 2.0]), y).n_leaves == 2
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_weight_two_is_a_doubled_row_and_scaled_weights_change_nothing(engine):
+    for data in map(real_set, REAL_SETS):
+        weights = 1.0 + (np.arange(data.n) % 3 == 0)
+        doubled = np.repeat(np.arange(data.n), weights.astype(int))
+        a = grow("hhcrv", data.X, data.y, weights=weights, engine=engine)
+        b = grow("hhcrv", data.X[doubled], data.y[doubled], engine=engine)
+        c = grow("hhcrv", data.X, data.y, weights=weights * 0.37, engine=engine)
+        np.testing.assert_array_equal(a.counts[0], b.counts[0])
+        np.testing.assert_allclose(a.coef_[0], b.coef_[0], atol=1e-9)
+        np.testing.assert_allclose(a.gains[0], b.gains[0], rtol=1e-12)
+        assert_same_tree(a, c, coef=1e-8, threshold=1e-7)
+
+
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_the_vectors_do_not_depend_on_units(exponent):
+    data = real_set("glass")
+    X = data.X * 2.0**exponent
+    a, b = (proposals(node_of(rows, data.y)) for rows in (data.X, X))
+    for (_, u), (_, v) in zip(a, b, strict=True):
+        np.testing.assert_array_equal(u, v)
+    native = [grow("hhcrv", rows, data.y, criterion="gini").coef_[0] for rows in (data.X, X)]
+    np.testing.assert_allclose(native[0], native[1], atol=1e-9)
+
+
+def test_it_takes_at_most_twice_the_time_of_the_dominant_eigenvectors():
+    data = catalogue.load(DatasetSpec("letter"), offline=True)
+    seconds = {"hhcrv": [], "hhcart_d": []}
+    for _ in range(3):
+        for name, spent in seconds.items():
+            start = time.process_time()
+            grow(name, data.X[:5000], data.y[:5000], 26, criterion="twoing")
+            spent.append(time.process_time() - start)
+    assert min(seconds["hhcrv"]) < 2.0 * min(seconds["hhcart_d"])  # 1.0 times on a quiet machine
+
+
+def test_the_bundled_configuration_has_the_protocol_of_table_5_9():
+    experiment = config.load("hhcrv")
+    spec = experiment.algorithms[0]
+    wanted = {"criterion": "twoing", "min_parent": 2, "max_misrate": 0, "tau": 0, "pruning": "cost_complexity"}
+    assert spec.name == "hhcrv" and wanted.items() <= dict(spec.params).items()
+    cv = experiment.cv
+    assert (cv.scheme, cv.folds, cv.repeats, cv.pruning_fraction) == ("ordinary", 5, 10, 0.1)
+    assert experiment.published == ("wickramarachchi2015:5.9",)
+    mixed = config.load("hhcart_mixed")
+    assert mixed.datasets[0].encoding == "crimcoord" and mixed.published == ("wickramarachchi2015:3.4",)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("lean", [0.0, 1e-13, 1e-11, 1e-10, 1e-9, 1e-8, 1e-3])
+@pytest.mark.parametrize("options", [{"reflections": "both"}, {"sign": "positive"}])
+def test_a_vector_ever_so_close_to_an_axis_gives_finite_splits(engine, lean, options):
+    # The opposite of such a vector, or the vector itself, leaves next to nothing of e_1 - d.
+    rng = np.random.default_rng(6)
+    X = np.column_stack([rng.normal(size=40), np.zeros(40), np.zeros(40)])
+    X[:, 1] = lean * X[:, 0]
+    X[::2, 2] = 1.0
+    tree = grow("hhcrv", X, np.arange(40) % 2, proposer=options, engine=engine)
+    assert tree.n_leaves == 2 and np.isfinite(tree.coef_).all()
+
+
+# Shrunken covariances, an option of HHCART beyond the papers
+
+
+def test_a_small_class_is_drawn_towards_the_pooled_variances_by_the_stated_share():
+    X = np.array([[0.0, 0.0], [2.0, 4.0], [1.0, 1.0], [5.0, 1.0], [5.0, 1.0], [9.0, 7.0]])
+    y = np.array([0, 0, 1, 1, 1, 2], dtype=np.int32)
+    # Squared deviations: class 0 (2, 8), class 1 (32 / 3, 0), class 2 none; six rows less three classes.
+    variances = pooled_variances(X, y)
+    np.testing.assert_allclose(variances, [(2 + 32 / 3) / 3, 8 / 3])
+    S = class_covariance(X[:2])
+    np.testing.assert_allclose(S, [[2.0, 4.0], [4.0, 8.0]])
+    np.testing.assert_allclose(shrunk(S, variances, 2.0), 0.2 * S + 0.8 * np.diag(variances))
+    for many in (10.0, 11.0, 1e9):
+        np.testing.assert_array_equal(shrunk(S, variances, many), S)
+    np.testing.assert_allclose(shrunk(S, variances, 10.0 - 1e-9), S, rtol=1e-8)
+    weights = np.array([1.0, 1.0, 1.0, 2.0, 3.0, 1.0])
+    rows = np.repeat(np.arange(6), weights.astype(int))
+    np.testing.assert_allclose(pooled_variances(X, y, weights), pooled_variances(X[rows], y[rows]))
+
+
+@pytest.mark.parametrize("name", ["hhcart_a", "hhcart_d"])
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_shrinkage_is_off_by_default_and_equal_in_both_engines(name, criterion):
+    for data in map(real_set, REAL_SETS):
+        default, off = (grow(name, data.X, data.y, criterion=criterion, proposer=p) for p in ({}, {"shrinkage": False}))
+        assert_same_tree(default, off)
+        a, b = (
+            grow(name, data.X, data.y, criterion=criterion, proposer={"shrinkage": True}, engine=engine)
+            for engine in ("native", "reference")
+        )
+        assert_same_tree(a, b, coef=1e-7, threshold=1e-6)
+        # All classes of iris and balance scale have five rows a feature at the root, so nothing changes there.
+        if min(np.bincount(data.y)) >= 5 * data.p:
+            np.testing.assert_array_equal(a.coef_[0], default.coef_[0])
+
+
+def test_shrinkage_gives_a_class_of_few_rows_the_axes_of_the_pooled_variances():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 3)) * [1.0, 5.0, 1.0]
+    X[:3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 0.1, 2.0]]
+    node = node_of(X, [0] * 3 + [1] * 57)
+    propose = lambda **p: [g.spec for g in PROPOSERS["hhcart_d"](**p).propose(node, None)]  # noqa: E731
+    assert propose()[0][0] == "reflection"
+    assert propose(shrinkage=True, tau=0.2)[0][0] == "axes"  # the second feature varies most within the classes

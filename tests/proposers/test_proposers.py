@@ -1,0 +1,280 @@
+"""What every proposer promises, and what each one proposes at nodes worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import CRITERION_NAMES, GEOMETRIC_NAMES, HHCART_NAMES, PROPOSER_NAMES, REAL_SETS, forbidden, real_set
+from oracles import gains
+from sklearn.base import clone
+
+from oblique_cli import proposers
+from oblique_cli.constraints import check
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.geometry import class_covariance, householder_vector, orient, principal_axes
+from oblique_cli.proposers import _clustering, _reflection
+from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Candidates, Node, Proposer, best_split
+
+
+def node_of(X, y, criterion="gini", weights=None, n_classes=None, ties="tolerant"):
+    X = np.ascontiguousarray(X, dtype=float)
+    return Node(X, np.asarray(y, dtype=np.int32), weights, n_classes or int(max(y)) + 1, 0, criterion, ties)
+
+
+def proposals(name, node, **parameters):
+    return [group.spec for group in PROPOSERS[name](**parameters).propose(node, np.random.default_rng(0))]
+
+
+def kinds(groups):
+    return [group[0] for group in groups]
+
+
+# Every proposer
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_a_proposer_says_what_it_is(name):
+    proposer = PROPOSERS[name]()
+    assert proposer.title and proposer.source and proposer.__doc__
+    assert set(proposer.constraints) == set(proposer.get_params())
+    assert "(" in proposer.source  # a year
+    for limit in (proposer.limit_name, proposer.native):
+        assert limit is None or limit.isidentifier()
+    for key, value in proposer.tree_defaults.items():
+        assert ObliqueTreeClassifier.constraints[key].holds(value)
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_the_defaults_of_a_proposer_obey_its_constraints(name):
+    proposer = PROPOSERS[name]()
+    check(proposer.get_params(), proposer.constraints, name)
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_a_forbidden_parameter_of_a_proposer_is_named_in_one_sentence(name):
+    cls = PROPOSERS[name]
+    for parameter, constraint in cls.constraints.items():
+        for value in forbidden(constraint):
+            model = ObliqueTreeClassifier(cls(**{parameter: value}))
+            with pytest.raises(ConfigError) as caught:
+                model.fit(np.eye(4), [0, 0, 1, 1])
+            message = f"{parameter} of {cls.__name__} must be {constraint.describe()}. Got {value!r}."
+            assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_a_proposer_can_be_cloned_and_proposes_the_same_again(name):
+    node = node_of(real_set("wine").X, real_set("wine").y)
+    proposer = PROPOSERS[name]()
+    first, second = (
+        [group.spec for group in p.propose(node, np.random.default_rng(0))] for p in (proposer, clone(proposer))
+    )
+    assert kinds(first) == kinds(second)
+    for a, b in zip(first, second, strict=True):
+        for x, y in zip(a[1:], b[1:], strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_a_proposer_leaves_the_node_as_it_was(name):
+    data = real_set("iris")
+    node = node_of(data.X.copy(), data.y.copy(), weights=np.linspace(1.0, 2.0, data.n))
+    before = node.X.copy(), node.y.copy(), node.weights.copy()
+    assert proposals(name, node)
+    for now, then in zip((node.X, node.y, node.weights), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_proposed_directions_are_unit_vectors(name):
+    for data in map(real_set, REAL_SETS):
+        for kind, *arrays in proposals(name, node_of(data.X, data.y)):
+            assert kind in ("axes", "reflection", "directions")
+            if arrays:
+                vectors = np.atleast_2d(arrays[0])
+                np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-12)
+                assert np.isfinite(vectors).all()
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_the_score_of_the_best_split_is_what_its_sides_give(name, criterion):
+    for data in map(real_set, REAL_SETS):
+        weights = np.random.default_rng(1).integers(1, 4, data.n).astype(float)
+        for w in (None, weights):
+            node = node_of(data.X, data.y, criterion, w)
+            split = best_split(node, PROPOSERS[name](), np.random.default_rng(0))
+            if split is None:
+                assert name == "gdt" or "minority" in criterion
+                continue
+            left = data.X @ split.coef <= split.threshold
+            sides = np.bincount(data.y[left], None if w is None else w[left], minlength=len(data.classes)).astype(float)
+            assert split.gain == pytest.approx(gains(sides[None], node.class_weights, criterion)[0], rel=1e-9)
+            assert np.linalg.norm(split.coef) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_every_module_of_the_package_is_registered_on_import():
+    import pkgutil
+
+    modules = {m.name for m in pkgutil.iter_modules(proposers.__path__) if not m.name.startswith("_")}
+    assert {cls.__module__.rsplit(".", 1)[1] for cls in PROPOSERS.values()} == modules
+
+
+def test_a_proposer_that_yields_nothing_makes_a_leaf():
+    class Silent(Proposer):
+        def propose(self, node, rng):
+            return iter(())
+
+    assert best_split(node_of(np.eye(2), [0, 1]), Silent(), np.random.default_rng(0)) is None
+
+
+def test_a_node_knows_its_classes():
+    node = node_of([[0.0], [1.0], [2.0]], [0, 2, 2], weights=np.array([1.0, 2.0, 0.5]), n_classes=4)
+    assert node.class_weights.tolist() == [1.0, 0.0, 2.5, 0.0]
+    X, w = node.of_class(2)
+    assert X.tolist() == [[1.0], [2.0]] and w.tolist() == [2.0, 0.5]
+    assert node_of([[0.0], [1.0]], [0, 1]).of_class(1)[1] is None
+
+
+def test_candidates_are_made_contiguous_whatever_they_come_as():
+    D = Candidates.directions(np.eye(3)[:, ::-1].T, np.arange(6.0)[::2]).spec
+    assert D[1].flags.c_contiguous and D[2].flags.c_contiguous
+    assert Candidates.reflection(np.arange(6.0)[::2]).spec[1].flags.c_contiguous
+    assert CRITERIA[0] == "gini"
+
+
+# Axis-parallel and HHCART (thesis 3.5)
+
+
+def test_axis_parallel_proposes_the_axes():
+    assert kinds(proposals("axis_parallel", node_of(np.eye(3), [0, 1, 1]))) == ["axes"]
+
+
+def test_hhcart_a_reflects_every_eigenvector_by_class_and_falling_eigenvalue_and_d_the_first_of_each():
+    data = real_set("iris")
+    node = node_of(data.X, data.y)
+    expected = [principal_axes(class_covariance(data.X[data.y == code])) for code in range(3)]
+    for name, chosen in (("hhcart_a", expected), ("hhcart_d", [axes[:1] for axes in expected])):
+        found = proposals(name, node, tau=0.0)
+        vectors = np.vstack(chosen)
+        assert kinds(found) == ["reflection"] * len(vectors)
+        for (_, u), d in zip(found, vectors, strict=True):
+            np.testing.assert_allclose(u, householder_vector(d), atol=1e-12)
+
+
+def test_the_sign_option_turns_every_eigenvector_round():
+    data = real_set("wine")
+    node = node_of(data.X, data.y)
+    for name in HHCART_NAMES:
+        negative, positive = (proposals(name, node, tau=0.0, sign=sign) for sign in ("negative", "positive"))
+        for (_, u), (_, v) in zip(negative, positive, strict=True):
+            # u ~ e_1 - d and v ~ e_1 + d span the same plane and are at right angles.
+            assert abs(u @ v) < 1e-9
+            assert u[0] >= np.sqrt(0.5) - 1e-12 and v[0] <= np.sqrt(0.5) + 1e-12
+
+
+def test_an_eigenvector_within_tau_of_an_axis_brings_the_original_space_once():
+    # Two classes stretched along the axes: no reflection, and the axes only once.
+    X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 1.0], [2.0, -1.0]])
+    node = node_of(np.vstack([X, X + 10.0]), [0] * 4 + [1] * 4)
+    for name in HHCART_NAMES:
+        assert kinds(proposals(name, node)) == ["axes"]
+        assert kinds(proposals(name, node, tau=0.0)) == ["axes"]  # nothing to reflect on the axis itself
+    tilt = np.array([[1.0, 0.02], [-0.02, 1.0]])
+    tilted = node_of(np.vstack([X @ tilt, X + 10.0]), [0] * 4 + [1] * 4)
+    assert kinds(proposals("hhcart_d", tilted, tau=0.05)) == ["axes"]
+    assert kinds(proposals("hhcart_d", tilted, tau=0.001)) == ["reflection", "axes"]
+
+
+def test_tau_of_two_is_the_axis_parallel_tree():
+    data = real_set("bupa")
+    assert kinds(proposals("hhcart_a", node_of(data.X, data.y), tau=2.0)) == ["axes"]
+
+
+def test_classes_without_an_eigenvector_give_none_and_the_axes_remain_if_no_class_has_one():
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [3.0, 1.0], [5.0, 2.0]])
+    for name in HHCART_NAMES:
+        assert kinds(proposals(name, node_of(X, [0, 0, 1, 1]))) == ["reflection"]  # one from the second class
+        assert kinds(proposals(name, node_of(X[[0, 1, 2]], [0, 0, 1]))) == ["axes"]
+
+
+def test_the_eigenvalue_tolerance_drops_small_eigenvalues():
+    X = np.array([[0.0, 0.0], [4.0, 4.0], [2.0, 2.1], [2.0, 1.9]])
+    node = node_of(np.vstack([X, [[9.0, 9.0]]]), [0] * 4 + [1])
+    assert len(proposals("hhcart_a", node)) == 2
+    assert len(proposals("hhcart_a", node, eigenvalue_tolerance=0.01)) == 1
+
+
+def test_reflections_never_divide_by_zero_at_the_first_axis():
+    e1 = np.eye(3)[0]
+    groups = [g.spec for g in _reflection.reflections([e1, -e1, orient(np.array([0.6, 0.8, 0.0]))], 0.0)]
+    assert kinds(groups) == ["axes", "reflection"]
+
+
+# GDT and HHGDT (Manwani & Sastry, section II; thesis 5.1)
+
+
+def test_gdt_proposes_one_plane_with_its_offset_and_hhgdt_the_reflection_of_its_normal():
+    data = real_set("bupa")
+    node = node_of(data.X, data.y)
+    ((kind, D, t),) = proposals("gdt", node)
+    assert kind == "directions" and D.shape == (1, 6) and t.shape == (1,)
+    ((kind, u),) = proposals("hhgdt", node)
+    np.testing.assert_allclose(u, householder_vector(orient(D[0])), atol=1e-9)
+    ((kind, v),) = proposals("hhgdt", node, sign="positive")
+    assert abs(u @ v) < 1e-9
+    assert kinds(proposals("hhgdt", node, tau=2.0)) == ["axes"]
+
+
+def test_the_better_bisector_is_the_one_of_greater_gain():
+    for data in map(real_set, REAL_SETS):
+        node = node_of(data.X, data.y)
+        planes = _clustering.bisectors(node)
+        scores = []
+        for plane in planes:
+            left = data.X @ plane[:-1] + plane[-1] <= 0
+            sides = np.bincount(data.y[left], minlength=len(data.classes)).astype(float)
+            scores.append(gains(sides[None], node.class_weights, "gini")[0] if 0 < left.sum() < data.n else 0.0)
+        chosen, useful = _clustering.better_bisector(node, "all")
+        assert useful
+        np.testing.assert_array_equal(chosen, planes[int(np.argmax(scores))])
+
+
+def test_bisectors_can_be_scored_over_the_two_super_classes():
+    for data in map(real_set, ("glass", "wine", "balance_scale")):
+        node = node_of(data.X, data.y)
+        rest = data.y != np.argmax(np.bincount(data.y))
+        scores = []
+        for plane in _clustering.bisectors(node):
+            left = data.X @ plane[:-1] + plane[-1] <= 0
+            sides = np.array([(left & ~rest).sum(), (left & rest).sum()], dtype=float)
+            totals = np.bincount(rest).astype(float)
+            scores.append(gains(sides[None], totals, "gini")[0] if 0 < left.sum() < data.n else 0.0)
+        chosen, _ = _clustering.better_bisector(node, "super")
+        np.testing.assert_array_equal(chosen, _clustering.bisectors(node)[int(np.argmax(scores))])
+
+
+def test_rows_on_the_bisector_itself_go_left_if_ties_are_tolerant():
+    # The classes mirror each other in x + y = 2; two rows of each lie on that line.
+    side = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    line = np.array([[2.0, 0.0], [0.5, 1.5]])
+    X, y = np.vstack([side, line, 2.0 - side[:, ::-1], line]), np.repeat([0, 1], 5)
+    for shift in (0.0, 1.0 / 3.0, 1e3 / 7.0):
+        planes = [p for p in _clustering.bisectors(node_of(X + shift, y)) if abs(p[0] - p[1]) < 1e-6]
+        assert len(planes) == 1
+        assert ((line + shift) @ planes[0][:2] + planes[0][2] < 0).all()
+
+
+@pytest.mark.parametrize("name", GEOMETRIC_NAMES)
+def test_a_node_without_a_plane_is_a_leaf(name):
+    X = np.full((6, 2), 3.0)
+    assert best_split(node_of(X, [0, 1, 0, 1, 0, 1]), PROPOSERS[name](), np.random.default_rng(0)) is None
+
+
+def test_the_majority_of_equal_classes_is_the_lowest_code():
+    X = np.random.default_rng(2).normal(size=(20, 2))
+    y = np.arange(20) % 2
+    a, b = _clustering.bisectors(node_of(X, y)), _clustering.bisectors(node_of(X, 1 - y))
+    for first, second in zip(a, b, strict=True):  # the same planes either way, in the same order
+        np.testing.assert_allclose(first, second, atol=1e-9)

@@ -1,0 +1,551 @@
+"""Whole trees: the compiled growers equal the readable ones, and what must not change a tree does not."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.linalg
+from contracts import (
+    CRITERION_NAMES,
+    GEOMETRIC_NAMES,
+    HHCART_NAMES,
+    NATIVE_NAMES,
+    PROPOSER_NAMES,
+    REAL_SETS,
+    assert_same_tree,
+    grow,
+    real_set,
+    rows_at_nodes,
+)
+
+import oblique_cli._core as _core
+from oblique_cli.data import catalogue
+from oblique_cli.geometry import augmented_moment, class_covariance
+from oblique_cli.nouns import DatasetSpec
+from oblique_cli.tree.splitting import PROPOSERS, Node, best_split
+from oblique_cli.tree.stopping import Stopping
+
+SCALES = [2.0**-60, 2.0**-7, 2.0**20, 2.0**60]
+
+
+# Compiled growth equals the reference
+
+
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_native_growth_equals_the_reference_on_real_sets(name, criterion):
+    for data in map(real_set, REAL_SETS):
+        native, reference = (
+            grow(name, data.X, data.y, criterion=criterion, engine=engine) for engine in ("native", "reference")
+        )
+        assert_same_tree(native, reference, coef=1e-7, threshold=1e-6)
+
+
+def small_set(seed):
+    rng = np.random.default_rng([9, seed])
+    n, p, n_classes = int(rng.integers(2, 80)), int(rng.integers(1, 6)), int(rng.integers(2, 5))
+    X = rng.normal(size=(n, p))
+    if seed % 3 == 1:
+        X = rng.integers(0, 4, size=(n, p)).astype(float)
+    elif seed % 3 == 2:
+        X[:, ::2] = np.round(X[:, ::2])
+    weights = [None, rng.integers(1, 4, n).astype(float), rng.uniform(1.0, 3.0, n)][rng.integers(3)]
+    return X, rng.integers(0, n_classes, n), n_classes, weights
+
+
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+def test_native_growth_equals_the_reference_on_small_sets_with_ties_and_weights(name):
+    for seed in range(150):
+        X, y, n_classes, weights = small_set(seed)
+        criterion = CRITERION_NAMES[seed % 5]
+        native, reference = (
+            grow(name, X, y, n_classes, weights=weights, criterion=criterion, engine=engine)
+            for engine in ("native", "reference")
+        )
+        try:
+            assert_same_tree(native, reference, coef=1e-7, threshold=1e-6)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}, {criterion}: {error}") from error
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("hhcart_a", {"sign": "positive"}),
+        ("hhcart_a", {"tau": 0.3}),
+        ("hhcart_d", {"sign": "positive", "tau": 0.0}),
+        ("hhcart_a", {"eigenvalue_tolerance": 0.05}),
+        ("hhgdt", {"sign": "positive", "tau": 0.1}),
+        ("hhgdt", {"bisector_classes": "super"}),
+        ("gdt", {"bisector_classes": "super"}),
+    ],
+)
+def test_native_growth_follows_the_options_as_the_reference_does(name, options):
+    for data in map(real_set, ("bupa", "iris", "wine")):
+        native, reference = (
+            grow(name, data.X, data.y, criterion="gini", engine=engine, proposer=options)
+            for engine in ("native", "reference")
+        )
+        assert_same_tree(native, reference, coef=1e-7, threshold=1e-6)
+
+
+@pytest.mark.parametrize("ties", ["tolerant", "strict"])
+def test_native_growth_equals_the_reference_for_both_tie_rules(ties):
+    data = real_set("iris")
+    for name in NATIVE_NAMES:
+        trees = [
+            grow(name, data.X, data.y, ties=ties, min_leaf=3.0, stopping=Stopping(5, 0.02, 4), engine=engine)
+            for engine in ("native", "reference")
+        ]
+        # Strict ties compare bits, so they may depend on the order in which sums were taken: only axes are exact.
+        if ties == "tolerant" or name == "axis_parallel":
+            assert_same_tree(*trees, coef=1e-7, threshold=1e-6)
+        else:
+            assert trees[0].gains[0] == pytest.approx(trees[1].gains[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+def test_the_split_of_a_grown_root_is_what_best_split_finds(name):
+    for data in map(real_set, REAL_SETS):
+        tree = grow(name, data.X, data.y)
+        node = Node(data.X, data.y, None, len(data.classes), 0, "gini")
+        split = best_split(node, PROPOSERS[name](), np.random.default_rng(0))
+        np.testing.assert_allclose(split.coef, tree.coef_[0], atol=1e-7)
+        assert split.threshold == pytest.approx(tree.thresholds[0], rel=1e-6, abs=1e-7)
+        assert split.gain == pytest.approx(tree.gains[0], rel=1e-9)
+
+
+# What must not change a tree
+
+
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_order_of_the_rows_changes_no_bit(name, weighted):
+    for data in map(real_set, REAL_SETS):
+        rng = np.random.default_rng(1)
+        weights = rng.uniform(0.5, 2.0, data.n) if weighted else None
+        expected = grow(name, data.X, data.y, weights=weights)
+        for _ in range(3):
+            order = rng.permutation(data.n)
+            again = grow(name, data.X[order], data.y[order], weights=None if weights is None else weights[order])
+            assert_same_tree(again, expected)
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", *HHCART_NAMES])
+@pytest.mark.parametrize("scale", SCALES)
+def test_scaling_by_a_power_of_two_scales_the_thresholds_and_nothing_else(name, scale):
+    for data in map(real_set, REAL_SETS):
+        a, b = grow(name, data.X, data.y), grow(name, data.X * scale, data.y)
+        np.testing.assert_array_equal(b.coef_, a.coef_)
+        np.testing.assert_array_equal(b.thresholds, a.thresholds * scale)
+        np.testing.assert_array_equal(b.counts, a.counts)
+
+
+@pytest.mark.parametrize("name", GEOMETRIC_NAMES)
+@pytest.mark.parametrize("scale", SCALES)
+def test_scaling_by_a_power_of_two_keeps_the_geometric_splits_of_full_rank(name, scale):
+    # Only the root: with fewer rows than features the null-space method depends on units, as published.
+    stopping = Stopping(max_depth=1)
+    for data in map(real_set, ("bupa", "wine", "iris")):
+        a, b = (grow(name, X, data.y, stopping=stopping) for X in (data.X, data.X * scale))
+        assert b.n_leaves == a.n_leaves == 2
+        np.testing.assert_allclose(b.coef_, a.coef_, atol=1e-9)
+        np.testing.assert_allclose(b.thresholds, a.thresholds * scale, rtol=1e-9)
+
+
+def test_scaling_one_feature_keeps_the_axis_parallel_tree():
+    data = real_set("wine")
+    scales = 2.0 ** np.arange(-6, 7)
+    a, b = grow("axis_parallel", data.X, data.y), grow("axis_parallel", data.X * scales, data.y)
+    np.testing.assert_array_equal(b.coef_, a.coef_)
+    np.testing.assert_array_equal(b.thresholds, a.thresholds * (a.coef_ @ scales))
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", *HHCART_NAMES])
+def test_shifting_the_rows_moves_thresholds_only(name):
+    for data in map(real_set, REAL_SETS):
+        shift = np.linspace(-50.0, 200.0, data.p)
+        a, b = grow(name, data.X, data.y), grow(name, data.X + shift, data.y)
+        np.testing.assert_array_equal(b.left, a.left)
+        np.testing.assert_array_equal(b.counts, a.counts)
+        np.testing.assert_allclose(b.coef_, a.coef_, atol=1e-8)
+        moved = np.where(a.is_leaf, 0.0, a.thresholds + a.coef_ @ shift)
+        np.testing.assert_allclose(b.thresholds, moved, rtol=1e-8, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", GEOMETRIC_NAMES)
+def test_shifting_the_rows_keeps_the_geometric_splits_of_full_rank(name):
+    for data in map(real_set, ("bupa", "wine", "iris", "glass")):
+        shift = np.linspace(-50.0, 200.0, data.p)
+        a, b = (grow(name, X, data.y, stopping=Stopping(max_depth=1)) for X in (data.X, data.X + shift))
+        np.testing.assert_array_equal(b.counts, a.counts)
+        np.testing.assert_allclose(b.coef_, a.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_scaling_all_weights_changes_nothing(name):
+    for data in map(real_set, REAL_SETS):
+        weights = np.random.default_rng(2).integers(1, 4, data.n).astype(float)
+        weights[0] = 1.0
+        expected = grow(name, data.X, data.y, weights=weights)
+        assert_same_tree(grow(name, data.X, data.y, weights=weights * 2.0**-9), expected)
+        assert_same_tree(grow(name, data.X, data.y, weights=weights * 0.3), expected, coef=1e-6, threshold=1e-5)
+        equal = np.full(data.n, 0.7)
+        assert_same_tree(grow(name, data.X, data.y, weights=equal), grow(name, data.X, data.y))
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_weight_two_is_a_doubled_row(name, criterion):
+    for data in map(real_set, ("bupa", "iris", "wine")):
+        times = np.random.default_rng(3).integers(1, 3, data.n)
+        times[:2] = 1, 2
+        weighted = grow(name, data.X, data.y, weights=times.astype(float), criterion=criterion)
+        doubled = grow(name, np.repeat(data.X, times, axis=0), np.repeat(data.y, times), criterion=criterion)
+        np.testing.assert_array_equal(weighted.left, doubled.left)
+        np.testing.assert_array_equal(weighted.counts, doubled.counts)
+        np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_renaming_the_classes_renames_the_columns_of_an_axis_parallel_tree(criterion):
+    for data in map(real_set, REAL_SETS):
+        names = np.random.default_rng(4).permutation(len(data.classes))
+        a, b = (grow("axis_parallel", data.X, y, criterion=criterion) for y in (data.y, names[data.y]))
+        np.testing.assert_array_equal(b.coef_, a.coef_)
+        np.testing.assert_array_equal(b.thresholds, a.thresholds)
+        np.testing.assert_array_equal(b.counts[:, names], a.counts)
+
+
+@pytest.mark.parametrize("name", [*HHCART_NAMES, *GEOMETRIC_NAMES])
+def test_renaming_the_classes_keeps_the_score_of_the_root(name):
+    for data in map(real_set, REAL_SETS):
+        names = np.random.default_rng(5).permutation(len(data.classes))
+        stopping = Stopping(max_depth=1)
+        a, b = (grow(name, data.X, y, stopping=stopping) for y in (data.y, names[data.y]))
+        largest = np.bincount(data.y)
+        if name in HHCART_NAMES or (largest == largest.max()).sum() == 1:  # else another class is the majority
+            assert b.gains[0] == pytest.approx(a.gains[0], rel=1e-9)
+
+
+def test_growing_twice_gives_the_same_bits():
+    for name in PROPOSER_NAMES:
+        data = real_set("statlog_heart")
+        assert_same_tree(grow(name, data.X, data.y), grow(name, data.X, data.y))
+
+
+def test_the_callers_arrays_are_left_alone():
+    data = real_set("wine")
+    X, y, weights = data.X.copy(), data.y.copy(), np.linspace(1.0, 2.0, data.n)
+    before = X.copy(), y.copy(), weights.copy()
+    for name in PROPOSER_NAMES:
+        for engine in ("native", "reference"):
+            grow(name, X, y, weights=weights, engine=engine)
+    for now, then in zip((X, y, weights), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+# What the heuristics promise
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_all_eigenvectors_split_the_root_at_least_as_well_as_the_dominant_ones(criterion):
+    for data in map(real_set, REAL_SETS):
+        stopping = Stopping(max_depth=1)
+        a, d = (grow(name, data.X, data.y, criterion=criterion, stopping=stopping) for name in ("hhcart_a", "hhcart_d"))
+        assert a.gains[0] >= d.gains[0] * (1.0 - 1e-9), data.name
+
+
+@pytest.mark.parametrize("name", HHCART_NAMES)
+@pytest.mark.parametrize("degrees", [10, 30, 45, 77, 120, 163])
+def test_a_boundary_parallel_to_the_main_axis_of_a_class_takes_one_split(name, degrees):
+    rng = np.random.default_rng(degrees)
+    along = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+    across = np.array([-along[1], along[0]])
+    length, width = rng.uniform(0.0, 5.0, 30), rng.uniform(0.02, 0.3, 30)
+    cloud = np.vstack([np.outer(s * length, along) + np.outer(t * width, across) for s in (1, -1) for t in (1, -1)])
+    X = np.vstack([cloud, cloud + 0.7 * across])
+    y = np.repeat([0, 1], len(cloud))
+    tree = grow(name, X, y)
+    assert tree.n_leaves == 2
+    assert abs(tree.coef_[0] @ across) == pytest.approx(1.0, abs=1e-9)
+    assert grow("axis_parallel", X, y).n_leaves > 5
+
+
+def test_gdt_splits_the_rotated_2x2_checkerboard_into_its_four_squares():
+    # Protocols 3.2: uniform on a square, +1 where two perpendicular lines agree; the lines are rotated by 30 degrees.
+    rng = np.random.default_rng(20260101)
+    X = rng.uniform(-1.0, 1.0, (2000, 2))
+    y = (X[:, 0] + X[:, 1] > 0) == (X[:, 0] - X[:, 1] > 0)
+    c, s = np.cos(np.pi / 6), np.sin(np.pi / 6)
+    tree = grow("gdt", X @ np.array([[c, s], [-s, c]]), y.astype(int), stopping=Stopping(max_misrate=0.1))
+    assert tree.n_leaves == 4
+    assert tree.errors[tree.is_leaf].sum() < 0.05 * len(X)
+
+
+def test_gdts_root_is_the_better_bisector_of_the_two_clustering_hyperplanes():
+    data = real_set("bupa")
+    majority = np.argmax(np.bincount(data.y))
+    G, H = (augmented_moment(data.X[rows]) for rows in (data.y == majority, data.y != majority))
+    _, vectors = scipy.linalg.eigh(H, G)
+    planes = [v / np.linalg.norm(v[:-1]) for v in (vectors[:, -1], vectors[:, 0])]
+    scores = []
+    for sign in (1.0, -1.0):
+        plane = planes[0] + sign * planes[1]
+        plane /= np.linalg.norm(plane[:-1])
+        D, t = plane[None, :-1].copy(), -plane[-1:]
+        scores.append((_core.search(data.X, data.y, None, 2, "gini", [("directions", D, t)], 1.0, False, False), plane))
+    best = max(scores, key=lambda scored: 0.0 if scored[0] is None else scored[0][2])
+    tree = grow("gdt", data.X, data.y)
+    assert tree.gains[0] == pytest.approx(best[0][2], rel=1e-9)
+    assert abs(tree.coef_[0] @ best[1][:-1]) == pytest.approx(1.0, abs=1e-7)
+
+
+def lean_on_silent_features(tree, X):
+    """Largest coefficient on a feature that is zero in all rows of its node, and the node.
+
+    The first feature is left out: every Householder reflection mixes it into the others.
+    """
+    worst = (0.0, -1)
+    for node, rows in enumerate(rows_at_nodes(tree, X)):
+        silent = 1 + np.flatnonzero(~X[rows, 1:].any(axis=0))
+        worst = max(worst, (np.abs(tree.coef_[node, silent]).max(initial=0.0), node))
+    return worst
+
+
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_no_plane_leans_on_a_feature_that_is_zero_in_all_rows_of_the_node(name, engine):
+    for data in map(real_set, ("glass", "statlog_heart", "ionosphere")):
+        for criterion in CRITERION_NAMES if engine == "native" else ("gini",):
+            lean, node = lean_on_silent_features(grow(name, data.X, data.y, criterion=criterion, engine=engine), data.X)
+            assert lean < 1e-6, f"{data.name}, {criterion}, node {node}"
+    for seed in range(1, 150, 3):  # few values, so that features soon become constant
+        X, y, n_classes, weights = small_set(seed)
+        lean, node = lean_on_silent_features(grow(name, X, y, n_classes, weights=weights, engine=engine), X)
+        assert lean < 1e-6, f"seed {seed}, node {node}"
+
+
+# Awkward data
+
+
+def everywhere(check):
+    for name in PROPOSER_NAMES:
+        for engine in ("native", "reference"):
+            for criterion in CRITERION_NAMES:
+                check(name, {"engine": engine, "criterion": criterion})
+
+
+def test_one_class_makes_one_leaf():
+    X = np.random.default_rng(6).normal(size=(10, 3))
+    everywhere(lambda name, options: _one_leaf(grow(name, X, np.zeros(10, dtype=int), **options)))
+    everywhere(lambda name, options: _one_leaf(grow(name, X, np.full(10, 2), 4, **options)))
+
+
+def test_one_row_makes_one_leaf():
+    everywhere(lambda name, options: _one_leaf(grow(name, np.array([[1.0, 2.0]]), np.array([1]), 2, **options)))
+
+
+def test_equal_rows_with_different_labels_make_one_leaf():
+    X, y = np.full((9, 3), 0.1), np.arange(9) % 3
+    everywhere(lambda name, options: _one_leaf(grow(name, X, y, **options)))
+
+
+def _one_leaf(tree):
+    assert tree.n_leaves == 1 and tree.depth == 0
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_two_rows_of_two_classes_are_separated_if_allowed(name):
+    X, y = np.array([[0.0, 1.0], [2.0, 4.0]]), np.array([0, 1])
+    assert grow(name, X, y).n_leaves == 1  # min_parent 2: a node is split if it holds more
+    tree = grow(name, X, y, stopping=Stopping(min_parent=1))
+    assert tree.n_leaves == 2 and tree.apply(X).tolist() != [0, 0]
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_awkward_rows_give_finite_trees_that_fit_as_far_as_they_can(name, engine):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(40, 3))
+    y = (X @ [1.0, -2.0, 0.5] > 0).astype(int)
+    y[:2] = 1 - y[0], y[0]
+    sets = {
+        "one column": (X[:, :1], y),
+        "a class of one row": (X, np.where(np.arange(40) == 7, 2, y)),
+        "more features than rows": (rng.normal(size=(8, 20)), np.arange(8) % 3),
+        "constant columns": (np.column_stack([np.full(40, 5.0), X, np.zeros(40)]), y),
+        "duplicated columns": (np.column_stack([X, X]), y),
+        "a sum of columns": (np.column_stack([X, X.sum(axis=1)]), y),
+        "duplicated rows": (np.vstack([X, X]), np.append(y, y)),
+        "duplicated rows, other labels": (np.vstack([X, X[:10]]), np.append(y, 1 - y[:10])),
+        "two values": (np.sign(X), y),
+        "all but one row the same": (np.vstack([np.zeros((39, 3)), np.ones((1, 3))]), np.arange(40) % 2),
+    }
+    for label, (Z, labels) in sets.items():
+        tree = grow(name, Z, labels, engine=engine, stopping=Stopping(min_parent=1))
+        for values in (tree.coef_, tree.thresholds, tree.counts, tree.gains):
+            assert np.isfinite(values).all(), label
+        if name != "gdt":  # whose given planes may leave a side empty
+            right = sum(np.bincount(labels[(row == Z).all(axis=1)]).max() for row in np.unique(Z, axis=0))
+            assert tree.errors[tree.is_leaf].sum() == len(labels) - right, label
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_a_large_offset_leaves_the_rows_separable(name, offset):
+    rng = np.random.default_rng(8)
+    X = np.round(rng.normal(size=(100, 3)), 3)
+    y = (X @ [1.0, 2.0, -1.0] > 0).astype(int)
+    tree = grow(name, X + offset, y, stopping=Stopping(max_misrate=0.05))
+    assert np.isfinite(tree.coef_).all() and np.isfinite(tree.thresholds).all()
+    assert tree.errors[tree.is_leaf].sum() <= 0.1 * len(X)
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", *HHCART_NAMES])
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
+def test_extreme_units_give_the_same_tree(name, engine, exponent):
+    # Squares and quotients of such numbers leave the range of float64; their ratios do not.
+    data = real_set("iris")
+    a, b = (grow(name, X, data.y, engine=engine) for X in (data.X, data.X * 2.0**exponent))
+    np.testing.assert_array_equal(b.counts, a.counts)
+    np.testing.assert_allclose(b.coef_, a.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e150, 1e300])
+def test_extreme_values_never_make_a_nan(name, scale):
+    X = np.random.default_rng(9).normal(size=(30, 2)) * scale
+    tree = grow(name, X, (X[:, 0] > X[:, 1]).astype(int))
+    for values in (tree.coef_, tree.thresholds, tree.gains):
+        assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("name", GEOMETRIC_NAMES)
+@pytest.mark.parametrize("scale", [1e-200, 1e16, 1e150])
+def test_extreme_values_do_not_silently_make_a_geometric_tree_one_leaf(name, scale):
+    X = np.random.default_rng(9).normal(size=(30, 2)) * scale
+    assert grow(name, X, (X[:, 0] > X[:, 1]).astype(int)).n_leaves > 1
+
+
+# Threads
+
+
+def test_trees_grown_in_threads_are_those_grown_in_turn():
+    data = [real_set(name) for name in REAL_SETS]
+    jobs = [(name, d) for name in NATIVE_NAMES for d in data]
+    expected = [grow(name, d.X, d.y) for name, d in jobs]
+    found = {}
+
+    def work(start):
+        for i in range(start, len(jobs), 2):
+            for _ in range(3):
+                found[i] = grow(jobs[i][0], jobs[i][1].X, jobs[i][1].y)
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+    for i, tree in enumerate(expected):
+        assert_same_tree(found[i], tree)
+
+
+def test_the_interpreter_runs_while_a_tree_grows():
+    data = catalogue.load(DatasetSpec("letter"), offline=True)
+    thread = threading.Thread(target=grow, args=("hhcart_a", data.X[:4000], data.y[:4000], 26))
+    thread.start()
+    ticks = 0
+    while thread.is_alive():
+        time.sleep(0.002)
+        ticks += 1
+    assert ticks >= 10  # with the lock held there would be one or two
+
+
+# Weights and covariances of the reference
+
+
+def test_a_class_without_two_distinct_rows_gives_hhcart_no_vector_and_axes_remain():
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 3.0]])
+    assert class_covariance(X[:2]) is None
+    for name in HHCART_NAMES:
+        tree = grow(name, X, np.array([0, 0, 1]))
+        assert tree.n_leaves == 2 and tree.coef_[0].tolist() == [1.0, 0.0]
+
+
+# What the compiled growers and the traversal refuse
+
+ARGUMENTS = {
+    "X": np.array([[0.0, 1.0], [1.0, 2.0]]),
+    "y": np.array([0, 1], dtype=np.int32),
+    "weights": None,
+    "n_classes": 2,
+    "family": "hhcart_a",
+    "criterion": "gini",
+    "min_parent": 2.0,
+    "max_misrate": 0.0,
+    "max_depth": -1,
+    "min_leaf": 1.0,
+    "strict_ties": False,
+    "exhaustive": False,
+    "tau": 0.05,
+    "sign": -1.0,
+    "eigenvalue_tolerance": 1e-10,
+    "bisector_by_super_classes": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.empty((0, 2)), "y": np.empty(0, dtype=np.int32)}, "X must have at least one row and one column"),
+        ({"X": np.empty((2, 0))}, "X must have at least one row and one column"),
+        ({"n_classes": 0}, "X must have at least one row and one column|codes from 0"),
+        ({"y": np.array([0], dtype=np.int32)}, "X and y must have the same number of rows"),
+        ({"y": np.array([0, 2], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
+        ({"y": np.array([0, -1], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
+        ({"weights": np.ones(3)}, "X and weights must have the same number of rows"),
+        ({"family": "hhcart"}, "no native growth for 'hhcart'"),
+        ({"criterion": "gin"}, "unknown criterion 'gin'"),
+    ],
+)
+def test_the_compiled_grower_refuses_what_does_not_fit(change, message):
+    assert len(_core.grow(**ARGUMENTS)["left"]) == 1
+    with pytest.raises(ValueError, match=message):
+        _core.grow(**ARGUMENTS | change)
+
+
+def test_the_traversal_refuses_what_does_not_fit_the_tree():
+    data = real_set("iris")
+    tree = grow("hhcart_a", data.X, data.y)
+    per_node = np.zeros(tree.n_nodes)
+    limits, codes = np.array([0.1]), np.zeros(data.n, dtype=np.int32)
+    calls = {
+        "X must have as many columns as the tree has features": [
+            lambda w: w.apply(data.X[:, :2].copy()),
+            lambda w: w.apply_limits(data.X[:, :2].copy(), per_node, limits),
+            lambda w: w.sequence_errors(per_node, tree.labels, limits, data.X[:, :2].copy(), codes, None),
+        ],
+        "the values must have one entry per node": [
+            lambda w: w.apply_limits(data.X, per_node[1:].copy(), limits),
+            lambda w: w.leaves_of_limits(per_node[1:].copy(), limits),
+            lambda w: w.weakest_links(per_node[1:].copy(), 0.0),
+            lambda w: w.sequence_errors(per_node[1:].copy(), tree.labels, limits, data.X, codes, None),
+        ],
+        "labels must have one entry per node": [
+            lambda w: w.sequence_errors(per_node, tree.labels[1:].copy(), limits, data.X, codes, None)
+        ],
+        "X, y and weights must have the same number of rows": [
+            lambda w: w.sequence_errors(per_node, tree.labels, limits, data.X, codes[1:].copy(), None),
+            lambda w: w.sequence_errors(per_node, tree.labels, limits, data.X, codes, np.ones(3)),
+        ],
+    }
+    for message, refused in calls.items():
+        for call in refused:
+            with pytest.raises(ValueError, match=message):
+                call(tree.walker)

@@ -1,0 +1,295 @@
+"""Pruning: the weakest-link sequence against exact arithmetic, choices on a pruning set against all subtrees."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from contracts import REAL_SETS, grow, real_set
+from oracles import internal_nodes, leaves_below, pruned_subtrees, random_tree, reached, walk, weakest_links
+from sklearn.tree import DecisionTreeClassifier
+
+from oblique_cli.tree import pruning
+from oblique_cli.tree.stopping import Stopping
+from oblique_cli.tree.structure import Tree, TreeBuilder
+
+
+def integer_errors(tree):
+    return [int(e) for e in tree.errors]
+
+
+def members(tree, path):
+    """Internal nodes of every member of the sequence."""
+    return [reached(tree, frozenset(np.flatnonzero(path.node_alpha <= a).tolist())) for a in path.alphas]
+
+
+def assert_sequence_is_the_naive_one(tree):
+    path = pruning.cost_complexity_path(tree)
+    expected = weakest_links(tree, integer_errors(tree))
+    assert path.alphas[0] == -np.inf
+    np.testing.assert_allclose(path.alphas[1:], [float(alpha) for alpha, _ in expected[1:]], rtol=1e-9, atol=1e-13)
+    assert members(tree, path) == [internal for _, internal in expected]
+    assert path.n_leaves.tolist() == [len(internal) + 1 for _, internal in expected]
+    return path
+
+
+# The weakest-link sequence (thesis 1.7.1)
+
+
+def test_the_sequence_of_a_small_tree_is_as_by_hand():
+    # Root 10 of 6 : 4. Its left child (5 : 1) splits into pure leaves; its right child (1 : 3) does too.
+    builder = TreeBuilder(1, 2)
+    for counts in ([6, 4], [5, 1], [1, 3], [5, 0], [0, 1], [1, 0], [0, 3]):
+        builder.add(np.array(counts, dtype=float), sum(counts))
+    h = np.array([1.0])
+    builder.split(0, h, 0.0, 0.1, 1, 2)
+    builder.split(1, h, -1.0, 0.1, 3, 4)
+    builder.split(2, h, 1.0, 0.1, 5, 6)
+    path = pruning.cost_complexity_path(builder.finish())
+    # Both children save one error of ten with one more leaf; without them the root saves (4 - 2) / 10 with one more.
+    np.testing.assert_allclose(path.alphas, [-np.inf, 0.1, 0.2])
+    assert path.n_leaves.tolist() == [4, 2, 1]
+
+
+def test_the_sequence_of_random_trees_equals_exact_arithmetic():
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        try:
+            assert_sequence_is_the_naive_one(random_tree(rng, int(rng.integers(0, 25)), int(rng.integers(2, 5))))
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+
+
+def test_the_sequence_of_trees_full_of_ties_equals_exact_arithmetic():
+    # Leaves of one row each: complexities are quotients of small numbers, and many are equal.
+    for seed in range(100):
+        rng = np.random.default_rng([1, seed])
+        n = int(rng.integers(4, 40))
+        X, y = rng.permutation(n)[:, None], rng.integers(0, 2, n)
+        tree = grow("axis_parallel", X, y, 2, stopping=Stopping(min_parent=1))
+        path = assert_sequence_is_the_naive_one(tree)
+        assert len(path.alphas) <= tree.n_leaves
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhgdt"])
+def test_the_sequence_of_real_trees_equals_exact_arithmetic(name):
+    for data in map(real_set, REAL_SETS):
+        assert_sequence_is_the_naive_one(grow(name, data.X, data.y))
+
+
+def test_alphas_rise_subtrees_are_nested_and_leaves_fall():
+    for seed in range(100):
+        rng = np.random.default_rng([2, seed])
+        tree = random_tree(rng, int(rng.integers(1, 40)))
+        path = pruning.cost_complexity_path(tree)
+        assert (np.diff(path.alphas) > 0).all() and (path.alphas[1:] >= -1e-15).all()
+        assert (np.diff(path.n_leaves) < 0).all()
+        inside = members(tree, path)
+        assert all(b < a for a, b in itertools.pairwise(inside))
+        assert inside[-1] == frozenset()
+        sizes = [path.member(tree, k).n_leaves for k in range(len(path.alphas))]
+        assert sizes == path.n_leaves.tolist()
+
+
+def test_each_member_is_the_smallest_tree_of_least_cost_at_its_alpha():
+    # Breiman et al. (1984), theorem 3.10: T(alpha) minimizes R(T) + alpha * leaves.
+    for seed in range(60):
+        rng = np.random.default_rng([3, seed])
+        tree = random_tree(rng, int(rng.integers(1, 7)))
+        errors, n = integer_errors(tree), int(tree.counts[0].sum())
+        for alpha, internal in weakest_links(tree, errors)[1:]:
+            costs = {}
+            for collapsed in pruned_subtrees(tree):
+                leaves = leaves_below(tree, 0, collapsed)
+                cost = Fraction(sum(errors[leaf] for leaf in leaves), n) + alpha * len(leaves)
+                costs[reached(tree, collapsed)] = (cost, len(leaves))
+            assert costs[internal] == min(costs.values()), f"seed {seed}"
+            k = int(np.argmin(np.abs(pruning.cost_complexity_path(tree).alphas - float(alpha))))
+            assert members(tree, pruning.cost_complexity_path(tree))[k] == internal
+
+
+def test_the_sequence_does_not_depend_on_the_unit_of_weights():
+    rng = np.random.default_rng(4)
+    tree = random_tree(rng, 30)
+    scaled = Tree(tree.left, tree.right, tree.coef_, tree.thresholds, tree.counts * 8.0, tree.gains, tree.n_rows)
+    a, b = pruning.cost_complexity_path(tree), pruning.cost_complexity_path(scaled)
+    np.testing.assert_array_equal(a.alphas, b.alphas)
+    np.testing.assert_array_equal(a.n_leaves, b.n_leaves)
+
+
+def sklearn_as_tree(model):
+    t = model.tree_
+    builder = TreeBuilder(t.n_features, model.n_classes_)
+    for node in range(t.node_count):
+        builder.add(np.rint(t.value[node, 0] * t.n_node_samples[node]), int(t.n_node_samples[node]))
+    for node in np.flatnonzero(t.children_left >= 0):
+        h = np.eye(t.n_features)[t.feature[node]]
+        builder.split(int(node), h, t.threshold[node], 0.1, int(t.children_left[node]), int(t.children_right[node]))
+    return builder.finish()
+
+
+@pytest.mark.parametrize("data_name", REAL_SETS)
+def test_the_sequence_of_a_scikit_learn_tree(data_name):
+    data = real_set(data_name)
+    model = DecisionTreeClassifier(random_state=0).fit(data.X, data.y)
+    tree = sklearn_as_tree(model)
+    assert_sequence_is_the_naive_one(tree)  # on the misclassification cost
+
+    # On the cost that scikit-learn uses, the impurity, its own path has the same alphas.
+    n = data.n
+    impurity = (tree.n_rows - (tree.counts**2).sum(axis=1) / tree.n_rows) / n
+    ours = np.asarray(tree.walker.weakest_links(impurity, 1e-12))
+    theirs = model.cost_complexity_pruning_path(data.X, data.y).ccp_alphas[1:]
+    internal = ~tree.is_leaf
+    effective = ours.copy()
+    for node in np.flatnonzero(internal):  # a node below one of smaller alpha goes with it
+        for child in (tree.left[node], tree.right[node]):
+            effective[child] = min(effective[child], effective[node])
+    np.testing.assert_allclose(distinct(effective[internal]), distinct(theirs), rtol=1e-7, atol=1e-12)
+
+
+def distinct(values):
+    values = np.sort(values)
+    return values[np.append(True, np.diff(values) > 1e-9)]
+
+
+# Cost-complexity pruning with an independent set
+
+
+def naive_errors(tree, internal, X, y, weights):
+    leaves = frozenset(set(range(tree.n_nodes)) - set(internal))
+    stops = [walk(tree, x, leaves) for x in X]
+    return sum(w for stop, label, w in zip(stops, y, weights, strict=True) if tree.labels[stop] != label)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_errors_of_all_members_are_those_of_walking_each(weighted):
+    for seed in range(40):
+        rng = np.random.default_rng([5, seed])
+        tree = random_tree(rng, int(rng.integers(0, 15)))
+        X, y = rng.normal(size=(25, 2)), rng.integers(0, 3, 25)
+        weights = rng.uniform(0.5, 2.0, 25) if weighted else None
+        path = pruning.cost_complexity_path(tree)
+        found = pruning.sequence_errors(tree, path, path.alphas, X, y, weights)
+        walked = [naive_errors(tree, m, X, y, np.ones(25) if weights is None else weights) for m in members(tree, path)]
+        np.testing.assert_allclose(found, walked, rtol=1e-12, err_msg=f"seed {seed}")
+
+
+@pytest.mark.parametrize("standard_errors", [0.0, 0.5, 1.0])
+def test_the_smallest_member_within_c_standard_errors_of_the_best_is_kept(standard_errors):
+    for seed in range(60):
+        rng = np.random.default_rng([6, seed])
+        tree = random_tree(rng, int(rng.integers(1, 15)))
+        X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+        sequence = [internal for _, internal in weakest_links(tree, integer_errors(tree))]
+        rates = [naive_errors(tree, internal, X, y, np.ones(30)) / 30 for internal in sequence]
+        best = min(rates)
+        limit = best + standard_errors * math.sqrt(best * (1 - best) / 30)
+        kept = min(len(internal) for internal, rate in zip(sequence, rates, strict=True) if rate <= limit + 1e-12)
+        pruned = pruning.cost_complexity(tree, X, y.astype(np.int32), standard_errors=standard_errors)
+        assert pruned.n_leaves == kept + 1, f"seed {seed}"
+
+
+def test_the_c_standard_error_rule_by_hand():
+    errors = np.array([12.0, 10.0, 11.0, 13.0, 40.0])  # of 100: the best rate is 0.1, its standard error 0.03
+    assert pruning.smallest_within(errors, 100.0, 0.0) == 1
+    assert pruning.smallest_within(errors, 100.0, 0.3) == 1  # 10.9
+    assert pruning.smallest_within(errors, 100.0, 0.4) == 2  # 11.2
+    assert pruning.smallest_within(errors, 100.0, 1.0) == 3  # exactly 13
+    assert pruning.smallest_within(np.array([10.0, 10.0, 10.0, 11.0]), 100.0, 0.0) == 2  # the smallest of equals
+    assert pruning.smallest_within(np.array([0.0, 1.0]), 100.0, 5.0) == 0  # no error, no deviation
+
+
+def test_without_rows_to_prune_on_the_tree_stays():
+    tree = random_tree(np.random.default_rng(7), 5)
+    assert pruning.cost_complexity(tree, np.empty((0, 2)), np.empty(0, dtype=np.int32)) is tree
+
+
+def test_a_fixed_alpha_takes_the_member_it_names():
+    tree = grow("hhcart_d", real_set("glass").X, real_set("glass").y)
+    path = pruning.cost_complexity_path(tree)
+    for k in range(1, len(path.alphas)):
+        assert pruning.fixed_alpha(tree, path.alphas[k]).n_leaves == path.n_leaves[k]
+        assert pruning.fixed_alpha(tree, path.alphas[k] - 1e-9).n_leaves == path.n_leaves[k - 1]
+    assert pruning.fixed_alpha(tree, 1.0).n_leaves == 1
+
+
+# Reduced error (Quinlan 1987)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_reduced_error_finds_the_smallest_of_the_most_accurate_subtrees(weighted):
+    for seed in range(60):
+        rng = np.random.default_rng([8, seed])
+        tree = random_tree(rng, int(rng.integers(0, 8)))
+        X, y = rng.normal(size=(20, 2)), rng.integers(0, 3, 20).astype(np.int32)
+        weights = rng.integers(1, 4, 20).astype(float) if weighted else np.ones(20)
+        best = min(
+            (naive_errors(tree, reached(tree, collapsed), X, y, weights), len(leaves_below(tree, 0, collapsed)))
+            for collapsed in pruned_subtrees(tree)
+        )
+        pruned = pruning.reduced_error(tree, X, y, weights if weighted else None)
+        wrong = weights[pruned.labels[pruned.apply(X)] != y].sum()
+        assert (wrong, pruned.n_leaves) == best, f"seed {seed}"
+
+
+# Pessimistic (Quinlan 1987)
+
+
+def test_pessimistic_pruning_by_hand():
+    def two_leaves(left, right):
+        builder = TreeBuilder(1, 2)
+        for counts in (np.add(left, right), left, right):
+            builder.add(np.array(counts, dtype=float), int(sum(counts)))
+        builder.split(0, np.array([1.0]), 0.0, 0.1, 1, 2)
+        return pruning.pessimistic(builder.finish()).n_leaves
+
+    # 20 rows, 3 errors as a leaf; below 0 errors + 2/2 = 1 with deviation sqrt(1 * 19 / 20) = 0.97: 3.5 > 1.97.
+    assert two_leaves([17, 0], [0, 3]) == 2
+    # 1 error as a leaf: 1.5 <= 1.97.
+    assert two_leaves([19, 0], [0, 1]) == 1
+    # 4 errors as a leaf, 3 + 1 = 4 below with deviation sqrt(4 * 16 / 20) = 1.79: 4.5 <= 5.79.
+    assert two_leaves([15, 3], [1, 1]) == 1
+
+
+def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_down():
+    for seed in range(100):
+        rng = np.random.default_rng([9, seed])
+        tree = random_tree(rng, int(rng.integers(0, 20)))
+        collapsed = set()
+        for node in internal_nodes(tree):
+            leaves = leaves_below(tree, node)
+            n = tree.counts[node].sum()
+            corrected = sum(tree.errors[leaf] for leaf in leaves) + len(leaves) / 2
+            deviation = math.sqrt(corrected * max(n - corrected, 0.0) / n)
+            if tree.errors[node] + 0.5 <= corrected + deviation:
+                collapsed.add(node)
+        assert pruning.pessimistic(tree).n_nodes == 2 * len(reached(tree, frozenset(collapsed))) + 1, f"seed {seed}"
+
+
+def test_pruned_trees_are_tops_of_the_grown_one():
+    data = real_set("bupa")
+    tree = grow("hhcart_a", data.X[::2], data.y[::2])
+    rest, labels = data.X[1::2], data.y[1::2]
+    for pruned in (
+        pruning.cost_complexity(tree, rest, labels),
+        pruning.reduced_error(tree, rest, labels),
+        pruning.pessimistic(tree),
+        pruning.fixed_alpha(tree, 0.01),
+    ):
+        assert 1 <= pruned.n_leaves < tree.n_leaves
+        assert_top_of(pruned, tree)
+
+
+def assert_top_of(pruned, tree):
+    stack = [(0, 0)]
+    while stack:
+        a, b = stack.pop()
+        np.testing.assert_array_equal(pruned.counts[a], tree.counts[b])
+        if pruned.left[a] >= 0:
+            np.testing.assert_array_equal(pruned.coef_[a], tree.coef_[b])
+            assert pruned.thresholds[a] == tree.thresholds[b]
+            stack += [(pruned.left[a], tree.left[b]), (pruned.right[a], tree.right[b])]
