@@ -88,9 +88,13 @@ def load(path: Path) -> Catalogue:
             entries[name] = entry
     return Catalogue(
         entries,
-        {name: "\n".join(_sentence(*fault) for fault in found) for name, found in faults.items()},
+        {name: "\n".join(_sentence(*fault) for fault in sorted(found, key=_line)) for name, found in faults.items()},
         tuple(dict.fromkeys([*tree.data, *faults])),
     )
+
+
+def _line(fault: tuple[Place, str]) -> int:
+    return fault[0].line
 
 
 def _sentence(place: Place, message: str) -> str:
