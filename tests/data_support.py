@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -21,6 +22,12 @@ from oblique_cli.resources import folder
 
 DATASETS = folder("datasets")
 FETCHED = [name for name, entry in catalogue.entries().items() if not entry.bundled and not entry.generated]
+
+
+def marked(name: str) -> Any:
+    """A parameter of a test that needs the set `name`, which is not bundled."""
+    return pytest.param(name, marks=pytest.mark.unbundled(name))
+
 
 # Raw form of the set "pebbles", as an archive may have it: irregular blanks, an id to drop, zeros that carry nothing.
 PEBBLES_RAW = "Id  weight size  kind\n" + "".join(
@@ -189,8 +196,3 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.delenv(proxy, raising=False)
         yield running
-
-
-def marked(name: str):
-    """A parameter of a test that needs the set `name`, which is not bundled."""
-    return pytest.param(name, marks=pytest.mark.unbundled(name))

@@ -76,6 +76,8 @@ def load(path: Path) -> Catalogue:
     entries: dict[str, Entry] = {}
     taken = {lookup_key(name): name for name in tree.data}
     for name, value in tree.data.items():
+        if name in faults:  # part of it could not be read, so what else is wrong with it cannot be told
+            continue
         form = _Form(f"data set {shown(name)}")
         entry = form.entry(name, value)
         for alias in form.aliases:
@@ -83,14 +85,18 @@ def load(path: Path) -> Catalogue:
             if other != name:
                 form.fault(alias, f"{alias.shown()} in aliases of {form.owner} already means data set {shown(other)}")
         if form.faults:
-            faults.setdefault(name, []).extend(form.faults)
-        elif name not in faults and entry is not None:
+            faults[name] = form.faults
+        elif entry is not None:
             entries[name] = entry
     return Catalogue(
         entries,
-        {name: "\n".join(_sentence(*fault) for fault in found) for name, found in faults.items()},
+        {name: "\n".join(_sentence(*fault) for fault in sorted(found, key=_line)) for name, found in faults.items()},
         tuple(dict.fromkeys([*tree.data, *faults])),
     )
+
+
+def _line(fault: tuple[Place, str]) -> int:
+    return fault[0].line
 
 
 def _sentence(place: Place, message: str) -> str:

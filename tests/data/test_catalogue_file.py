@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oblique_cli import cli
+from oblique_cli.config import composing
 from oblique_cli.data import catalogue, catalogue_file, files
 from oblique_cli.data.catalogue import DataRequest
 from oblique_cli.data.entries import Entry
 from oblique_cli.data.synthetic import SYNTHETIC
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
-from oblique_cli.experiments import composing
 from oblique_cli.resources import folder
 
 __all__ = ["no_user_folders", "toys"]
