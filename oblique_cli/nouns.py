@@ -98,7 +98,8 @@ class Experiment:
             del plain[key]
         for dataset in plain["datasets"]:
             del dataset["csv"]
-        return json.loads(json.dumps(plain, sort_keys=True))
+        content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
+        return content
 
     @classmethod
     def from_content(cls, name: str, content: Mapping[str, Any], title: str, published: Iterable[str]) -> Experiment:

@@ -187,7 +187,7 @@ def added_errors(total: float, errors: float, confidence: float) -> float:
     By hand: no error among 6 cases at 25 % gives 6 (1 - 0.25^(1/6)) = 1.238.
     """
     if errors < 1.0:
-        base = total * (1.0 - confidence ** (1.0 / total))
+        base: float = total * (1.0 - confidence ** (1.0 / total))
         return base if errors <= 0.0 else base + errors * (added_errors(total, 1.0, confidence) - base)
     if errors + 0.5 >= total:
         return max(total - errors, 0.0)
@@ -200,7 +200,8 @@ def added_errors(total: float, errors: float, confidence: float) -> float:
 def _bits(table: Array, sizes: Array) -> Array:
     """Weight times entropy of each row of a table of class weights."""
     shares = table / np.where(sizes > 0, sizes, 1.0)[:, None]
-    return -(table * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    bits: Array = -(table * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    return bits
 
 
 def _batches(features: Ints, size: int, rng: np.random.Generator) -> Iterator[Ints]:

@@ -146,7 +146,8 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
         inverse = LinearOperator((size, size), matvec=lambda v: linalg.cho_solve(factor, v))
         z = eigsh(far, k=1, M=metric, Minv=inverse, v0=np.ones(size))[1][:, 0]
     # The sign of an eigenvector is the solver's; distances do not depend on it.
-    return z / np.linalg.norm(z)
+    unit: Array = z / np.linalg.norm(z)
+    return unit
 
 
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):

@@ -37,7 +37,8 @@ class TreePredictor(ClassifierMixin):
         """
         leaves = self.apply(X)
         counts = self.tree_.counts[leaves]
-        return counts / counts.sum(axis=1, keepdims=True)
+        shares: Array = counts / counts.sum(axis=1, keepdims=True)
+        return shares
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""

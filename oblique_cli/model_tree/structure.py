@@ -80,7 +80,8 @@ class ModelTree:
     def predict(self, X: Array) -> Array:
         """Return the value of each row's leaf model. X : (n, p); returns (n,)."""
         leaves = self.apply(X)
-        return np.einsum("ij,ij->i", X, self.coef[leaves]) + self.intercept[leaves]
+        values: Array = np.einsum("ij,ij->i", X, self.coef[leaves]) + self.intercept[leaves]
+        return values
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data for JSON; `from_dict` gives back a tree with the same predictions."""

@@ -80,7 +80,8 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of the largest share, the first of equal ones. X : (n, p); returns (n,)."""
         shares = self.predict_proba(X)
-        return self.classes_.take(np.argmax(shares >= shares.max(axis=1, keepdims=True) - TIE, axis=1))
+        labels: NDArray[Any] = self.classes_.take(np.argmax(shares >= shares.max(axis=1, keepdims=True) - TIE, axis=1))
+        return labels
 
     @abstractmethod
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -109,8 +110,8 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _indicator(self, tree: DiscreteTree) -> Array:
         """Outputs of a tree at its nodes: the indicators of labels, (n_nodes, K)."""
         if len(self.classes_) <= 2:
-            return (tree.labels == 1)[:, None].astype(np.float64)
-        return np.eye(len(self.classes_))[tree.labels]
+            return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
+        return np.asarray(np.eye(len(self.classes_))[tree.labels])
 
     def _sizes(self, trees: Sequence[DiscreteTree]) -> None:
         """Set the sizes that tables show: nodes and leaves of all trees, depth of the deepest."""
@@ -197,7 +198,8 @@ class C45Classifier(DiscreteClassifier):
         counts = self.tree_.values[self.tree_.apply(codes)]
         empty = counts.sum(axis=1) == 0
         counts[empty] = np.eye(len(self.classes_))[self.tree_.labels[self.tree_.apply(codes[empty])]]
-        return counts / counts.sum(axis=1, keepdims=True)
+        shares: Array = counts / counts.sum(axis=1, keepdims=True)
+        return shares
 
     def spectrum(self, max_order: int | None = None) -> Spectrum:
         """Return the Fourier spectrum of the tree."""

@@ -153,7 +153,8 @@ def _accepted(table: Array) -> int | None:
 
 def _entropy(counts: Array) -> Array:
     shares = counts / counts.sum(axis=1, keepdims=True)
-    return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    bits: Array = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    return bits
 
 
 def _halfway(distinct: Array, gaps: Ints) -> Array:

@@ -174,7 +174,8 @@ class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class with most votes, the first of classes_ on a tie. X : (n, p); returns (n,)."""
         votes = self._votes(X)
-        return self.classes_.take(votes.argmax(axis=1))
+        labels: NDArray[Any] = self.classes_.take(votes.argmax(axis=1))
+        return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the share of the votes of each class, (n, C), columns in the order of classes_."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -222,7 +222,7 @@ class NearestNeighborsClassifier(ClassifierMixin, _OnDistances):
         self.metric = metric
         self.scaling = scaling
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> NearestNeighborsClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Store the rows that the editor keeps. X : (n, p), or (n, n) for metric "precomputed"; y : (n,) labels."""
         self._check_parameters()
         rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=1)
@@ -259,7 +259,8 @@ class NearestNeighborsClassifier(ClassifierMixin, _OnDistances):
         """Return each class's share of the votes, (m, C), columns in the order of classes_."""
         rows = self._columns(X)
         ballots = self._predict(rows, self.kept_)[1]
-        return ballots / ballots.sum(axis=1, keepdims=True)
+        shares: Array = ballots / ballots.sum(axis=1, keepdims=True)
+        return shares
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the compression rate in percent, beside the accuracy of an experiment."""

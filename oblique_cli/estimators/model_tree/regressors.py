@@ -47,6 +47,11 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator, ABC):
 
     constraints: ClassVar[Mapping[str, Constraint]] = STOPPING
     needs_pruning_rows: ClassVar[bool] = False
+    # Parameters that the constructor of every subclass sets.
+    min_node_percent: float
+    min_child_percent: float | None
+    min_improvement_percent: float
+    max_depth: int | None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.

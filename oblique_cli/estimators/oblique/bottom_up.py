@@ -233,7 +233,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         )
 
     def _rows(self, X: ArrayLike) -> Array:
-        rows = validate_data(self, X, reset=False, **ROWS)
+        rows: Array = validate_data(self, X, reset=False, **ROWS)
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         return rows
 

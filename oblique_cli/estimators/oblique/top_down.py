@@ -321,7 +321,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             of_class = compute_sample_weight(self.class_weight, labels)
         except ValueError as error:  # it names classes that y does not have
             raise ConfigError(f"class_weight of {type(self).__name__} does not fit y: {error}.") from error
-        return of_class if weights is None else weights * of_class
+        product: Array = of_class if weights is None else weights * of_class
+        return product
 
     def _level_counts(self) -> Sequence[int] | None:
         if not self.levels_:

@@ -151,7 +151,8 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
         rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         leaves, _ = self.tree_.apply(self._normalized(rows))
         counts = np.array([node.counts for node in self.tree_.nodes], dtype=np.float64)[leaves]
-        return counts / counts.sum(axis=1, keepdims=True)
+        shares: Array = counts / counts.sum(axis=1, keepdims=True)
+        return shares
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return what the reject option does to rows X (n, p) of classes y (n,), in percent.
