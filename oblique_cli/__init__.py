@@ -16,8 +16,10 @@ if TYPE_CHECKING:
         OrthogonalTreesClassifier,
         ReconstructedFourierTreeClassifier,
     )
-    from oblique_cli.estimators.forest.classifiers import HHCARTForestClassifier, MPSVMForestClassifier
-    from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
+    from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
+    from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
+    from oblique_cli.estimators.hierarchy.editing import HCEditClassifier
+    from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, SupervisedTaxonomy
     from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
@@ -52,14 +54,14 @@ _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
     "AggregatedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "AvalancheClustering": "oblique_cli.estimators.hierarchy.taxonomy",
-    "HCEditClassifier": "oblique_cli.estimators.hierarchy.taxonomy",
+    "HCEditClassifier": "oblique_cli.estimators.hierarchy.editing",
     "SupervisedTaxonomy": "oblique_cli.estimators.hierarchy.taxonomy",
     "BottomUpTreeClassifier": "oblique_cli.estimators.oblique.bottom_up",
     "C45BaggingClassifier": "oblique_cli.estimators.discrete.c45",
     "C45Classifier": "oblique_cli.estimators.discrete.c45",
     "C45ForestClassifier": "oblique_cli.estimators.discrete.c45",
-    "HHCARTForestClassifier": "oblique_cli.estimators.forest.classifiers",
-    "MPSVMForestClassifier": "oblique_cli.estimators.forest.classifiers",
+    "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
+    "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
     "M5StyleRegressor": "oblique_cli.estimators.model_tree.regressors",
     "ObliqueTreeClassifier": "oblique_cli.estimators.oblique.top_down",
     "OrthogonalTreesClassifier": "oblique_cli.estimators.discrete.orthogonal",

@@ -13,8 +13,10 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import machines
 from oblique_cli.estimators.discrete import c45 as discrete
 from oblique_cli.estimators.discrete import orthogonal
-from oblique_cli.estimators.forest import classifiers as forest
-from oblique_cli.estimators.hierarchy import taxonomy
+from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
+from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
+from oblique_cli.estimators.hierarchy import editing
+from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.estimators.model_tree import regressors as model_tree
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
@@ -341,31 +343,29 @@ def _neighbors(name: str, title: str, source: str, estimator: type[Any], **optio
 
 
 _NEIGHBORS = (
-    _neighbors("knn", "k-NN", "Cover & Hart (1967)", taxonomy.NearestNeighborsClassifier, weights="uniform"),
+    _neighbors("knn", "k-NN", "Cover & Hart (1967)", NearestNeighborsClassifier, weights="uniform"),
+    _neighbors("knn_weighted", "weighted k-NN", "Dudani (1976)", NearestNeighborsClassifier, weights="distance"),
+    _neighbors("wilson", "Wilson", "Wilson (1972)", editing.WilsonClassifier, voting="uniform"),
     _neighbors(
-        "knn_weighted", "weighted k-NN", "Dudani (1976)", taxonomy.NearestNeighborsClassifier, weights="distance"
+        "wilson_prob", "WilsonProb", "Vazquez, Sanchez & Pla (2005)", editing.WilsonClassifier, voting="distance"
     ),
-    _neighbors("wilson", "Wilson", "Wilson (1972)", taxonomy.WilsonClassifier, voting="uniform"),
-    _neighbors(
-        "wilson_prob", "WilsonProb", "Vazquez, Sanchez & Pla (2005)", taxonomy.WilsonClassifier, voting="distance"
-    ),
-    _neighbors("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", taxonomy.MultiEditClassifier),
+    _neighbors("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", editing.MultiEditClassifier),
     _neighbors(
         "supervised_clustering_edit",
         "supervised clustering editing",
         "Eick, Zeidat & Vilalta (2004)",
-        taxonomy.SupervisedClusteringEditClassifier,
+        editing.SupervisedClusteringEditClassifier,
     ),
     _neighbors(
         "hc_edit_staxac",
         "HC-edit-STAXAC",
         "Amalaman & Eick (2015)",
-        taxonomy.HCEditClassifier,
+        editing.HCEditClassifier,
         path="beta",
         tree="staxac",
     ),
     _neighbors(
-        "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", taxonomy.HCEditClassifier, path="beta", tree="upgma"
+        "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", editing.HCEditClassifier, path="beta", tree="upgma"
     ),
 )
 
@@ -385,7 +385,7 @@ def _forests() -> list[FixedEstimator]:
             f"mp{base}_{letter}" if letter else base,
             f"MP{title}-{letter.upper()}" if letter else title,
             "Zhang & Suganthan (2014), sections II and III",
-            forest.MPSVMForestClassifier,
+            MPSVMForestClassifier,
             compiled=True,
             unused=UNUSED[base] if letter else (*UNUSED[base], "delta"),
             base=base,
@@ -399,7 +399,7 @@ def _forests() -> list[FixedEstimator]:
         "hhcart_forest",
         "HHCART forest",
         "Wickramarachchi (2015), future work, on section 3.5",
-        forest.HHCARTForestClassifier,
+        HHCARTForestClassifier,
         compiled=True,
     )
     return [*found, hhcart]

@@ -21,14 +21,9 @@ from sklearn.utils.estimator_checks import check_estimator
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST, make
-from oblique_cli.estimators.forest.classifiers import (
-    BASES,
-    REGULARIZATIONS,
-    SCALINGS,
-    HHCARTForestClassifier,
-    MPSVMForestClassifier,
-    moderate,
-)
+from oblique_cli.estimators.forest.base import moderate
+from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
+from oblique_cli.estimators.forest.mpsvm import BASES, REGULARIZATIONS, SCALINGS, MPSVMForestClassifier
 
 KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
 NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
