@@ -92,9 +92,8 @@ def fits() -> Iterator[tuple[str, str, Mapping[str, Any], int]]:
         for seed in SEEDS[1:]:
             yield name, names[1], {}, seed
         for variation in VARIATIONS:
-            if set(variation) <= set(algorithm.parameters) and not (
-                variation.get("engine") == "reference" and not algorithm.compiled
-            ):
+            known = {*algorithm.parameters, *(alias.name for alias in algorithm.aliases.values())}
+            if set(variation) <= known and not (variation.get("engine") == "reference" and not algorithm.compiled):
                 yield name, names[2], variation, 0
 
 

@@ -77,7 +77,7 @@ def tree(
     if format_ == "json":
         document = {
             "algorithm": spec.name,
-            "parameters": {**ALGORITHMS[spec.name].defaults, **spec.params},
+            "parameters": {**ALGORITHMS[spec.name].defaults, **ALGORITHMS[spec.name].current(spec.params)},
             "dataset": dataset.name,
             "features": features,
             "classes": dataset.classes,

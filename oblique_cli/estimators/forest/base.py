@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -16,8 +18,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 import oblique_cli._core as _core
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, check
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -27,10 +30,42 @@ MOST_TREES = 1_000_000
 LARGEST = 2**31 - 1  # of the numbers that the core counts with
 FAINT = 2.0**-300  # a weight next to 1 that leaves no trace in a sum and has a normal cube
 
+
+class FeatureCount(Constraint):
+    """How many features are drawn at a node: a number, a share, or a rule."""
+
+    number = Integer(1)
+    share = Real(0.0, 1.0, open_low=True)
+    rules = Choice(("auto", "sqrt", "log2"))
+
+    def holds(self, value: Any) -> bool:
+        # As in scikit-learn, 1 is one feature and 1.0 are all of them.
+        whole = isinstance(value, numbers.Integral)
+        return self.number.holds(value) or (not whole and self.share.holds(value)) or self.rules.holds(value)
+
+    def describe(self) -> str:
+        return f"{self.number.describe()}, a share in (0, 1], or {self.rules.describe()}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.number.schema(), self.share.schema(), self.rules.schema()]}
+
+    @staticmethod
+    def of(value: Any, p: int) -> int:
+        """Return how many of p features an allowed value means; "auto" is the square root, rounded."""
+        if value is None:
+            return p
+        if value == "auto":
+            rounded: int = round(p**0.5)
+            return rounded
+        if value in ("sqrt", "log2"):
+            return max(1, int(math.sqrt(p) if value == "sqrt" else math.log2(p)))
+        return int(value) if isinstance(value, numbers.Integral) else max(1, int(value * p))
+
+
 SHARED: Mapping[str, Constraint] = {
-    "n_trees": Integer(1, MOST_TREES),
-    "mtry": Optional(Integer(1)),
-    "minleaf": Integer(1),
+    "n_estimators": Integer(1, MOST_TREES),
+    "max_features": Optional(FeatureCount()),
+    "min_samples_leaf": Integer(1),
     "max_depth": Optional(Integer(1, LARGEST)),
     "bootstrap": Optional(Boolean()),
     "voting": Choice(VOTINGS),
@@ -55,11 +90,16 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
     """What forests share: drawing, voting, out-of-bag scores and importances. Subclasses name the splits."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = SHARED
+    aliases: ClassVar[Aliases] = {
+        "n_estimators": Alias("n_trees"),
+        "max_features": Alias("mtry", {None: "auto"}),
+        "min_samples_leaf": Alias("minleaf"),
+    }
     needs_pruning_rows: ClassVar[bool] = False
 
-    n_trees: int
-    mtry: int | None
-    minleaf: int
+    n_estimators: int
+    max_features: int | float | str | None
+    min_samples_leaf: int
     max_depth: int | None
     bootstrap: bool | None
     voting: str
@@ -108,11 +148,11 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
             self.classes_ = classes
             seed = int(check_random_state(self.random_state).randint(2**31))
             self.forest_ = _core.Forest(rows.shape[1], len(classes), seed)
-        more = self.n_trees - len(self.forest_)
+        more = self.n_estimators - len(self.forest_)
         if more < 0:
             raise ConfigError(
-                f"n_trees of {type(self).__name__} must be at least the {len(self.forest_)} trees that warm_start "
-                f"keeps. Got {self.n_trees}."
+                f"n_estimators of {type(self).__name__} must be at least the {len(self.forest_)} trees that warm_start "
+                f"keeps. Got {self.n_estimators}."
             )
         self.forest_.grow(rows, codes.astype(np.int32), weights, options, more, self._threads())
         if self.oob_score:
@@ -121,8 +161,9 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
-        if n_features is not None and self.mtry is not None and self.mtry > n_features:
-            return f"mtry of {owner} must be at most the number of features, {n_features}. Got {self.mtry}."
+        drawn = self.max_features
+        if n_features is not None and isinstance(drawn, numbers.Integral) and drawn > n_features:
+            return f"max_features of {owner} must be at most the number of features, {n_features}. Got {drawn}."
         if self.oob_score and not self._draws_rows:
             return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
         return None
@@ -134,8 +175,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self.n_jobs == 0:
             raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one thread or -1 for all.")
         return {
-            "mtry": round(p**0.5) if self.mtry is None else self.mtry,
-            "minleaf": float(self.minleaf),
+            "mtry": FeatureCount.of(self.max_features, p),
+            "minleaf": float(self.min_samples_leaf),
             "max_depth": -1 if self.max_depth is None else self.max_depth,
             "bootstrap": self._draws_rows,
         } | self._options(p)
@@ -149,7 +190,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
         votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads()))
         seen = votes.sum(axis=1) > 0
         if not seen.any():
-            raise ConfigError("oob_score needs a row that some tree did not draw. Set n_trees higher.")
+            raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
         self.oob_votes_ = votes
         self.oob_score_ = float((votes.argmax(axis=1) == codes)[seen].mean())
 
@@ -169,7 +210,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._votes(X) / len(self.forest_)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the leaf of each row in each tree as a node number of `tree`, (n, n_trees)."""
+        """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return np.asarray(self.forest_.apply(rows, self._threads()))

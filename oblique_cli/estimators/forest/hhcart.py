@@ -18,8 +18,8 @@ HHCART_OPTIONS: Mapping[str, Constraint] = {
 class HHCARTForestClassifier(ForestClassifier):
     """A random forest of HHCART trees, which Wickramarachchi (2015) leaves to future work.
 
-    At each node `mtry` features are drawn, and `reflections` eigenvectors among those of the covariances that the
-    classes of the node have in these features. Each is reflected to the first axis, and the best Gini cut along the
+    At each node `max_features` features are drawn, and `reflections` eigenvectors among those of the covariances that
+    the classes of the node have in these features. Each is reflected to the first axis, and the best Gini cut along the
     axes of the reflected features splits the node (section 3.5 of the thesis). Trees are grown until leaves are pure.
 
     Parameters
@@ -30,7 +30,7 @@ class HHCARTForestClassifier(ForestClassifier):
         What they are drawn from: the first of each class, as in HHCART(D), or all, as in HHCART(A).
     tau : float, default 0.05
         An eigenvector closer than this to an axis is left alone: the original axes are searched instead.
-    n_trees, mtry, minleaf, max_depth, voting, oob_score, warm_start, n_jobs, random_state
+    n_estimators, max_features, min_samples_leaf, max_depth, voting, oob_score, warm_start, n_jobs, random_state
         As in `MPSVMForestClassifier`.
     bootstrap : bool or None, default None
         Whether trees are grown on bootstrap samples. None is True.
@@ -48,9 +48,9 @@ class HHCARTForestClassifier(ForestClassifier):
         eigenvectors: str = "dominant",
         tau: float = 0.05,
         *,
-        n_trees: int = 50,
-        mtry: int | None = None,
-        minleaf: int = 1,
+        n_estimators: int = 50,
+        max_features: int | float | str | None = "auto",
+        min_samples_leaf: int = 1,
         max_depth: int | None = None,
         bootstrap: bool | None = None,
         voting: str = "majority",
@@ -62,9 +62,9 @@ class HHCARTForestClassifier(ForestClassifier):
         self.reflections = reflections
         self.eigenvectors = eigenvectors
         self.tau = tau
-        self.n_trees = n_trees
-        self.mtry = mtry
-        self.minleaf = minleaf
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
         self.bootstrap = bootstrap
         self.voting = voting

@@ -31,18 +31,22 @@ class MPSVMForestClassifier(ForestClassifier):
     Parameters
     ----------
     base : {"raf", "rof", "rrof"}, default "raf"
-        Random forest: bootstrap samples, `mtry` features at each node. Rotation forest: each tree sees all rows, all
-        features at each node, in features rotated by principal components of groups. Random rotation forest: `mtry` of
-        the rotated features at each node.
+        Random forest: bootstrap samples, `max_features` features at each node. Rotation forest: each tree sees all
+        rows, all features at each node, in features rotated by principal components of groups. Random rotation forest:
+        `max_features` of the rotated features at each node.
     regularization : {"tikhonov", "axis", "null", "none"}, default "tikhonov"
         What is done where the rows of a hyper-class do not span the features drawn: "tikhonov" adds `delta` to the
         diagonal of its moments (equation 11); "axis" grows axis-parallel splits from there down; "null" uses the null
         space, as the geometric decision tree does. "none" is the ensemble without MPSVM, of axis-parallel splits only.
-    n_trees : int, default 50
-    mtry : int or None, default None
-        Features drawn at each node. None is round(sqrt(p)); "rof" takes None only, for all.
-    minleaf : int, default 1
-        An impure node of this many rows or fewer is not split; rows drawn twice count twice.
+    n_estimators : int, default 50
+        Trees; `n_trees` in the paper.
+    max_features : int, float, {"auto", "sqrt", "log2"} or None, default "auto"
+        Features drawn at each node, `mtry` in the paper: a number, a share, or all (None), as in scikit-learn. "auto"
+        is what the paper takes, the square root of p rounded to the nearest, and all with base "rof", which takes
+        "auto" and None only. "sqrt" is rounded down.
+    min_samples_leaf : int, default 1
+        An impure node of this many rows or fewer is a leaf; rows drawn twice count twice. The limit is the paper's
+        `minleaf`: unlike scikit-learn's it does not forbid a larger node to have a smaller child.
     max_depth : int or None, default None
     delta : float, default 0.01
         In the units of the features, as in the paper. Covariances of classes are mended by it too.
@@ -59,7 +63,7 @@ class MPSVMForestClassifier(ForestClassifier):
     oob_score : bool, default False
         Whether to score each row by the trees that did not draw it.
     warm_start : bool, default False
-        Whether `fit` keeps the trees it has and adds those up to `n_trees`.
+        Whether `fit` keeps the trees it has and adds those up to `n_estimators`.
     n_jobs : int or None, default None
         Threads; None is 1, -1 all processors. The forest is the same for any number.
     random_state : int, RandomState or None, default None
@@ -74,10 +78,11 @@ class MPSVMForestClassifier(ForestClassifier):
     oob_votes_ : (n, C) votes of the trees that did not draw a row, all 0 for one that all have drawn; with `oob_score`
     n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
 
-    Stochasticity
-    -------------
-    One integer is drawn from `random_state`. Everything else is drawn from streams named after it, the number of the
-    tree, and what is drawn: the bootstrap sample, the groups, the sample of each group, the features of each node.
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`. Everything else is drawn from streams named after it, the
+    number of the tree, and what is drawn: the bootstrap sample, the groups, the sample of each group, the features of
+    each node.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -92,9 +97,9 @@ class MPSVMForestClassifier(ForestClassifier):
         base: str = "raf",
         regularization: str = "tikhonov",
         *,
-        n_trees: int = 50,
-        mtry: int | None = None,
-        minleaf: int = 1,
+        n_estimators: int = 50,
+        max_features: int | float | str | None = "auto",
+        min_samples_leaf: int = 1,
         max_depth: int | None = None,
         delta: float = 0.01,
         group_size: int = 3,
@@ -108,9 +113,9 @@ class MPSVMForestClassifier(ForestClassifier):
     ) -> None:
         self.base = base
         self.regularization = regularization
-        self.n_trees = n_trees
-        self.mtry = mtry
-        self.minleaf = minleaf
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
         self.delta = delta
         self.group_size = group_size
@@ -127,10 +132,10 @@ class MPSVMForestClassifier(ForestClassifier):
         return self.base == "raf" if self.bootstrap is None else self.bootstrap
 
     def _options(self, p: int) -> dict[str, Any]:
-        if self.base == "rof" and self.mtry is not None:
+        if self.base == "rof" and self.max_features not in ("auto", None):
             raise ConfigError(
-                f"mtry of {type(self).__name__} must be None with base 'rof', which searches all features. "
-                f"Got {self.mtry}; base 'rrof' draws features."
+                f"max_features of {type(self).__name__} must be None with base 'rof', which searches all features. "
+                f"Got {self.max_features!r}; base 'rrof' draws features."
             )
         options: dict[str, Any] = {
             "group_size": 0 if self.base == "raf" else min(self.group_size, p),

@@ -70,9 +70,10 @@ class MultiEditClassifier(NearestNeighborsClassifier):
         As in `NearestNeighborsClassifier`.
     random_state : int, RandomState or None, default None
 
-    Stochasticity
-    -------------
-    One integer is drawn from `random_state`; the subsets of all rounds come from one stream named after it.
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; the subsets of all rounds come from one stream named after
+    it.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -119,9 +120,10 @@ class SupervisedClusteringEditClassifier(NearestNeighborsClassifier):
         As in `NearestNeighborsClassifier`.
     random_state : int, RandomState or None, default None
 
-    Stochasticity
-    -------------
-    One integer is drawn from `random_state`; the starts of all climbs come from one stream named after it.
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; the starts of all climbs come from one stream named after
+    it.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {"penalty": Real(0.0), "restarts": Integer(1), **NEIGHBORS}
@@ -175,9 +177,9 @@ class HCEditClassifier(NearestNeighborsClassifier):
 
     Further those of `NearestNeighborsClassifier`.
 
-    Stochasticity
-    -------------
-    One integer is drawn from `random_state`; the inner folds come from one stream named after it.
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; the inner folds come from one stream named after it.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
@@ -17,8 +16,10 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.missing_values import medians, refuse_missing
+from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.tree import pruning
 from oblique_cli.tree.growing import grow_top_down
@@ -38,7 +39,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "max_misrate": Real(0.0, 1.0, open_high=True),
     "misrate_of": Choice(("node", "parent")),
     "max_depth": Optional(Integer(0)),
-    "min_leaf": Real(0.0, open_low=True),
+    "min_samples_leaf": Real(0.0, open_low=True),
     "min_weight_fraction_leaf": Real(0.0, 0.5),
     "class_weight": Optional(ClassWeight()),
     "ties": Choice(("tolerant", "strict")),
@@ -53,14 +54,20 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
 }
 
 
-class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
+def _named_proposer(given: Any) -> Proposer | None:
+    """Return a new proposer of a registered name."""
+    return PROPOSERS[given]() if isinstance(given, str) and given in PROPOSERS else None
+
+
+class ObliqueTreeClassifier(TreePredictor, WithParts):
     """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
 
     Parameters
     ----------
     proposer : str or Proposer, default "hhcart_a"
         The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt", ...) or an
-        instance, whose parameters are then reachable as ``proposer__tau`` and so on.
+        instance. Its parameters are ``proposer__tau`` and so on, with a name too: setting one makes an instance of it.
+        Of each heuristic there is a class with all parameters flat, such as `HHCARTClassifier`.
     criterion : {"gini", "entropy", "twoing", "max_minority", "sum_minority"}, default "twoing"
         Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
     min_parent : float, default 2
@@ -73,16 +80,17 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry (2012) print come
         out so (docs/reproduction.md), though their text defines the other.
     max_depth : int or None, default None
-    min_leaf : float, default 1
-        Least weight of a child, in the unit of `min_parent`.
+    min_samples_leaf : float, default 1
+        Least weight of a child, in the unit of `min_parent`: rows, where they weigh the same. `min_leaf` in results.
     min_weight_fraction_leaf : float in [0, 0.5], default 0
-        Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike `min_leaf` it
-        does not depend on the smallest weight, so it is the one to use with very unequal class weights.
+        Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike
+        `min_samples_leaf` it does not depend on the smallest weight, so it is the one to use with very unequal class
+        weights.
     class_weight : None, "balanced" or dict, default None
         Weights of classes, as in scikit-learn: they multiply `sample_weight` in growth and in pruning. "balanced" gives
         a class of n_k among n rows n / (C n_k); a dict maps labels to weights, those it does not name weigh 1. The
-        lightest row is then the unit of `min_parent` and `min_leaf`: with weights 1 and 5 a node of two heavy rows
-        weighs 10. Shares of `predict_proba` are shares of the weight.
+        lightest row is then the unit of `min_parent` and `min_samples_leaf`: with weights 1 and 5 a node of two heavy
+        rows weighs 10. Shares of `predict_proba` are shares of the weight.
     ties : {"tolerant", "strict"}, default "tolerant"
         "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
         is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
@@ -126,13 +134,15 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     n_features_in_ : int
     n_leaves_, n_nodes_, depth_ : int
 
-    Stochasticity
-    -------------
-    One generator is made from `random_state`; it draws the pruning rows first (if they are not given), then serves
-    the heuristic. The heuristics named above draw nothing.
+    Notes
+    -----
+    Stochasticity. One generator is made from `random_state`; it draws the pruning rows first (if they are not given),
+    then serves the heuristic. The heuristics named above draw nothing.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = TREE_CONSTRAINTS
+    aliases: ClassVar[Aliases] = {"min_samples_leaf": Alias("min_leaf")}
+    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"proposer": _named_proposer}
 
     def __init__(
         self,
@@ -143,7 +153,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         max_misrate: float = 0.0,
         misrate_of: str = "node",
         max_depth: int | None = None,
-        min_leaf: float = 1,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
@@ -164,7 +174,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         self.max_misrate = max_misrate
         self.misrate_of = misrate_of
         self.max_depth = max_depth
-        self.min_leaf = min_leaf
+        self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.ties = ties
@@ -378,7 +388,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             weights=training.weights,
             criterion=self.criterion,
             stopping=Stopping(self.min_parent, self.max_misrate if of_node else 0.0, self.max_depth),
-            min_leaf=max(self.min_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
+            min_leaf=max(self.min_samples_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
             rng=rng,
