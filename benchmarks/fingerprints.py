@@ -75,7 +75,9 @@ def digest(model: Any, X: np.ndarray) -> str:
     """SHA-256 of the model's arrays, whatever their names and order, and of its predictions."""
     parts = []
     answers = [getattr(model, name)(X) for name in ("predict", "predict_proba") if hasattr(model, name)]
-    for array in [*arrays(vars(model), {}), *answers]:
+    # What is kept of the training rows beside the model is not part of it.
+    fitted = {name: value for name, value in vars(model).items() if name != "_ranges"}
+    for array in [*arrays(fitted, {}), *answers]:
         a = np.asarray(array)
         data = repr(a.tolist()).encode() if a.dtype.kind in "OU" else np.ascontiguousarray(a).tobytes()
         parts.append(hashlib.sha256(f"{a.shape} ".encode() + data).digest())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
-from oblique_cli.nodes import depths_of
+from oblique_cli.nodes import depths_of, parents_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -98,6 +98,11 @@ class Tree:
     def depths(self) -> NDArray[np.int64]:
         """(n_nodes,) distance from the root."""
         return depths_of(self.left, self.right)
+
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """(n_nodes,) parent of every node, -1 for the root."""
+        return parents_of(self.left, self.right)
 
     @property
     def depth(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -11,18 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli import seeds
 from oblique_cli.c45.domain import Array, Domain, Ints
 from oblique_cli.c45.growing import C45, Rows
-from oblique_cli.c45.structure import DiscreteTree
+from oblique_cli.c45.structure import DiscreteTree, describe, node_texts
 from oblique_cli.constraints import Choice, Constraint, Integer, Real, check
+from oblique_cli.drawing.diagram import Sketch, wrapped
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.discrete.discretizing import Discretizer, coded
+from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TreeKind
+from oblique_cli.estimators.rows import checked
 from oblique_cli.fourier.extraction import spectrum_of
 from oblique_cli.fourier.spectrum import Spectrum, combination
 from oblique_cli.fourier.tcfs import TIE, ClassShares
+from oblique_cli.nodes import spread_decreases
 
 MISSING: Mapping[str, Constraint] = {"missing": Choice(("error", "impute"))}
 BAG: Mapping[str, Constraint] = {"n_estimators": Integer(1), "bag_fraction": Real(0.0, 1.0, open_low=True)}
@@ -30,7 +34,7 @@ OF_TREE: Aliases = {"min_samples_leaf": Alias("min_cases")}
 OF_BAG: Aliases = {"n_estimators": Alias("n_trees"), **OF_TREE}
 
 
-class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
+class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstimator):
     """What classifiers of discrete features share: columns become codes inside `fit`, classes become outputs.
 
     Two classes are one function, the indicator of the second, as in Kargupta et al. (2006); more are one function each.
@@ -53,7 +57,7 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
         X : (n, p) numbers, NaN for a missing value if `missing` allows it; y : (n,) labels
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=self._finite, ensure_min_samples=1)
+        rows, labels = checked(self, X, y, dtype=np.float64, ensure_all_finite=self._finite, ensure_min_samples=1)
         check_classification_targets(labels)
         self.classes_, classes = np.unique(labels, return_inverse=True)
         self.columns_ = self._discretizer().learn(rows, classes, len(self.classes_))
@@ -95,7 +99,7 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _codes(self, X: ArrayLike) -> Ints:
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite=self._finite, reset=False)
+        rows = checked(self, X, dtype=np.float64, ensure_all_finite=self._finite, reset=False)
         return coded(rows, self.columns_)
 
     def _class_codes(self, y: ArrayLike) -> Ints:
@@ -110,11 +114,66 @@ class DiscreteClassifier(ClassifierMixin, BaseEstimator, ABC):
             return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
         return np.asarray(np.eye(len(self.classes_))[tree.labels])
 
+    def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
+        """What the nodes of a tree weigh, (n_nodes,), and what they say on average, (n_nodes, k)."""
+        weights = tree.values.sum(axis=1)
+        return weights, tree.values / np.where(weights > 0, weights, 1.0)[:, None]
+
+    def _decreases_of(self, tree: DiscreteTree) -> Array:
+        """The decrease of Gini impurity by the splits on each feature, (p,), as a share of what the root weighs."""
+        weights, means = self._weights_and_means(tree)
+        gains = spread_decreases(tree.parents, weights / weights[0], means)
+        inner = np.flatnonzero(~tree.is_leaf)
+        found = np.bincount(tree.feature[inner], weights=gains[inner], minlength=self.n_features_in_)
+        return found.astype(np.float64)
+
+    def _text_of(self, tree: DiscreteTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return describe(tree, features, self.value_names(), classes, precision)
+
+    def _sketch_of(self, tree: DiscreteTree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
+        texts, ways = node_texts(tree, features, self.value_names(), classes, precision)
+        shades = np.where(tree.is_leaf, tree.labels, -1).tolist()
+        return Sketch(tree.parents, [wrapped(text) for text in texts], ways, shades)
+
     def _sizes(self, trees: Sequence[DiscreteTree]) -> None:
         """Set the sizes that tables show: nodes and leaves of all trees, depth of the deepest."""
         self.n_nodes_ = sum(tree.n_nodes for tree in trees)
         self.n_leaves_ = sum(tree.n_leaves for tree in trees)
         self.depth_ = max(tree.depth for tree in trees)
+
+
+class SingleDiscreteTree(SingleTree, DiscreteClassifier):
+    """What classifiers of one tree share."""
+
+    tree_: DiscreteTree
+
+    def apply(self, X: ArrayLike) -> Ints:
+        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
+        codes = self._codes(X)
+        return self.tree_.apply(codes)
+
+    def _decreases(self) -> Array:
+        return self._decreases_of(self.tree_)[None]
+
+
+class SeveralDiscreteTrees(SeveralTrees, DiscreteClassifier):
+    """What classifiers of several trees share."""
+
+    trees_: list[DiscreteTree]
+
+    def apply(self, X: ArrayLike) -> Ints:
+        """Return the leaf of each row in each tree as a node number of trees_, (n, len(trees_)). X : (n, p)."""
+        codes = self._codes(X)
+        return np.stack([tree.apply(codes) for tree in self.trees_], axis=1)
+
+    def _decreases(self) -> Array:
+        return np.stack([self._decreases_of(tree) for tree in self.trees_])
+
+    def _parents(self) -> list[NDArray[np.int64]]:
+        return [tree.parents for tree in self.trees_]
+
+    def _tree(self, number: int) -> DiscreteTree:
+        return self.trees_[number]
 
 
 class BaggedTreesClassifier(DiscreteClassifier):

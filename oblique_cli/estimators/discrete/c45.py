@@ -19,6 +19,8 @@ from oblique_cli.estimators.discrete.base import (
     OF_TREE,
     BaggedTreesClassifier,
     DiscreteClassifier,
+    SeveralDiscreteTrees,
+    SingleDiscreteTree,
 )
 from oblique_cli.estimators.discrete.discretizing import Discretizer
 from oblique_cli.fourier.extraction import spectrum_of
@@ -50,7 +52,7 @@ class _FlatParameters(DiscreteClassifier):
         return Discretizer(self.discretization, self.n_bins, self.max_levels)
 
 
-class C45Classifier(_FlatParameters):
+class C45Classifier(_FlatParameters, SingleDiscreteTree):
     """A C4.5-style tree: gain ratio, a branch for every value, pessimistic pruning (Quinlan 1993).
 
     Parameters
@@ -135,7 +137,7 @@ class C45Classifier(_FlatParameters):
         return spectrum_of(self.tree_, self._indicator(self.tree_), max_order=max_order)
 
 
-class C45BaggingClassifier(_FlatParameters, BaggedTreesClassifier):
+class C45BaggingClassifier(_FlatParameters, SeveralDiscreteTrees, BaggedTreesClassifier):
     """Bagged C4.5-style trees: each grown on rows drawn with replacement, all voting (Breiman 1996).
 
     Parameters

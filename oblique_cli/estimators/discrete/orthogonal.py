@@ -14,7 +14,13 @@ from oblique_cli.c45.growing import C45
 from oblique_cli.c45.structure import DiscreteTree
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.discrete.base import BAG, MISSING, BaggedTreesClassifier
+from oblique_cli.estimators.discrete.base import (
+    BAG,
+    MISSING,
+    BaggedTreesClassifier,
+    SeveralDiscreteTrees,
+    SingleDiscreteTree,
+)
 from oblique_cli.estimators.discrete.discretizing import Discretizer
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.fourier.extraction import spectrum_of
@@ -75,6 +81,10 @@ class FourierTreesClassifier(WithParts, BaggedTreesClassifier):
         check(part.get_params(), kind.constraints, f"the {name} of {type(self).__name__}")
         return part
 
+    def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
+        # These trees are functions over the whole domain, and know no training rows.
+        return tree.measures, tree.values
+
     def _spectra(self, trees: list[DiscreteTree]) -> list[Spectrum]:
         """The spectra of trees, truncated; sets `energy_kept_`, their mean share of the energy that is left."""
         found, kept = [], []
@@ -126,7 +136,7 @@ class _Rebuilt(FourierTreesClassifier):
         self.random_state = random_state
 
 
-class ReconstructedFourierTreeClassifier(_Rebuilt):
+class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, _Rebuilt):
     """RFT: each bagged tree goes to the Fourier domain, loses its smallest coefficients, and comes back as a tree.
 
     Kargupta et al. (2006), sections 5 and 7. The trees that come back vote.
@@ -189,7 +199,7 @@ class ReconstructedFourierTreeClassifier(_Rebuilt):
         }
 
 
-class AggregatedFourierTreeClassifier(_Rebuilt):
+class AggregatedFourierTreeClassifier(SingleDiscreteTree, _Rebuilt):
     """AFT: the truncated spectra of bagged trees are averaged, and one tree is made of the mean.
 
     Kargupta et al. (2006), sections 4.3, 5 and 7.
@@ -234,7 +244,7 @@ class AggregatedFourierTreeClassifier(_Rebuilt):
         return {**super().extra_measures(X, y), **sizes}
 
 
-class OrthogonalTreesClassifier(FourierTreesClassifier):
+class OrthogonalTreesClassifier(SeveralDiscreteTrees, FourierTreesClassifier):
     """ODT: principal components of an ensemble in the Fourier domain, each made a tree (section 6).
 
     The coefficients of m bagged trees are the columns of a matrix W. An eigenvector v of W*W makes a function
@@ -348,6 +358,11 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         fitted = self.weights == "least_squares"
         self.weights_ = self._fitted_weights(codes, classes) if fitted else self._equal(factors)
         self._sizes(self.trees_)
+
+    def _decreases(self) -> Array:
+        # The functions are orthogonal, so the variance of their weighted sum is the sum of weighted variances.
+        own = np.stack([self._decreases_of(tree) for tree in self.trees_])
+        return np.asarray(self.weights_**2 @ own)[None]
 
     def _gram(self, matrix: CoefficientMatrix, spectra: list[Spectrum]) -> Array:
         if self._is_whole:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,12 +15,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.inspection import permutation_importance
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.drawing.diagram import Sketch, sketch_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
+from oblique_cli.estimators.rows import checked
+from oblique_cli.nodes import parents_of
+from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -86,7 +91,7 @@ def moderate(weights: Array) -> Array:
     return np.maximum(scaled, FAINT)
 
 
-class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
+class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator):
     """What forests share: drawing, voting, out-of-bag scores and importances. Subclasses name the splits."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = SHARED
@@ -129,7 +134,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         again = self.warm_start and hasattr(self, "forest_")
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, reset=not again)
+        rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, reset=not again)
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if again and not np.array_equal(classes, self.classes_):
@@ -196,7 +201,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _votes(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
         return np.asarray(self.forest_.votes(rows, self.voting == "mean", self._threads()))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -212,7 +217,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
         return np.asarray(self.forest_.apply(rows, self._threads()))
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
@@ -227,18 +232,21 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
             "tree_accuracy": float(right.mean()),
         }
 
-    @property
-    def feature_importances_(self) -> Array:
-        """Share of each feature in the reduction of Gini impurity, (p,), of sum 1, or all 0 if no tree has a split.
+    def _decreases(self) -> Array:
+        return np.asarray(self.forest_.importances())
 
-        An oblique split is credited to its features by the size of their coefficients times their ranges in the
-        training rows. Shares are averaged over the trees that have splits.
-        """
-        check_is_fitted(self)
-        gains = np.asarray(self.forest_.importances())
-        totals = gains.sum(axis=1, keepdims=True)
-        shares = gains[totals[:, 0] > 0] / totals[totals[:, 0] > 0]
-        return shares.mean(axis=0) if len(shares) else np.zeros(gains.shape[1])
+    def _parents(self) -> list[NDArray[np.int64]]:
+        children = (np.asarray(state["left"]) for state in self.forest_.state())
+        return [parents_of(np.maximum(left, -1), np.where(left >= 0, left + 1, -1)) for left in children]
+
+    def _tree(self, number: int) -> Tree:
+        return self.tree(number)
+
+    def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return export_text(tree, features, classes, precision)
+
+    def _sketch_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
+        return sketch_of(tree, features, classes, precision)
 
     def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
         """Return how much accuracy on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""
@@ -255,17 +263,17 @@ class ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
         return as_tree(self.forest_.state()[number], self.n_features_in_, len(self.classes_))
 
     @property
-    def n_nodes_(self) -> int:
+    def n_nodes_(self) -> int:  # type: ignore[override]
         """Nodes of all trees."""
         return int(np.sum(self.forest_.n_nodes()))
 
     @property
-    def n_leaves_(self) -> int:
+    def n_leaves_(self) -> int:  # type: ignore[override]
         """Leaves of all trees."""
         return (self.n_nodes_ + len(self.forest_)) // 2
 
     @property
-    def depth_(self) -> int:
+    def depth_(self) -> int:  # type: ignore[override]
         """Depth of the deepest tree."""
         return int(np.max(self.forest_.depths()))
 

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Choice, Constraint, Integer
 from oblique_cli.errors import DataError
+from oblique_cli.estimators.fitted import LogProbabilities
 from oblique_cli.estimators.hierarchy.distances import DISTANCE, PRECOMPUTED, DistanceEstimator
+from oblique_cli.estimators.rows import checked
 from oblique_cli.hierarchy.dissimilarities import METRICS, between, from_square, spread_of
 from oblique_cli.hierarchy.neighbors import WEIGHTS, nearest, votes, winners
 
@@ -25,7 +27,7 @@ BLOCK = 1000  # rows that are predicted at once, to bound memory
 NEIGHBORS: Mapping[str, Constraint] = {"n_neighbors": Integer(1), "weights": Choice(WEIGHTS), **DISTANCE}
 
 
-class NearestNeighborsClassifier(ClassifierMixin, DistanceEstimator):
+class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEstimator):
     """The k-nearest-neighbor rule over all training rows, or those that an editor keeps (Amalaman 2015, chapter 6).
 
     Of rows at one distance the first is the nearer; of classes with equally many votes that of the nearest row wins.
@@ -68,7 +70,7 @@ class NearestNeighborsClassifier(ClassifierMixin, DistanceEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Store the rows that the editor keeps. X : (n, p), or (n, n) for metric "precomputed"; y : (n,) labels."""
         self._check_parameters()
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=1)
+        rows, labels = checked(self, X, y, dtype=np.float64, ensure_min_samples=1)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._codes = codes.astype(np.int64)
@@ -111,7 +113,7 @@ class NearestNeighborsClassifier(ClassifierMixin, DistanceEstimator):
 
     def _columns(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
-        rows = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+        rows = np.asarray(checked(self, X, dtype=np.float64, reset=False))
         if self.metric != PRECOMPUTED:
             return (rows - self._shift) / self._scale
         if (rows < 0).any():

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from oblique_cli.constraints import Choice, Constraint, Integer, Real
 from oblique_cli.estimators.hierarchy.distances import DISTANCE, DistanceEstimator
+from oblique_cli.estimators.rows import checked
 from oblique_cli.hierarchy.avalanche import avalanche
 from oblique_cli.hierarchy.dissimilarities import DTYPES
 from oblique_cli.hierarchy.measures import extract_clusters
@@ -56,7 +56,7 @@ class AvalancheClustering(ClusterMixin, DistanceEstimator):
     def fit(self, X: ArrayLike, y: Any = None) -> AvalancheClustering:
         """Grow the tree. X : (n, p) finite numbers, or (n, n) for metric "precomputed"; y is not used."""
         self._check_parameters()
-        rows = validate_data(self, X, dtype=np.float64)
+        rows = checked(self, X, dtype=np.float64)
         self.tree_ = avalanche(self._condensed(rows, self.dtype))
         self.labels_ = self.tree_.cut(self.n_clusters)
         return self
@@ -112,7 +112,7 @@ class SupervisedTaxonomy(DistanceEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedTaxonomy:
         """Build the taxonomy. X : (n, p) finite numbers, or (n, n) for metric "precomputed"; y : (n,) labels."""
         self._check_parameters()
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=1)
+        rows, labels = checked(self, X, y, dtype=np.float64, ensure_min_samples=1)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self.tree_, self.rounds_ = staxac(self._condensed(rows, self.dtype), codes, self.graph)

@@ -15,13 +15,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.missing_values import refuse_missing
 from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
+from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
@@ -177,7 +178,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         raises NotConverged, which names class and K, if a mixture does not settle
         """
         self._check_parameters()
-        rows, labels = validate_data(self, X, y, ensure_min_samples=1, **ROWS)
+        rows, labels = checked(self, X, y, ensure_min_samples=1, **ROWS)
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
@@ -201,7 +202,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
         skeleton = _Skeleton(X, codes, leaves, merge_order(X, leaves, labels, self.merging), seed)
-        self._keep(self._split(skeleton, self.cost))
+        self._keep(self._split(skeleton, self.cost), X)
         self._skeleton = skeleton if self.splitter == "svm" else None
         self._trees = {float(self.cost): self.tree_}
 
@@ -233,7 +234,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         )
 
     def _rows(self, X: ArrayLike) -> Array:
-        rows: Array = validate_data(self, X, reset=False, **ROWS)
+        rows: Array = checked(self, X, reset=False, **ROWS)
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         return rows
 

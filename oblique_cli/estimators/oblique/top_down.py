@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
@@ -20,6 +20,7 @@ from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.missing_values import medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
+from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.tree import pruning
 from oblique_cli.tree.growing import grow_top_down
@@ -223,7 +224,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             rows = self._filled(rows)
         training = _Training(rows, codes, weights)
         growing, kept = training.part(grow_on), training.part(prune_on)
-        self._keep(self._prune(self._grow(growing, proposer, rng), growing, kept, proposer, rng))
+        self._keep(self._prune(self._grow(growing, proposer, rng), growing, kept, proposer, rng), growing.X)
         return self
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
@@ -271,12 +272,12 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_: dict[int, tuple[Any, ...]] = {}
         if not columns:
-            rows, labels = validate_data(
+            rows, labels = checked(
                 self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"
             )
             self._check_missing(rows)
             return rows, labels
-        validate_data(self, X, skip_check_array=True)  # number and names of the columns
+        checked(self, X, skip_check_array=True)  # number and names of the columns
         self.levels_ = learned(X, columns, self.max_levels, owner)
         rows = self._coded(X)
         labels = _check_y(y, estimator=self)
@@ -286,9 +287,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     def _rows(self, X: ArrayLike) -> Array:
         """Checked rows to predict, levels as codes."""
         if self.levels_:
-            validate_data(self, X, skip_check_array=True, reset=False)
+            checked(self, X, skip_check_array=True, reset=False)
             return self._filled(self._coded(X))
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
         self._check_missing(rows)
         return self._filled(rows)
 
