@@ -75,7 +75,9 @@ def digest(model: Any, X: np.ndarray) -> str:
     """SHA-256 of the model's arrays, whatever their names and order, and of its predictions."""
     parts = []
     answers = [getattr(model, name)(X) for name in ("predict", "predict_proba") if hasattr(model, name)]
-    for array in [*arrays(vars(model), {}), *answers]:
+    # What is kept of the training rows beside the model is not part of it.
+    fitted = {name: value for name, value in vars(model).items() if name != "_ranges"}
+    for array in [*arrays(fitted, {}), *answers]:
         a = np.asarray(array)
         data = repr(a.tolist()).encode() if a.dtype.kind in "OU" else np.ascontiguousarray(a).tobytes()
         parts.append(hashlib.sha256(f"{a.shape} ".encode() + data).digest())
@@ -92,9 +94,8 @@ def fits() -> Iterator[tuple[str, str, Mapping[str, Any], int]]:
         for seed in SEEDS[1:]:
             yield name, names[1], {}, seed
         for variation in VARIATIONS:
-            if set(variation) <= set(algorithm.parameters) and not (
-                variation.get("engine") == "reference" and not algorithm.compiled
-            ):
+            known = {*algorithm.parameters, *(alias.name for alias in algorithm.aliases.values())}
+            if set(variation) <= known and not (variation.get("engine") == "reference" and not algorithm.compiled):
                 yield name, names[2], variation, 0
 
 

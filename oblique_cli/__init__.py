@@ -1,7 +1,8 @@
 """Oblique decision trees: run, compare and trust HHCART, HHGDT, GDT and their relatives.
 
->>> from oblique_cli import ObliqueTreeClassifier, make
->>> make("hhgdt", epsilon=0.1)  # doctest: +SKIP
+>>> from oblique_cli import HHGDTClassifier, make
+>>> HHGDTClassifier(epsilon=0.1)  # doctest: +SKIP
+>>> make("hhgdt", epsilon=0.1)  # the same, by the name that configurations use  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -9,73 +10,167 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from oblique_cli.c45.growing import C45
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.discrete.c45 import C45BaggingClassifier, C45Classifier, C45ForestClassifier
+    from oblique_cli.estimators.discrete.discretizing import Discretizer
     from oblique_cli.estimators.discrete.orthogonal import (
         AggregatedFourierTreeClassifier,
         OrthogonalTreesClassifier,
         ReconstructedFourierTreeClassifier,
     )
-    from oblique_cli.estimators.forest.classifiers import HHCARTForestClassifier, MPSVMForestClassifier
-    from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, HCEditClassifier, SupervisedTaxonomy
-    from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
-    from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
+    from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
+    from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
+    from oblique_cli.estimators.hierarchy.editing import (
+        HCEditClassifier,
+        MultiEditClassifier,
+        SupervisedClusteringEditClassifier,
+        WilsonClassifier,
+    )
+    from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
+    from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, SupervisedTaxonomy
+    from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
+    from oblique_cli.estimators.model_tree.regressors import (
+        CARTRegressor,
+        M5StyleRegressor,
+        RETISRegressor,
+        TPRTIRegressor,
+    )
+    from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
+    from oblique_cli.estimators.oblique.classifiers import (
+        AxisParallelClassifier,
+        ClineClassifier,
+        FDTClassifier,
+        GDTClassifier,
+        HHCARTClassifier,
+        HHCARTDClassifier,
+        HHCRVClassifier,
+        HHGDTClassifier,
+        OC1APClassifier,
+        OC1Classifier,
+        OC1LCClassifier,
+        QUESTClassifier,
+        SADTClassifier,
+    )
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
     from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
-__all__ = [
-    "ALGORITHMS",
-    "AggregatedFourierTreeClassifier",
-    "AvalancheClustering",
-    "BottomUpTreeClassifier",
-    "C45BaggingClassifier",
-    "C45Classifier",
-    "C45ForestClassifier",
-    "HCEditClassifier",
-    "HHCARTForestClassifier",
-    "M5StyleRegressor",
-    "MPSVMForestClassifier",
-    "ObliqueTreeClassifier",
-    "OrthogonalTreesClassifier",
-    "PathfinderClassifier",
-    "RETISRegressor",
-    "ReconstructedFourierTreeClassifier",
-    "SupervisedTaxonomy",
-    "TPRTIRegressor",
-    "Tree",
-    "make",
-]
 
+# Where the public names are: there is a class for each algorithm. A heuristic that is added later is found all the
+# same.
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
-    "AggregatedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
-    "AvalancheClustering": "oblique_cli.estimators.hierarchy.taxonomy",
-    "HCEditClassifier": "oblique_cli.estimators.hierarchy.taxonomy",
-    "SupervisedTaxonomy": "oblique_cli.estimators.hierarchy.taxonomy",
-    "BottomUpTreeClassifier": "oblique_cli.estimators.oblique.bottom_up",
+    "make": "oblique_cli.estimators.algorithms",
+    "C45": "oblique_cli.c45.growing",
     "C45BaggingClassifier": "oblique_cli.estimators.discrete.c45",
     "C45Classifier": "oblique_cli.estimators.discrete.c45",
     "C45ForestClassifier": "oblique_cli.estimators.discrete.c45",
-    "HHCARTForestClassifier": "oblique_cli.estimators.forest.classifiers",
-    "MPSVMForestClassifier": "oblique_cli.estimators.forest.classifiers",
-    "M5StyleRegressor": "oblique_cli.estimators.model_tree.regressors",
-    "ObliqueTreeClassifier": "oblique_cli.estimators.oblique.top_down",
+    "Discretizer": "oblique_cli.estimators.discrete.discretizing",
+    "AggregatedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "OrthogonalTreesClassifier": "oblique_cli.estimators.discrete.orthogonal",
-    "PathfinderClassifier": "oblique_cli.estimators.pathfinder.classifier",
-    "RETISRegressor": "oblique_cli.estimators.model_tree.regressors",
     "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
+    "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
+    "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
+    "HCEditClassifier": "oblique_cli.estimators.hierarchy.editing",
+    "MultiEditClassifier": "oblique_cli.estimators.hierarchy.editing",
+    "SupervisedClusteringEditClassifier": "oblique_cli.estimators.hierarchy.editing",
+    "WilsonClassifier": "oblique_cli.estimators.hierarchy.editing",
+    "NearestNeighborsClassifier": "oblique_cli.estimators.hierarchy.neighbors",
+    "AvalancheClustering": "oblique_cli.estimators.hierarchy.taxonomy",
+    "SupervisedTaxonomy": "oblique_cli.estimators.hierarchy.taxonomy",
+    "ProximalSVMClassifier": "oblique_cli.estimators.machines",
+    "SupportVectorClassifier": "oblique_cli.estimators.machines",
+    "CARTRegressor": "oblique_cli.estimators.model_tree.regressors",
+    "M5StyleRegressor": "oblique_cli.estimators.model_tree.regressors",
+    "RETISRegressor": "oblique_cli.estimators.model_tree.regressors",
     "TPRTIRegressor": "oblique_cli.estimators.model_tree.regressors",
-    "make": "oblique_cli.estimators.algorithms",
+    "BUTIFSVMClassifier": "oblique_cli.estimators.oblique.bottom_up",
+    "BottomUpTreeClassifier": "oblique_cli.estimators.oblique.bottom_up",
+    "HHBUTClassifier": "oblique_cli.estimators.oblique.bottom_up",
+    "AxisParallelClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "ClineClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "FDTClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "GDTClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "HHCARTClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "HHCARTDClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "HHCRVClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "HHGDTClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "OC1APClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "OC1Classifier": "oblique_cli.estimators.oblique.classifiers",
+    "OC1LCClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "QUESTClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "SADTClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "ObliqueTreeClassifier": "oblique_cli.estimators.oblique.top_down",
+    "PathfinderClassifier": "oblique_cli.estimators.pathfinder.classifier",
     "Tree": "oblique_cli.tree.structure",
 }
+__all__ = [  # noqa: RUF022  (in groups, as above)
+    "ALGORITHMS",
+    "make",
+    "C45",
+    "C45BaggingClassifier",
+    "C45Classifier",
+    "C45ForestClassifier",
+    "Discretizer",
+    "AggregatedFourierTreeClassifier",
+    "OrthogonalTreesClassifier",
+    "ReconstructedFourierTreeClassifier",
+    "HHCARTForestClassifier",
+    "MPSVMForestClassifier",
+    "HCEditClassifier",
+    "MultiEditClassifier",
+    "SupervisedClusteringEditClassifier",
+    "WilsonClassifier",
+    "NearestNeighborsClassifier",
+    "AvalancheClustering",
+    "SupervisedTaxonomy",
+    "ProximalSVMClassifier",
+    "SupportVectorClassifier",
+    "CARTRegressor",
+    "M5StyleRegressor",
+    "RETISRegressor",
+    "TPRTIRegressor",
+    "BUTIFSVMClassifier",
+    "BottomUpTreeClassifier",
+    "HHBUTClassifier",
+    "AxisParallelClassifier",
+    "ClineClassifier",
+    "FDTClassifier",
+    "GDTClassifier",
+    "HHCARTClassifier",
+    "HHCARTDClassifier",
+    "HHCRVClassifier",
+    "HHGDTClassifier",
+    "OC1APClassifier",
+    "OC1Classifier",
+    "OC1LCClassifier",
+    "QUESTClassifier",
+    "SADTClassifier",
+    "ObliqueTreeClassifier",
+    "PathfinderClassifier",
+    "Tree",
+]
 
 
 def __getattr__(name: str) -> Any:
     # Public names load on first use: the command line must start without numerical libraries.
-    if name in _PLACES:
-        from importlib import import_module
+    from importlib import import_module
 
+    if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
+    if name.endswith(("Classifier", "Regressor")):  # of a heuristic that the list above does not have
+        algorithms = import_module("oblique_cli.estimators.algorithms")
+        for algorithm in algorithms.ALGORITHMS.values():
+            if algorithm.estimator.__name__ == name:
+                return algorithm.estimator
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    import sys
+
+    loaded = sys.modules.get("oblique_cli.estimators.algorithms")
+    further = [a.estimator.__name__ for a in loaded.ALGORITHMS.values()] if loaded else []
+    return sorted({*globals(), *__all__, *further})

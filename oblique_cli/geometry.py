@@ -117,7 +117,8 @@ def class_covariance(X: Array, weights: Array | None = None) -> Array | None:
     if centered is None:
         return None
     w = np.ones(len(X)) if weights is None else weights
-    return (centered * w[:, None]).T @ centered / max(w.sum() - 1.0, 1.0)
+    covariance: Array = (centered * w[:, None]).T @ centered / max(w.sum() - 1.0, 1.0)
+    return covariance
 
 
 def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = None) -> Array:
@@ -134,7 +135,8 @@ def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = Non
         centered = _centered(X[mask], w[mask])
         if centered is not None:
             squares += w[mask] @ centered**2
-    return squares / max(w.sum() - len(codes), 1.0)
+    variances: Array = squares / max(w.sum() - len(codes), 1.0)
+    return variances
 
 
 def shrunk(covariance: Array, variances: Array, weight: float) -> Array:
@@ -163,7 +165,8 @@ def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
     away = lengths > 1e-9 * lengths.max()
     unit = centered[away] / lengths[away, None]
     w = np.ones(len(unit)) if weights is None else weights[away]
-    return (unit * w[:, None]).T @ unit
+    scatter: Array = (unit * w[:, None]).T @ unit
+    return scatter
 
 
 def _centered(X: Array, weights: Array | None) -> Array | None:
@@ -202,7 +205,8 @@ def merged_tables(tables: Iterable[Array]) -> Array:
     Thesis eq. 4.1.3b and 4.1.4a rebuild W and B of all rows from class means and scatters of blocks. Dummy vectors have
     a single 1, so both follow from the counts alone, and counts add up.
     """
-    return np.sum(list(tables), axis=0)
+    total: Array = np.sum(list(tables), axis=0)
+    return total
 
 
 def dummy_scatter(table: Array) -> tuple[Array, Array]:
@@ -280,7 +284,8 @@ def augmented_moment(X: Array, weights: Array | None = None, standard: Standard 
     w = np.ones(len(X)) if weights is None else weights
     Z = X if standard is None else (X - standard.center) / standard.scale
     A = np.column_stack([Z, np.ones(len(X))])
-    return (A * w[:, None]).T @ A / w.sum()
+    moments: Array = (A * w[:, None]).T @ A / w.sum()
+    return moments
 
 
 def clustering_hyperplane(A: Array, B: Array, standard: Standard | None = None) -> tuple[Array | None, str]:
@@ -319,7 +324,7 @@ def _leading(M: Array, basis: Array) -> Array:
     """basis @ (leading eigenvector of M); a repeated leading eigenvalue is settled by the canonical basis."""
     values, vectors = np.linalg.eigh((M + M.T) / 2.0)
     repeated = values[-1] - values <= REPEATED * abs(values[-1])
-    solutions = basis @ vectors[:, repeated]
+    solutions: Array = basis @ vectors[:, repeated]
     if solutions.shape[1] == 1:
         return solutions[:, 0]
     return canonical_basis(np.linalg.qr(solutions)[0])[:, 0]

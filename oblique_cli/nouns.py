@@ -110,7 +110,8 @@ class Experiment:
         plain["cv"] = self.cv.content()
         for dataset in plain["datasets"]:
             del dataset["csv"]
-        return json.loads(json.dumps(plain, sort_keys=True))
+        content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
+        return content
 
     def presentation(self) -> dict[str, Any]:
         """Everything that decides the looks of its table alone, as plain data."""

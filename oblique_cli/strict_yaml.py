@@ -290,11 +290,12 @@ class _Reading:
             entries[key.data] = value
 
     def scalar(self, event: yaml.ScalarEvent, place: Place) -> bool | int | float | str | None:
+        text: str = event.value
         if not event.style:  # None, or "" from the parser in C
-            return plain_scalar(event.value)
-        if found := _CONTROL.search(event.value):
+            return plain_scalar(text)
+        if found := _CONTROL.search(text):
             raise self.problems.stop(place, f"character {found.group()!r} is not allowed in a text.")
-        return event.value
+        return text
 
 
 def plain_scalar(text: str) -> bool | int | float | str | None:

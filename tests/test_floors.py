@@ -37,7 +37,7 @@ FLOORS = {
     "pathfinder": 2,
     "fourier": 3,
     "proposers": 3,
-    "drawing": 4,
+    "drawing": 3,
     "estimators": 4,
     "data": 4,
     "schemes": 4,

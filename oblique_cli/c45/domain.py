@@ -160,4 +160,5 @@ def psi(domain: Domain, partitions: NDArray[Any], points: NDArray[Any]) -> NDArr
         odd = (x.astype(np.float64) @ j.T.astype(np.float64)) % 2.0
         return 1.0 - 2.0 * odd
     turns = (x.astype(np.float64)) @ (j / domain.lambdas).T
-    return np.exp(2j * np.pi * (turns % 1.0))
+    values: NDArray[Any] = np.exp(2j * np.pi * (turns % 1.0))
+    return values

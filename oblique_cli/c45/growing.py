@@ -11,9 +11,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from oblique_cli.c45.domain import Array, Domain, Ints
 from oblique_cli.c45.structure import DiscreteTree, DiscreteTreeBuilder
@@ -24,7 +26,7 @@ SLACK = 0.1  # errors that a pruned tree may be estimated worse
 
 CONSTRAINTS: Mapping[str, Constraint] = {
     "criterion": Choice(("gain_ratio", "gain")),
-    "min_cases": Real(0.0, open_low=True),
+    "min_samples_leaf": Real(0.0, open_low=True),
     "max_depth": Optional(Integer(0)),
     "pruning": Choice(("pessimistic", "none")),
     "confidence": Real(0.0, 0.5, open_low=True),
@@ -33,21 +35,23 @@ CONSTRAINTS: Mapping[str, Constraint] = {
 }
 
 
-@dataclass(frozen=True)
-class C45:
-    """How a tree is grown and pruned.
+@dataclass(repr=False, eq=False)  # the text is scikit-learn's, and parameter objects are equal only to themselves
+class C45(BaseEstimator):
+    """How a tree is grown and pruned, as an object with scikit-learn's parameters.
 
-    criterion       "gain_ratio", or "gain" for plain information gain
-    min_cases       least weight of at least two branches of a test
-    max_depth       longest path, None for no limit
-    pruning         "pessimistic" replaces subtrees by leaves (and raises branches), "none" keeps the tree as grown
-    confidence      of the upper limit of an error rate (CF); lower prunes more
-    subtree_raising whether a subtree may be replaced by its largest branch
-    max_features    features drawn at random at each node, as in a random forest; None for all
+    criterion         "gain_ratio", or "gain" for plain information gain
+    min_samples_leaf  least weight of at least two branches of a test (C4.5's m)
+    max_depth         longest path, None for no limit
+    pruning           "pessimistic" replaces subtrees by leaves (and raises branches), "none" keeps the tree as grown
+    confidence        of the upper limit of an error rate (CF); lower prunes more
+    subtree_raising   whether a subtree may be replaced by its largest branch
+    max_features      features drawn at random at each node, as in a random forest; None for all
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]] = CONSTRAINTS
+
     criterion: str = "gain_ratio"
-    min_cases: float = 2.0
+    min_samples_leaf: float = 2.0
     max_depth: int | None = None
     pruning: str = "pessimistic"
     confidence: float = 0.25
@@ -100,7 +104,7 @@ class C45:
     def _best(self, node: _Node, rows: Rows, free: NDArray[np.bool_], rng: np.random.Generator | None) -> int | None:
         """Return the feature to split a node on, None for a leaf."""
         total = float(node.counts.sum())
-        if total < 2 * self.min_cases or np.count_nonzero(node.counts) < 2:
+        if total < 2 * self.min_samples_leaf or np.count_nonzero(node.counts) < 2:
             return None
         allowed = free & (rows.domain.lambdas > 1)
         if self.max_features is not None and rng is not None:
@@ -118,7 +122,7 @@ class C45:
         table = rows.tables(node.rows)  # (all values of all features, classes)
         sizes = table.sum(axis=1)
         starts = rows.starts
-        big = np.add.reduceat((sizes >= self.min_cases - 1e-9).astype(np.int64), starts)
+        big = np.add.reduceat((sizes >= self.min_samples_leaf - 1e-9).astype(np.int64), starts)
         after = np.add.reduceat(_bits(table, sizes), starts)
         gain = (_bits(node.counts[None], np.array([total]))[0] - after) / total
         possible = allowed & (big >= 2) & (gain > TIE)
@@ -187,7 +191,7 @@ def added_errors(total: float, errors: float, confidence: float) -> float:
     By hand: no error among 6 cases at 25 % gives 6 (1 - 0.25^(1/6)) = 1.238.
     """
     if errors < 1.0:
-        base = total * (1.0 - confidence ** (1.0 / total))
+        base: float = total * (1.0 - confidence ** (1.0 / total))
         return base if errors <= 0.0 else base + errors * (added_errors(total, 1.0, confidence) - base)
     if errors + 0.5 >= total:
         return max(total - errors, 0.0)
@@ -200,7 +204,8 @@ def added_errors(total: float, errors: float, confidence: float) -> float:
 def _bits(table: Array, sizes: Array) -> Array:
     """Weight times entropy of each row of a table of class weights."""
     shares = table / np.where(sizes > 0, sizes, 1.0)[:, None]
-    return -(table * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    bits: Array = -(table * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    return bits
 
 
 def _batches(features: Ints, size: int, rng: np.random.Generator) -> Iterator[Ints]:

@@ -64,6 +64,14 @@ class DiscreteTree:
         """Longest path from the root, 0 for a single leaf."""
         return int(self.depths.max())
 
+    @cached_property
+    def parents(self) -> Ints:
+        """(n_nodes,) parent of every node, -1 for the root."""
+        parents = np.full(self.n_nodes, -1, dtype=np.int64)
+        for node in np.flatnonzero(~self.is_leaf):
+            parents[self.children(node)] = node
+        return parents
+
     def children(self, node: int | np.integer[Any]) -> slice:
         """Return the node numbers of an internal node's children, in the order of the values they are for."""
         first = int(self.first_child[node])
@@ -187,11 +195,7 @@ def describe(
         F8 = 1: 1  (2, 6)
     F13 = 1: 1  (4, 41)
     """
-
-    def leaf(node: int) -> str:
-        held = ", ".join(f"{value:.{precision}g}" for value in tree.values[node])
-        return f"{class_names[tree.labels[node]]}  ({held})"
-
+    texts, _ = node_texts(tree, feature_names, value_names, class_names, precision)
     lines = []
     stack: list[tuple[int, int, str]] = [(0, -1, "")]  # node, level, how it is reached
     while stack:
@@ -199,10 +203,31 @@ def describe(
         inner = tree.feature[node] >= 0
         if condition or not inner:
             text = condition + (":" if condition else "")
-            lines.append("    " * max(level, 0) + (text if inner else f"{text} {leaf(node)}".strip()))
+            lines.append("    " * max(level, 0) + (text if inner else f"{text} {texts[node]}".strip()))
         if inner:
             below, k = tree.children(node), int(tree.feature[node])
             names = [f"{feature_names[k]} {name}" for name in value_names[k]]
             stack += [(below.start + v, level + 1, names[v]) for v in reversed(range(below.stop - below.start))]
     printable = ("".join(char if char.isprintable() else " " for char in line) for line in lines)
     return "\n".join(printable) + "\n"
+
+
+def node_texts(
+    tree: DiscreteTree,
+    feature_names: Sequence[str],
+    value_names: Sequence[Sequence[str]],
+    class_names: Sequence[str],
+    precision: int = 3,
+) -> tuple[list[str], list[str]]:
+    """Return what stands in each node, its feature or its class with what it holds, and the value that leads to it."""
+    texts, ways = [], [""] * tree.n_nodes
+    for node in range(tree.n_nodes):
+        if tree.feature[node] < 0:
+            held = ", ".join(f"{value:.{precision}g}" for value in tree.values[node])
+            texts.append(f"{class_names[tree.labels[node]]}  ({held})")
+            continue
+        feature = int(tree.feature[node])
+        below = tree.children(node)
+        ways[below] = [str(name) for name in value_names[feature]]
+        texts.append(feature_names[feature])
+    return texts, ways

@@ -11,7 +11,7 @@ from oblique_cli.cli._common import columns, data_dir_option, json_option, offli
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
-    from oblique_cli.data.catalogue import Entry
+    from oblique_cli.data.entries import Entry
 
 
 @click.group()

@@ -19,9 +19,14 @@ def _algorithms() -> list[dict[str, Any]]:
             "name": name,
             "title": algorithm.title,
             "source": algorithm.source,
+            "class": algorithm.estimator.__name__,
             "growth": algorithm.family.growth,
             "parameters": {
-                key: {"default": algorithm.defaults[key], "allowed": constraint.describe()}
+                key: {
+                    "default": algorithm.defaults[key],
+                    "allowed": constraint.describe(),
+                    **({"also": algorithm.aliases[key].name} if key in algorithm.aliases else {}),
+                }
                 for key, constraint in algorithm.parameters.items()
             },
         }
@@ -132,7 +137,7 @@ def _described(algorithms: list[dict[str, Any]]) -> list[str]:
         shared = [key for key in first if len(kin) > 1 and all(a["parameters"].get(key) == first[key] for a in kin)]
         for algorithm in kin:
             own = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
-            heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}"
+            heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}; {algorithm['class']}"
             blocks.append("\n".join([heading, _parameters(own)]))
         if shared:
             common = _parameters({key: first[key] for key in shared})
@@ -142,7 +147,12 @@ def _described(algorithms: list[dict[str, Any]]) -> list[str]:
 
 def _parameters(parameters: dict[str, dict[str, Any]]) -> str:
     cells = [
-        ("", key, "none" if value["default"] is None else str(value["default"]), value["allowed"])
+        (
+            "",
+            f"{key} ({value['also']})" if "also" in value else key,
+            "none" if value["default"] is None else str(value["default"]),
+            value["allowed"],
+        )
         for key, value in parameters.items()
     ]
     return columns([("", "parameter", "default", "allowed"), *cells])

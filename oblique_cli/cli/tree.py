@@ -64,8 +64,6 @@ def tree(
     def makes_tree(algorithm: str) -> None:
         if not ALGORITHMS[algorithm].family.makes_tree:
             raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
-        if format_ in DRAWN and not ALGORITHMS[algorithm].family.hyperplanes:
-            raise ConfigError(f"--format {format_} draws trees of hyperplanes, and {algorithm} makes others: use text.")
 
     fitted = fit_to_all(
         name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique tree", suits=makes_tree
@@ -77,7 +75,7 @@ def tree(
     if format_ == "json":
         document = {
             "algorithm": spec.name,
-            "parameters": {**ALGORITHMS[spec.name].defaults, **spec.params},
+            "parameters": {**ALGORITHMS[spec.name].defaults, **ALGORITHMS[spec.name].current(spec.params)},
             "dataset": dataset.name,
             "features": features,
             "classes": dataset.classes,
@@ -88,21 +86,24 @@ def tree(
         write(json.dumps(document) + "\n", output)
         return
     if format_ in DRAWN:
-        if values:
-            raise ConfigError(f"{spec.name} makes a tree of many branches, which is not drawn: use --format text.")
         from oblique_cli.data import files
         from oblique_cli.drawing.canvas import rendered
         from oblique_cli.drawing.diagram import drawing
 
-        figure = drawing(
-            estimator.tree_,
-            features,
-            dataset.classes,
-            title=f"{ALGORITHMS[spec.name].title} on {dataset.name}",
-            precision=precision,
-            level_names=levels,
-            rows=(fitted.X, dataset.y),
-        )
+        title = f"{ALGORITHMS[spec.name].title} on {dataset.name}"
+        if ALGORITHMS[spec.name].family.hyperplanes:
+            figure = drawing(
+                estimator.tree_,
+                features,
+                dataset.classes,
+                title=title,
+                precision=precision,
+                level_names=levels,
+                rows=(fitted.X, dataset.y),
+            )
+        else:
+            named = (target or "target") if dataset.task == "regression" else dataset.classes
+            figure = estimator.plot(features, named, precision, title)
         files.write(Path(str(output)), rendered(figure, format_))
         return
     predicted = estimator.predict(fitted.X)

@@ -249,8 +249,13 @@ class _Checking:
         if not isinstance(name, str) or name not in table:
             self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
             return None
-        constraints = table[name].parameters
-        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), table[name].family.without)
+        algorithm = table[name]
+        constraints = keys.named_parameters(algorithm)
+        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), algorithm.family.without)
+        for current, alias in algorithm.aliases.items():
+            if current in entries and alias.name in entries:
+                message = f"{alias.name} and {current} of {name} are the same parameter; give one of them."
+                self.problems.add(entries.pop(alias.name).key, message)
         label = self.one(entries["id"], "id", ID) if "id" in entries else name
         params: dict[str, Any] = {}
         grid: dict[str, tuple[Any, ...]] = {}
@@ -269,10 +274,14 @@ class _Checking:
                 self.problems.add(entry.place, message)
             else:
                 params[key] = self.one(entry, owner, constraints[key])
+        # Jobs and results know a parameter by one name, whichever of its two was written.
+        stored = {key: algorithm.stored(key, [found]) for key, found in params.items()}
+        params = {key: values[0] for key, values in stored.values()}
+        grid = {key: tuple(values) for key, values in (algorithm.stored(*item) for item in grid.items())}
         spec = AlgorithmSpec(name, label, params, grid)
         if (size := math.prod(map(len, grid.values()))) > MAX_GRID:
             self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
-        elif clash := next(filter(None, map(table[name].clash, filter(_is_whole, spec.candidates()))), None):
+        elif clash := next(filter(None, map(algorithm.clash, filter(_is_whole, spec.candidates()))), None):
             self.problems.add(value.place, clash)
         return spec
 

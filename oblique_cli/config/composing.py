@@ -79,7 +79,7 @@ def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: 
     file = value.place.source.path
     name = shown(value.data)
     try:
-        path = ((file.parent if file else Path.cwd()) / value.data).resolve()
+        path: Path = ((file.parent if file else Path.cwd()) / value.data).resolve()
         if file and root and not path.is_relative_to(root):
             message = f"{name} lies outside the project folder {root}; move it inside, or run with --allow-outside."
         elif path.is_dir() if folder else path.is_file():

@@ -53,7 +53,8 @@ def _algorithm_schema() -> dict[str, Any]:
     table = keys.algorithm_table()
     forms: list[dict[str, Any]] = [{"enum": sorted(table)}]
     for name in sorted(table):
-        parameters = {key: _parameter_schema(constraint) for key, constraint in table[name].parameters.items()}
+        named = keys.named_parameters(table[name])
+        parameters = {key: _parameter_schema(constraint) for key, constraint in named.items()}
         forms.append({**_mapping({"id": ID}, name={"const": name}, **parameters), "required": ["name"]})
     return {"anyOf": forms}
 

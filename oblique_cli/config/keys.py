@@ -71,6 +71,12 @@ def tuning_metrics() -> tuple[str, ...]:
     return tuple(name for name, one in METRICS.items() if one.needs in (LABELS, PROBABILITIES) and not one.matrix)
 
 
+def named_parameters(algorithm: Any) -> dict[str, Constraint]:
+    """Return what the parameters of an algorithm may be, under each of their names."""
+    own: dict[str, Constraint] = dict(algorithm.parameters)
+    return own | {alias.name: own[name] for name, alias in algorithm.aliases.items()}
+
+
 def dataset_names() -> Sequence[str]:
     """Return the names of the data catalogue."""
     from oblique_cli.data import catalogue

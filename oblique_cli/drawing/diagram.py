@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from oblique_cli.drawing.canvas import blank, tint
 from oblique_cli.drawing.partition import cuts, frame, points, regions
 from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.errors import ConfigError
+from oblique_cli.nodes import depths_of_parents
 from oblique_cli.tree.describe import condition
 from oblique_cli.tree.structure import Tree
 
@@ -30,6 +32,57 @@ LETTERS = 26  # in a line of a condition
 GREY = (0.9, 0.9, 0.9)
 
 
+@dataclass(frozen=True)
+class Sketch:
+    """What a drawing needs to know of a tree of any kind.
+
+    parents   (n_nodes,) -1 for the root, which is node 0; parents come before children, and siblings in their order
+    texts     what stands in each node
+    ways      what stands beside the line that leads to each node, "" for the root
+    shades    class code that a leaf is tinted by, -1 for a node that is grey
+    """
+
+    parents: NDArray[np.int64]
+    texts: Sequence[str]
+    ways: Sequence[str]
+    shades: Sequence[int]
+
+    @property
+    def children(self) -> list[list[int]]:
+        """Children of every node, in their order."""
+        found: list[list[int]] = [[] for _ in self.parents]
+        for node, parent in enumerate(self.parents.tolist()):
+            if parent >= 0:
+                found[parent].append(node)
+        return found
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return sum(not below for below in self.children)
+
+
+def drawn(sketch: Sketch, title: str = "", beside: bool = False) -> tuple[Figure, Axes | None]:
+    """Return the figure of a sketch, and with `beside` the square axes next to it.
+
+    Raises ConfigError for a tree of more than 64 leaves, or without matplotlib.
+    """
+    if sketch.n_leaves > MOST_LEAVES:
+        raise ConfigError(
+            f"the tree has {sketch.n_leaves} leaves and at most {MOST_LEAVES} can be drawn: limit it, as by "
+            "--set max_depth=4, or print it as text."
+        )
+    depth = int(depths_of_parents(sketch.parents).max())
+    most_lines = max(text.count("\n") + 1 for text in sketch.texts)
+    figure, axes = blank(
+        widths=(max(LEAF_WIDTH * sketch.n_leaves, 3.0), *((4.0,) if beside else ())),
+        height=max((BETWEEN_LEVELS + LINE_HEIGHT * most_lines) * (depth + 1), 3.6 if beside else 0.0),
+    )
+    figure.suptitle(title, fontsize=9.0, parse_math=False)
+    diagram(axes[0], sketch)
+    return figure, axes[1] if beside else None
+
+
 def drawing(
     tree: Tree,
     feature_names: Sequence[str],
@@ -44,47 +97,63 @@ def drawing(
 
     Raises ConfigError for a tree of more than 64 leaves, or without matplotlib.
     """
-    if tree.n_leaves > MOST_LEAVES:
-        raise ConfigError(
-            f"the tree has {tree.n_leaves} leaves and at most {MOST_LEAVES} can be drawn: limit it, as by "
-            "--set max_depth=4, or print it as text."
-        )
-    texts = _texts(tree, feature_names, class_names, precision, level_names)
     beside = rows is not None and tree.n_features == 2 and not any(tree.levels)
-    most_lines = max(text.count("\n") + 1 for text in texts)
-    figure, axes = blank(
-        widths=(max(LEAF_WIDTH * tree.n_leaves, 3.0), *((4.0,) if beside else ())),
-        height=max((BETWEEN_LEVELS + LINE_HEIGHT * most_lines) * (tree.depth + 1), 3.6 if beside else 0.0),
-    )
-    figure.suptitle(title, fontsize=9.0, parse_math=False)
-    diagram(axes[0], tree, texts)
-    if rows is not None and beside:
+    figure, axes = drawn(sketch_of(tree, feature_names, class_names, precision, level_names), title, beside)
+    if rows is not None and axes is not None:
         box = surroundings(rows[0])
-        frame(axes[1], box, names=feature_names)
-        regions(axes[1], tree, box)
-        cuts(axes[1], tree, box)
-        points(axes[1], *rows)
+        frame(axes, box, names=feature_names)
+        regions(axes, tree, box)
+        cuts(axes, tree, box)
+        points(axes, *rows)
     return figure
 
 
-def diagram(axes: Axes, tree: Tree, texts: Sequence[str]) -> None:
-    """Draw a tree on axes of their own, with a text for each node: where a condition holds, the way goes left."""
-    across = positions(tree)
-    axes.set_xlim(-0.6, tree.n_leaves - 0.4)
-    axes.set_ylim(-tree.depth - 0.5, 0.5)
+def sketch_of(
+    tree: Tree,
+    feature_names: Sequence[str],
+    class_names: Sequence[str],
+    precision: int = 3,
+    level_names: Mapping[int, Sequence[str]] | None = None,
+) -> Sketch:
+    """Return the sketch of a hyperplane tree: where a condition holds, the way goes left."""
+    return Sketch(
+        tree.parents,
+        _texts(tree, feature_names, class_names, precision, level_names),
+        yes_or_no(tree.left),
+        np.where(tree.is_leaf, tree.labels, -1).tolist(),
+    )
+
+
+def yes_or_no(left: Sequence[int] | NDArray[np.integer[Any]]) -> list[str]:
+    """Return the words beside the lines of a binary tree whose conditions lead to the left."""
+    first = {int(child) for child in left if child >= 0}
+    return ["", *("yes" if node in first else "no" for node in range(1, len(left)))]
+
+
+def wrapped(text: str, letters: int = LETTERS) -> str:
+    """Return a condition in the short lines of a node."""
+    return textwrap.fill(text, letters)
+
+
+def diagram(axes: Axes, sketch: Sketch) -> None:
+    """Draw a tree on axes of its own."""
+    depths = depths_of_parents(sketch.parents)
+    children = sketch.children
+    across = positions(children)
+    axes.set_xlim(-0.6, sketch.n_leaves - 0.4)
+    axes.set_ylim(-int(depths.max()) - 0.5, 0.5)
     axes.axis("off")
-    for node, text in enumerate(texts):
-        here = (across[node], -tree.depths[node])
-        leaf = bool(tree.is_leaf[node])
-        if not leaf:
-            for child, word, side in ((tree.left[node], "yes", "right"), (tree.right[node], "no", "left")):
-                there = (across[child], -tree.depths[child])
-                axes.plot([here[0], there[0]], [here[1], there[1]], color="0.6", linewidth=0.8, zorder=0)
-                middle = ((here[0] + 2 * there[0]) / 3, (here[1] + 2 * there[1]) / 3)
-                axes.text(*middle, word, ha=side, va="bottom", fontsize=6.5, color="0.35")
-        face = tint(int(tree.labels[node])) if leaf else GREY
+    for node, text in enumerate(sketch.texts):
+        here = (across[node], -depths[node])
+        for child in children[node]:
+            there = (across[child], -depths[child])
+            axes.plot([here[0], there[0]], [here[1], there[1]], color="0.6", linewidth=0.8, zorder=0)
+            middle = ((here[0] + 2 * there[0]) / 3, (here[1] + 2 * there[1]) / 3)
+            side = "right" if there[0] < here[0] else "left" if there[0] > here[0] else "center"
+            # Names are the user's: a dollar sign in one is no mathematics.
+            axes.text(*middle, sketch.ways[child], ha=side, va="bottom", fontsize=6.5, color="0.35", parse_math=False)
+        face = tint(sketch.shades[node]) if sketch.shades[node] >= 0 else GREY
         box = {"boxstyle": "round,pad=0.3", "facecolor": face, "edgecolor": "none"}
-        # Names are the user's: a dollar sign in one is no mathematics.
         axes.text(*here, text, ha="center", va="center", fontsize=6.5, bbox=box, parse_math=False)
 
 
@@ -104,23 +173,22 @@ def _texts(
             texts.append(f"{class_names[tree.labels[node]]}\n" + textwrap.fill(f"({counts})", LETTERS - 6))
         else:
             rule = condition(tree, node, feature_names, precision, level_names, MOST_TERMS)
-            texts.append(textwrap.fill(rule, LETTERS))
+            texts.append(wrapped(rule))
     return texts
 
 
-def positions(tree: Tree) -> NDArray[np.float64]:
-    """Return how far to the right each node stands: leaves at 0, 1, ..., an inner node midway between its children."""
-    across = np.zeros(tree.n_nodes)
-    order, stack = [], [0]
+def positions(children: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """Return how far to the right each node stands: leaves at 0, 1, ..., an inner node midway between the outermost."""
+    across = np.zeros(len(children))
+    leaves, stack = [], [0]
     while stack:
         node = stack.pop()
-        order.append(node)
-        if not tree.is_leaf[node]:
-            stack += [int(tree.right[node]), int(tree.left[node])]
-    leaves = [node for node in order if tree.is_leaf[node]]
+        if not children[node]:
+            leaves.append(node)
+        stack += reversed(children[node])
     across[leaves] = np.arange(len(leaves))
     # A child's number is larger than its parent's, so children are placed first.
-    for node in reversed(range(tree.n_nodes)):
-        if not tree.is_leaf[node]:
-            across[node] = (across[tree.left[node]] + across[tree.right[node]]) / 2
+    for node in reversed(range(len(children))):
+        if children[node]:
+            across[node] = (across[children[node][0]] + across[children[node][-1]]) / 2
     return across

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +11,18 @@ import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import machines
+from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
 from oblique_cli.estimators.discrete import c45 as discrete
 from oblique_cli.estimators.discrete import orthogonal
-from oblique_cli.estimators.forest import classifiers as forest
-from oblique_cli.estimators.hierarchy import taxonomy
+from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
+from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
+from oblique_cli.estimators.hierarchy import editing
+from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.estimators.model_tree import regressors as model_tree
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
-from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
+from oblique_cli.estimators.oblique.heuristics import classifier_of
+from oblique_cli.estimators.oblique.top_down import no_native
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.pruning import PRUNINGS
@@ -51,6 +55,7 @@ class Algorithm(ABC):
     source          paper and section
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
+    estimator       the class that `make` returns an instance of
     """
 
     name: str
@@ -59,6 +64,7 @@ class Algorithm(ABC):
     family: ModelFamily
     path_parameter: str | None
     compiled: bool
+    estimator: type[Any]
 
     @property
     @abstractmethod
@@ -73,6 +79,7 @@ class Algorithm(ABC):
     def make(self, random_state: Any = None, **params: Any) -> Any:
         """Return an unfitted estimator; ConfigError for a parameter that is unknown or out of range."""
         table = self.parameters
+        params = self.current(params)
         for name, value in params.items():
             if name not in table:
                 hint = self.family.without.get(name) or close_matches(name, table)
@@ -88,6 +95,7 @@ class Algorithm(ABC):
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
         """Return the one sentence for parameters that are allowed each and not together, or None.
 
+        params : under either of their names
         n_features : of the data they are for, if that is known
         """
         return None
@@ -101,7 +109,24 @@ class Algorithm(ABC):
 
     @abstractmethod
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        """Return the estimator of checked parameters."""
+        """Return the estimator of checked parameters, under the estimator's own names."""
+
+    @property
+    def aliases(self) -> Aliases:
+        """Parameter -> its other name, as papers have it."""
+        of_class: Aliases = getattr(self.estimator, "aliases", {})
+        return {name: alias for name, alias in of_class.items() if name in self.parameters}
+
+    def current(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
+        return current_names(params, self.aliases, self.name)
+
+    def stored(self, name: str, values: Iterable[Any]) -> tuple[str, list[Any]]:
+        """Return the name that a parameter has in jobs and results, and its values under it. name : either one"""
+        own = next((current for current, alias in self.aliases.items() if alias.name == name), None)
+        if own is not None:
+            return name, list(values)
+        return stored_name(name, values, self.aliases)
 
 
 TOP_DOWN = ModelFamily("top-down trees", makes_tree=True, hyperplanes=True)
@@ -120,35 +145,26 @@ BOTTOM_UP = ModelFamily(
 class TopDown(Algorithm):
     """A tree grown top-down by a proposer, whose misclassification limit goes by the paper's name."""
 
-    proposer: type[Proposer]
-
     @classmethod
     def of(cls, name: str, proposer: type[Proposer]) -> TopDown:
         """The algorithm that a registered proposer makes."""
-        return cls(
-            name, proposer.title, proposer.source, TOP_DOWN, proposer.limit_name, proposer.native is not None, proposer
-        )
-
-    @property
-    def _limit(self) -> str:
-        return self.proposer.limit_name or "max_misrate"
+        compiled = proposer.native is not None
+        estimator = classifier_of(name)
+        return cls(name, proposer.title, proposer.source, TOP_DOWN, proposer.limit_name, compiled, estimator)
 
     @property
     def parameters(self) -> dict[str, Constraint]:
         """Those of the proposer, then those of the tree, then those of pruning rules that the tree has no name for."""
-        tree = {self._limit if k == "max_misrate" else k: v for k, v in ObliqueTreeClassifier.constraints.items()}
+        own = dict(self.estimator.constraints)
         rules = {name: c for rule in PRUNINGS.values() for name, c in rule.constraints.items()}
-        own = dict(self.proposer.constraints) | tree
         return own | {name: constraint for name, constraint in rules.items() if name not in own}
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The estimator's own, but where the proposer asks for others."""
-        tree = ObliqueTreeClassifier().get_params(deep=False) | dict(self.proposer.tree_defaults)
-        tree[self._limit] = tree.pop("max_misrate")
-        own = self.proposer().get_params(deep=False)
+        """The estimator's own, and those of pruning rules."""
+        own = self.estimator().get_params(deep=False)
         rules = {name: value for rule in PRUNINGS.values() for name, value in rule().get_params(deep=False).items()}
-        return {name: (rules | own | tree)[name] for name in self.parameters}
+        return {name: (rules | own)[name] for name in self.parameters}
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
         """Native growth of what has none, or a parameter of a pruning rule that is not the one chosen."""
@@ -160,38 +176,32 @@ class TopDown(Algorithm):
 
     def _of_rules(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Those of `params` that belong to a pruning rule and that the tree has no name for."""
-        known = {*self.proposer.constraints, *ObliqueTreeClassifier.constraints, self._limit}
-        return {name: value for name, value in params.items() if name not in known}
+        return {name: value for name, value in params.items() if name not in self.estimator.constraints}
 
-    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> ObliqueTreeClassifier:
-        own = {name: params[name] for name in self.proposer.constraints if name in params}
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
         of_rule = self._of_rules(params)
-        tree: dict[str, Any] = dict(self.proposer.tree_defaults)
-        for name, value in params.items():
-            if name not in own and name not in of_rule:
-                tree["max_misrate" if name == self._limit else name] = value
+        own = {name: value for name, value in params.items() if name not in of_rule}
+        estimator = self.estimator(random_state=random_state, **own)
         if of_rule:
-            rule = PRUNINGS[tree["pruning"]]
-            tree["pruning"] = rule(**of_rule, **{name: tree[name] for name in rule.constraints if name in tree})
-        return ObliqueTreeClassifier(self.proposer(**own), random_state=random_state, **tree)
+            rule, tree = PRUNINGS[estimator.pruning], estimator.get_params(deep=False)
+            shared = {name: tree[name] for name in rule.constraints if name in tree}
+            estimator.set_params(pruning=rule(**of_rule, **shared))
+        return estimator
 
 
 @dataclass(frozen=True)
 class BottomUp(Algorithm):
-    """A tree merged from clusters; `options` are the parameters that its splitter has to itself."""
-
-    splitter: str
-    options: Mapping[str, Constraint]
+    """A tree merged from clusters."""
 
     @property
     def parameters(self) -> dict[str, Constraint]:
         """Those of clusters and merging, then those of the splitter."""
-        return dict(bottom_up.SHARED) | dict(self.options)
+        return dict(self.estimator.constraints)
 
     @property
     def defaults(self) -> dict[str, Any]:
         """The estimator's own."""
-        own = bottom_up.BottomUpTreeClassifier().get_params(deep=False)
+        own = self.estimator().get_params(deep=False)
         return {name: own[name] for name in self.parameters}
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
@@ -204,41 +214,54 @@ class BottomUp(Algorithm):
         own = self.defaults | dict(params)
         return tuple(own[name] for name in Clustering.__dataclass_fields__)
 
-    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> bottom_up.BottomUpTreeClassifier:
-        return bottom_up.BottomUpTreeClassifier(self.splitter, random_state=random_state, **params)
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
+        return self.estimator(random_state=random_state, **params)
 
 
 @dataclass(frozen=True)
 class FixedEstimator(Algorithm):
     """An estimator as it is; `fixed` are the parameters that the name decides, `unused` those it has no use for."""
 
-    estimator: type[Any]
     fixed: Mapping[str, Any] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Those that the name leaves open, but for threads and warm starts, which are the runner's.
+        """Those that the name leaves open, those of parts among them, but for threads and warm starts: the runner's.
 
         Where an estimator takes arrays or callables besides words, a configuration may use the words alone.
         """
         closed = {*self.fixed, *self.unused, "n_jobs", "warm_start"}
         words = getattr(self.estimator, "words", {})
-        return {name: c for name, c in (self.estimator.constraints | words).items() if name not in closed}
+        table = self.estimator.constraints | words
+        table |= {name: kind.constraints[inner] for name, (kind, _, inner) in self._flat.items()}
+        return {name: c for name, c in table.items() if name not in closed}
 
     @property
     def defaults(self) -> dict[str, Any]:
         """The estimator's own."""
-        own = self.estimator().get_params(deep=False)
-        return {name: own[name] for name in self.parameters}
+        own = self.estimator().get_params(deep=True)
+        place = {name: f"{part}__{inner}" for name, (_, part, inner) in self._flat.items()}
+        return {name: own[place.get(name, name)] for name in self.parameters}
+
+    @property
+    def _flat(self) -> Mapping[str, tuple[type[Any], str, str]]:
+        """Parameters that a configuration has in one list and the estimator in a part (`FourierTreesClassifier`)."""
+        found: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
+        return found
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
         """What the estimator says of it, if it has anything to say."""
-        found = getattr(self._estimator(None, params), "clash", None)
+        found = getattr(self._estimator(None, self.current(params)), "clash", None)
         return None if found is None else found(self.name, n_features)
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        estimator = self.estimator(**self.fixed, **params)
+        own = {name: value for name, value in params.items() if name not in self._flat}
+        estimator = self.estimator(**self.fixed, **own)
+        for name, value in params.items():
+            if name in self._flat and value != self.defaults[name]:
+                _, part, inner = self._flat[name]
+                estimator.set_params(**{f"{part}__{inner}": value})
         if "random_state" in estimator.get_params(deep=False):  # the others draw nothing
             estimator.set_params(random_state=random_state)
         return estimator
@@ -252,8 +275,7 @@ _BOTTOM_UP = (
         BOTTOM_UP,
         path_parameter=None,
         compiled=False,
-        splitter="hhcart",
-        options=bottom_up.HHCART_OPTIONS,
+        estimator=bottom_up.HHBUTClassifier,
     ),
     BottomUp(
         "butif_svm",
@@ -262,8 +284,7 @@ _BOTTOM_UP = (
         BOTTOM_UP,
         path_parameter="cost",
         compiled=False,
-        splitter="svm",
-        options=bottom_up.SVM_OPTIONS,
+        estimator=bottom_up.BUTIFSVMClassifier,
     ),
 )
 
@@ -358,31 +379,29 @@ def _neighbors(name: str, title: str, source: str, estimator: type[Any], **optio
 
 
 _NEIGHBORS = (
-    _neighbors("knn", "k-NN", "Cover & Hart (1967)", taxonomy.NearestNeighborsClassifier, weights="uniform"),
+    _neighbors("knn", "k-NN", "Cover & Hart (1967)", NearestNeighborsClassifier, weights="uniform"),
+    _neighbors("knn_weighted", "weighted k-NN", "Dudani (1976)", NearestNeighborsClassifier, weights="distance"),
+    _neighbors("wilson", "Wilson", "Wilson (1972)", editing.WilsonClassifier, voting="uniform"),
     _neighbors(
-        "knn_weighted", "weighted k-NN", "Dudani (1976)", taxonomy.NearestNeighborsClassifier, weights="distance"
+        "wilson_prob", "WilsonProb", "Vazquez, Sanchez & Pla (2005)", editing.WilsonClassifier, voting="distance"
     ),
-    _neighbors("wilson", "Wilson", "Wilson (1972)", taxonomy.WilsonClassifier, voting="uniform"),
-    _neighbors(
-        "wilson_prob", "WilsonProb", "Vazquez, Sanchez & Pla (2005)", taxonomy.WilsonClassifier, voting="distance"
-    ),
-    _neighbors("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", taxonomy.MultiEditClassifier),
+    _neighbors("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", editing.MultiEditClassifier),
     _neighbors(
         "supervised_clustering_edit",
         "supervised clustering editing",
         "Eick, Zeidat & Vilalta (2004)",
-        taxonomy.SupervisedClusteringEditClassifier,
+        editing.SupervisedClusteringEditClassifier,
     ),
     _neighbors(
         "hc_edit_staxac",
         "HC-edit-STAXAC",
         "Amalaman & Eick (2015)",
-        taxonomy.HCEditClassifier,
+        editing.HCEditClassifier,
         path="beta",
         tree="staxac",
     ),
     _neighbors(
-        "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", taxonomy.HCEditClassifier, path="beta", tree="upgma"
+        "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", editing.HCEditClassifier, path="beta", tree="upgma"
     ),
 )
 
@@ -390,8 +409,9 @@ _NEIGHBORS = (
 FOREST = ModelFamily("forests")
 BASES = {"raf": "RaF", "rof": "RoF", "rrof": "RRoF"}
 REGULARIZATIONS = {"t": "tikhonov", "p": "axis", "n": "null"}
-# No parameter of a name that has no use for it: groups and scales without rotation, mtry where all are searched.
-UNUSED = {"raf": ("group_size", "scaling"), "rof": ("mtry",), "rrof": ()}
+# No parameter of a name that has no use for it: groups and scales without rotation, max_features where all are
+# searched.
+UNUSED = {"raf": ("group_size", "scaling"), "rof": ("max_features",), "rrof": ()}
 
 
 def _forests() -> list[FixedEstimator]:
@@ -402,7 +422,7 @@ def _forests() -> list[FixedEstimator]:
             f"mp{base}_{letter}" if letter else base,
             f"MP{title}-{letter.upper()}" if letter else title,
             "Zhang & Suganthan (2014), sections II and III",
-            forest.MPSVMForestClassifier,
+            MPSVMForestClassifier,
             compiled=True,
             unused=UNUSED[base] if letter else (*UNUSED[base], "delta"),
             base=base,
@@ -416,7 +436,7 @@ def _forests() -> list[FixedEstimator]:
         "hhcart_forest",
         "HHCART forest",
         "Wickramarachchi (2015), future work, on section 3.5",
-        forest.HHCARTForestClassifier,
+        HHCARTForestClassifier,
         compiled=True,
     )
     return [*found, hhcart]

@@ -16,9 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Real, check
+from oblique_cli.estimators.rows import checked
 
 Array = NDArray[np.float64]
 
@@ -89,7 +90,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> ProximalSVMClassifier:
         """Find the plane of each class. X : (n, p) finite numbers; y : (n,) labels."""
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        rows, labels = checked(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._scaler = StandardScaler().fit(rows) if self.standardize else None
@@ -110,7 +111,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> Array:
         """Return minus the distance to the plane of each class, (n, C); of two classes the difference, (n,)."""
         check_is_fitted(self)
-        inputs = self._inputs(validate_data(self, X, dtype=np.float64, reset=False))
+        inputs = self._inputs(checked(self, X, dtype=np.float64, reset=False))
         near = -np.abs(inputs @ self.planes_.T) / self._lengths
         return near[:, 1] - near[:, 0] if len(self.classes_) == 2 else near
 
@@ -146,7 +147,8 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
         inverse = LinearOperator((size, size), matvec=lambda v: linalg.cho_solve(factor, v))
         z = eigsh(far, k=1, M=metric, Minv=inverse, v0=np.ones(size))[1][:, 0]
     # The sign of an eigenvector is the solver's; distances do not depend on it.
-    return z / np.linalg.norm(z)
+    unit: Array = z / np.linalg.norm(z)
+    return unit
 
 
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
@@ -188,7 +190,7 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupportVectorClassifier:
         """Fit the machines, one for two classes. X : (n, p) finite numbers; y : (n,) labels."""
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = validate_data(self, X, y, dtype=np.float64)
+        rows, labels = checked(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
         self._machine = None
@@ -204,5 +206,5 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row. X : (n, p); returns (n,)."""
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = checked(self, X, dtype=np.float64, reset=False)
         return np.repeat(self.classes_, len(rows)) if self._machine is None else self._machine.predict(rows)

@@ -1,8 +1,9 @@
-"""What all estimators of one tree share: everything that needs nothing but the tree."""
+"""What all estimators of one hyperplane tree share: everything that needs nothing but the tree."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from oblique_cli.drawing.diagram import Sketch, sketch_of
+from oblique_cli.estimators.fitted import LogProbabilities, SingleTree
+from oblique_cli.tree.describe import export_text
+from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
 
-class TreePredictor(ClassifierMixin):
+class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
     """A classifier that predicts by its `tree_`; a subclass says how rows are checked, by `_rows`."""
 
     classes_: NDArray[Any]
     tree_: Tree
+    levels_: Mapping[int, Sequence[Any]]
 
     @abstractmethod
     def _rows(self, X: ArrayLike) -> Array:
@@ -28,7 +34,8 @@ class TreePredictor(ClassifierMixin):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
         leaves = self.apply(X)
-        return self.classes_.take(self.tree_.labels[leaves])
+        labels: NDArray[Any] = self.classes_.take(self.tree_.labels[leaves])
+        return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the class shares of each row's leaf, by weight where the fit was weighted.
@@ -37,16 +44,31 @@ class TreePredictor(ClassifierMixin):
         """
         leaves = self.apply(X)
         counts = self.tree_.counts[leaves]
-        return counts / counts.sum(axis=1, keepdims=True)
+        shares: Array = counts / counts.sum(axis=1, keepdims=True)
+        return shares
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
         check_is_fitted(self)
         return self.tree_.apply(self._rows(X))
 
-    def _keep(self, tree: Tree) -> None:
-        """Make `tree` the fitted one."""
+    def _keep(self, tree: Tree, X: Array) -> None:
+        """Make `tree` the fitted one. X : (n, p) rows that it was grown on"""
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.n_nodes_ = tree.n_nodes
         self.depth_ = tree.depth
+        self._ranges = ranges_of(X)
+
+    def _decreases(self) -> Array:
+        return gini_decreases_by_feature(self.tree_, self._ranges)[None]
+
+    def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return export_text(tree, features, classes, precision, self._level_names())
+
+    def _sketch_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
+        return sketch_of(tree, features, classes, precision, self._level_names())
+
+    def _level_names(self) -> dict[int, list[str]]:
+        """What the levels of qualitative columns are called, by the position of the column."""
+        return {j: [str(level) for level in levels] for j, levels in getattr(self, "levels_", {}).items()}

@@ -18,8 +18,8 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
+import sklearn.metrics as sk
 from numpy.typing import NDArray
-from sklearn import metrics as sk
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.nodes import depths_of
@@ -446,7 +446,7 @@ def mse(y: Array, predicted: Array, weights: Array | None = None) -> float:
 )
 def rmse(y: Array, predicted: Array, weights: Array | None = None) -> float:
     """Square root of the mean squared error."""
-    return mse(y, predicted, weights) ** 0.5
+    return float(mse(y, predicted, weights) ** 0.5)
 
 
 @metric("r2", title="R2", unit="", larger_is_better=True, task=REGRESSION, needs=LABELS, aggregate=MEAN)

@@ -203,4 +203,5 @@ class _Restricted:
 
 def _entropy(shares: Array) -> Array:
     """Entropy in bits of class shares along the last axis."""
-    return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
+    bits: Array = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
+    return bits

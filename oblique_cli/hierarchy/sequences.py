@@ -28,7 +28,7 @@ def labels_by_poles(condensed: Condensed, rng: np.random.Generator, noise: float
     """
     square = to_square(condensed)
     first, second = np.unravel_index(int(square.argmax()), square.shape)
-    codes = (square[second] < square[first]).astype(np.int64)
+    codes: NDArray[np.int64] = (square[second] < square[first]).astype(np.int64)
     chosen = rng.choice(len(codes), size=round(noise * len(codes)), replace=False)
     codes[chosen] = rng.integers(0, 2, size=len(chosen))
     return codes

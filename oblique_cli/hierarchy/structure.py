@@ -163,7 +163,8 @@ class Taxonomy:
     @cached_property
     def purity(self) -> Array:
         """Share of the largest class under each node, (2n - 1,)."""
-        return self.counts.max(axis=1) / self.tree.sizes
+        shares: Array = self.counts.max(axis=1) / self.tree.sizes
+        return shares
 
     @cached_property
     def majority(self) -> Ints:
@@ -172,7 +173,7 @@ class Taxonomy:
         The paper calls it the node's sub-family and does not say what a tie is.
         """
         most = self.counts == self.counts.max(axis=1, keepdims=True)
-        out = most.argmax(axis=1).astype(np.int64)
+        out: Ints = most.argmax(axis=1).astype(np.int64)
         for node in range(self.tree.n_nodes - 2, -1, -1):
             above = out[self.tree.parents[node]]
             if most[node, above]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
-from oblique_cli.nodes import depths_of, nested_rules
+from oblique_cli.nodes import depths_of, nested_rules, parents_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -63,6 +63,11 @@ class ModelTree:
         return self.left < 0
 
     @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """(n_nodes,) parent of every node, -1 for the root."""
+        return parents_of(self.left, self.right)
+
+    @cached_property
     def depth(self) -> int:
         """Longest path from the root, 0 for a single leaf."""
         return int(depths_of(self.left, self.right).max())
@@ -80,7 +85,8 @@ class ModelTree:
     def predict(self, X: Array) -> Array:
         """Return the value of each row's leaf model. X : (n, p); returns (n,)."""
         leaves = self.apply(X)
-        return np.einsum("ij,ij->i", X, self.coef[leaves]) + self.intercept[leaves]
+        values: Array = np.einsum("ij,ij->i", X, self.coef[leaves]) + self.intercept[leaves]
+        return values
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data for JSON; `from_dict` gives back a tree with the same predictions."""
@@ -148,6 +154,12 @@ def export_text(tree: ModelTree, feature_names: Sequence[str], target: str = "y"
         else:
             y = 100 - 1 x1  (180 rows, RMSE 0)
     """
+    said = node_texts(tree, feature_names, target, precision)
+    return nested_rules(tree.left, tree.right, said.__getitem__, said.__getitem__)
+
+
+def node_texts(tree: ModelTree, feature_names: Sequence[str], target: str = "y", precision: int = 3) -> list[str]:
+    """Return what each node says: when a row goes left, or the equation of a leaf."""
     names = ["".join(char if char.isprintable() else " " for char in name) for name in feature_names]
 
     def condition(node: int) -> str:
@@ -158,7 +170,7 @@ def export_text(tree: ModelTree, feature_names: Sequence[str], target: str = "y"
         rows = f"{tree.n_rows[node]} row{'' if tree.n_rows[node] == 1 else 's'}"
         return f"{target} = {equation(tree, node, names, precision)}  ({rows}, RMSE {rmse:.{precision}g})"
 
-    return nested_rules(tree.left, tree.right, condition, leaf)
+    return [leaf(node) if tree.is_leaf[node] else condition(node) for node in range(tree.n_nodes)]
 
 
 def equation(tree: ModelTree, node: int, feature_names: Sequence[str], precision: int = 3) -> str:

@@ -79,4 +79,5 @@ def _turns(centroids: Array, feature: int, cos_beta: float) -> Array:
     steps = np.diff(plane, axis=0)
     steps = steps / np.hypot(steps[:, 0], steps[:, 1])[:, None]
     cosines = (steps[:-1] * steps[1:]).sum(axis=1)
-    return centroids[1:-1][cosines < cos_beta]
+    turning: Array = centroids[1:-1][cosines < cos_beta]
+    return turning

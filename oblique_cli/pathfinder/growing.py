@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.nodes import depths_of, nested_rules
+from oblique_cli.nodes import depths_of, nested_rules, parents_of
 from oblique_cli.pathfinder.clusters import CellGrid, GridClusters, best_clusters, clusters_of
 
 Array = NDArray[np.float64]
@@ -58,10 +58,25 @@ class RegionTree:
         """Number of leaves."""
         return (self.n_nodes + 1) // 2
 
+    @property
+    def left(self) -> list[int]:
+        """Left child of every node, -1 at leaves."""
+        return [node.left for node in self.nodes]
+
+    @property
+    def right(self) -> list[int]:
+        """Right child of every node, -1 at leaves."""
+        return [node.right for node in self.nodes]
+
     @cached_property
     def depth(self) -> int:
         """Longest path from the root."""
-        return int(depths_of([node.left for node in self.nodes], [node.right for node in self.nodes]).max())
+        return int(depths_of(self.left, self.right).max())
+
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """(n_nodes,) parent of every node, -1 for the root."""
+        return parents_of(self.left, self.right)
 
     def apply(self, U: Array) -> tuple[Ints, NDArray[np.bool_]]:
         """Return the leaf of each row and whether the leaf rejects it. U : (n, p) normalized; returns (n,), (n,)."""
@@ -161,6 +176,12 @@ def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Seq
     else:
         C- if inside 2 clusters of C- against C+ in (x1, x2), 36 boundary points, else rejected  (C-: 544)
     """
+    said = node_texts(tree, feature_names, class_names)
+    return nested_rules(tree.left, tree.right, said.__getitem__, said.__getitem__)
+
+
+def node_texts(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> list[str]:
+    """Return what each node says: when a row goes left, or the class of a leaf and which rows it takes."""
 
     def said(found: GridClusters) -> str:
         names = f"{class_names[found.pivot]} against {class_names[found.other]}"
@@ -182,4 +203,4 @@ def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Seq
             label = f"{label} if {said(node.accepts)}, else rejected"
         return f"{label}  ({counts})"
 
-    return nested_rules([node.left for node in tree.nodes], [node.right for node in tree.nodes], condition, leaf)
+    return [leaf(at) if node.split is None else condition(at) for at, node in enumerate(tree.nodes)]

@@ -17,7 +17,8 @@ ZERO_EIGENVALUE = 1e-10  # relative to the largest
 
 def largest_class(node: Node) -> Mask:
     """Rows of the largest class, the one of lowest code on a tie: the super-classes that thesis 2.4 gives to GDT."""
-    return node.y == int(np.argmax(node.class_weights))
+    mask: Mask = node.y == int(np.argmax(node.class_weights))
+    return mask
 
 
 def weighted_mean(rows: Array, weights: Array | None) -> Array:

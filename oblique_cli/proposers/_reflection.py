@@ -26,7 +26,8 @@ def scaled(X: Array) -> Array:
     Directions and ratios stay what they are, and they are all that matters. X : (n, p) rows of a node
     """
     reach = (X.max(axis=0) - X.min(axis=0)).max()
-    return np.ldexp(X, -np.frexp(reach)[1])
+    scaled: Array = np.ldexp(X, -np.frexp(reach)[1])
+    return scaled
 
 
 def reflections(vectors: Iterable[Array], tau: float, both: bool = False) -> Iterator[Candidates]:

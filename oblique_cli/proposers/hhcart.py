@@ -89,6 +89,7 @@ class HHCARTDominant(HHCART):
     """HHCART(D): as HHCART(A), with the dominant eigenvector of each class only."""
 
     title = "HHCART(D)"
+    classifier = "HHCARTDClassifier"
     native: ClassVar[str | None] = "hhcart_d"
 
     def _chosen(self, axes: Array) -> Array:

@@ -138,6 +138,7 @@ class CARTLC(HillClimbing):
     """
 
     title = "OC1-LC"
+    classifier = "OC1LCClassifier"
     source = "Breiman et al. (1984), section 5.2; Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33"
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "sweep_tol": Real(0.0),
@@ -173,6 +174,7 @@ class OC1AxisParallel(AxisParallel):
     """OC1-AP: axis-parallel splits under OC1's conventions, criterion and least node size."""
 
     title = "OC1-AP"
+    classifier = "OC1APClassifier"
     source = "Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33"
     native: ClassVar[str | None] = "oc1_ap"
     tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS

@@ -115,6 +115,7 @@ class Proposer(BaseEstimator, ABC):
 
     title           name in published tables
     source          paper and section
+    classifier      name of the estimator class; without it that of the proposer with "Classifier" behind it
     constraints     parameter name -> what it may be
     tree_defaults   parameters of the tree that differ from the estimator's own defaults
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
@@ -128,6 +129,7 @@ class Proposer(BaseEstimator, ABC):
 
     title: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    classifier: ClassVar[str] = ""
     constraints: ClassVar[Mapping[str, Constraint]] = {}
     tree_defaults: ClassVar[Mapping[str, Any]] = {}
     limit_name: ClassVar[str | None] = None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
-from oblique_cli.nodes import depths_of
+from oblique_cli.nodes import depths_of, parents_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -99,6 +99,11 @@ class Tree:
         """(n_nodes,) distance from the root."""
         return depths_of(self.left, self.right)
 
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """(n_nodes,) parent of every node, -1 for the root."""
+        return parents_of(self.left, self.right)
+
     @property
     def depth(self) -> int:
         """Longest path from the root, 0 for a single leaf."""
@@ -107,17 +112,20 @@ class Tree:
     @cached_property
     def labels(self) -> Ints:
         """(n_nodes,) class code a node has as a leaf: the most frequent, the lowest code on a tie (thesis 1.5)."""
-        return np.argmax(self.counts, axis=1).astype(np.int32)
+        codes: Ints = np.argmax(self.counts, axis=1).astype(np.int32)
+        return codes
 
     @cached_property
     def errors(self) -> Array:
         """(n_nodes,) training weight outside a node's majority class."""
-        return self.counts.sum(axis=1) - self.counts.max(axis=1)
+        errors: Array = self.counts.sum(axis=1) - self.counts.max(axis=1)
+        return errors
 
     @cached_property
     def misclassification_rates(self) -> Array:
         """(n_nodes,) 1 - max_k p_k, computed as one division so that 3 of 10 is 0.3 to the bit."""
-        return self.errors / self.counts.sum(axis=1)
+        rates: Array = self.errors / self.counts.sum(axis=1)
+        return rates
 
     @cached_property
     def misclassification_rates_of_parents(self) -> Array:

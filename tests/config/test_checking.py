@@ -38,7 +38,12 @@ def two_algorithms(monkeypatch):
         "pruning": Choice(("none", "cost_complexity")),
         "fast": Boolean(),
     }
-    common = {"family": SimpleNamespace(without={}), "clash": lambda params: None}
+    common = {
+        "family": SimpleNamespace(without={}),
+        "clash": lambda params: None,
+        "aliases": {},
+        "stored": lambda name, values: (name, values),
+    }
     table = {"bend": SimpleNamespace(**common, parameters=bend), "stump": SimpleNamespace(**common, parameters={})}
     monkeypatch.setattr(config.keys, "algorithm_table", lambda: table)
 

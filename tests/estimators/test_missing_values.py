@@ -373,7 +373,7 @@ def test_the_estimator_and_the_data_set_fill_numbers_alike(tmp_path):
 def test_a_missing_value_is_refused_by_column():
     frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "protime": [1.0, np.nan, 2.0, np.nan]})
     y = [0, 1, 0, 1]
-    message = "column 'protime' has 2 missing values (NaN), which ObliqueTreeClassifier does not take; set missing to"
+    message = "column 'protime' has 2 missing values (NaN), which HHCARTClassifier does not take; set missing to"
     with pytest.raises(ConfigError, match=re.escape(message)) as caught:
         make("hhcart_a").fit(frame, y)
     assert "\n" not in str(caught.value)

@@ -20,7 +20,7 @@ from oblique_cli.fourier.spectrum import CoefficientMatrix, Spectrum, TooLarge, 
 from oblique_cli.fourier.summary import interactions, largest
 from oblique_cli.fourier.tcfs import ClassShares, tree_from_spectrum
 
-EVERYTHING = C45(pruning="none", min_cases=1)
+EVERYTHING = C45(pruning="none", min_samples_leaf=1)
 
 
 def random_tree(seed, cardinalities=None, classes=2, rows=60):
@@ -170,7 +170,7 @@ def test_the_inverse_transform_is_the_tree_on_a_sample_of_a_large_domain(seed):
     rng = np.random.default_rng(seed)
     domain = Domain(rng.integers(2, 6, size=180))
     X = rng.integers(0, domain.lambdas, size=(150, 180))
-    tree = C45(min_cases=3, max_depth=6, pruning="none").grow(X, rng.integers(0, 2, 150), 2, domain)
+    tree = C45(min_samples_leaf=3, max_depth=6, pruning="none").grow(X, rng.integers(0, 2, 150), 2, domain)
     spectrum = spectrum_of(tree, indicators(tree))
     points = rng.integers(0, domain.lambdas, size=(500, 180))
     np.testing.assert_allclose(spectrum.evaluate(points), indicators(tree)[tree.apply(points)], atol=1e-9)

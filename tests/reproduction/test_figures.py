@@ -8,7 +8,7 @@ import pytest
 from oblique_cli import data
 from oblique_cli.data.synthetic import SEED, draw
 from oblique_cli.drawing import canvas
-from oblique_cli.drawing.diagram import drawing, positions
+from oblique_cli.drawing.diagram import drawing, positions, sketch_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.reproduction.figures import examples, orthogonal, segments, tuning
 from oblique_cli.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
@@ -196,7 +196,7 @@ def test_pathfinder_is_drawn_with_the_grids_of_its_study():
 def test_leaves_stand_in_order_and_parents_between_their_children():
     dataset = data.load("five_clouds")
     tree = full_tree("gdt", dataset)
-    across = positions(tree)
+    across = positions(sketch_of(tree, dataset.feature_names, dataset.classes).children)
     assert sorted(across[tree.is_leaf]) == list(range(tree.n_leaves))
     for node in np.flatnonzero(~tree.is_leaf):
         left, right = across[tree.left[node]], across[tree.right[node]]

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
+from oblique_cli.constraints import Choice, Constraint, Integer
 from oblique_cli.errors import ConfigError
 
 Array = NDArray[np.float64]
@@ -60,15 +64,21 @@ class Column:
         return [f"<= {ends[0]}", *between, f"> {ends[-1]}"]
 
 
-@dataclass(frozen=True)
-class Discretizer:
-    """What columns of numbers become.
+@dataclass(repr=False, eq=False)  # the text is scikit-learn's, and parameter objects are equal only to themselves
+class Discretizer(BaseEstimator):
+    """What columns of numbers become, as an object with scikit-learn's parameters.
 
     method      for columns that are not levels: "mdl" cuts by class entropy as long as it pays, "quantile" into bins
                 of equally many training rows, "none" refuses them
     n_bins      bins of "quantile"; fewer where values repeat
     max_levels  a column of at most this many different whole numbers is taken as it is, each number a level
     """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "method": Choice(METHODS),
+        "n_bins": Integer(2),
+        "max_levels": Integer(1),
+    }
 
     method: str = "mdl"
     n_bins: int = 4
@@ -153,7 +163,8 @@ def _accepted(table: Array) -> int | None:
 
 def _entropy(counts: Array) -> Array:
     shares = counts / counts.sum(axis=1, keepdims=True)
-    return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    bits: Array = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    return bits
 
 
 def _halfway(distinct: Array, gaps: Ints) -> Array:

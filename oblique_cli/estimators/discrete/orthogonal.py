@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.c45.domain import Array, Ints
+from oblique_cli.c45.growing import C45
 from oblique_cli.c45.structure import DiscreteTree
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
-from oblique_cli.estimators.discrete.c45 import BAG, COLUMNS, TREE, C45BaggingClassifier
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.discrete.base import (
+    BAG,
+    MISSING,
+    BaggedTreesClassifier,
+    SeveralDiscreteTrees,
+    SingleDiscreteTree,
+)
+from oblique_cli.estimators.discrete.discretizing import Discretizer
+from oblique_cli.estimators.parts import WithParts
 from oblique_cli.fourier.extraction import spectrum_of
 from oblique_cli.fourier.principal import Components, gram_of_trees, principal_components
 from oblique_cli.fourier.spectrum import CoefficientMatrix, Spectrum, combination
 from oblique_cli.fourier.tcfs import ClassShares, tree_from_spectrum
+
+Part = TypeVar("Part", C45, Discretizer)
 
 SPECTRA: Mapping[str, Constraint] = {
     "energy": Real(0.0, 1.0, open_low=True),
@@ -26,13 +38,52 @@ SPECTRA: Mapping[str, Constraint] = {
 }
 
 
-class FourierTreesClassifier(C45BaggingClassifier):
+def _default(made_of: Callable[[], Any]) -> Callable[[Any], Any]:
+    """Return what a part's parameter stands for: a new object where it is None."""
+    return lambda given: made_of() if given is None else None
+
+
+class FourierTreesClassifier(WithParts, BaggedTreesClassifier):
     """What the three share: bagged C4.5-style trees and their truncated spectra."""
 
+    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"tree": _default(C45), "discretizer": _default(Discretizer)}
+    # Configurations are flat: parameter -> the part that it belongs to, and its name there.
+    flat: ClassVar[Mapping[str, tuple[type[C45] | type[Discretizer], str, str]]] = {
+        "criterion": (C45, "tree", "criterion"),
+        "min_samples_leaf": (C45, "tree", "min_samples_leaf"),
+        "max_depth": (C45, "tree", "max_depth"),
+        "pruning": (C45, "tree", "pruning"),
+        "confidence": (C45, "tree", "confidence"),
+        "subtree_raising": (C45, "tree", "subtree_raising"),
+        "discretization": (Discretizer, "discretizer", "method"),
+        "n_bins": (Discretizer, "discretizer", "n_bins"),
+        "max_levels": (Discretizer, "discretizer", "max_levels"),
+    }
+
+    tree: C45 | None
+    discretizer: Discretizer | None
     energy: float
     max_order: int | None
     tcfs_depth: int | None
     min_confidence: float
+
+    def _learner(self) -> C45:
+        return self._checked_part("tree", C45)
+
+    def _discretizer(self) -> Discretizer:
+        return self._checked_part("discretizer", Discretizer)
+
+    def _checked_part(self, name: str, kind: type[Part]) -> Part:
+        part = getattr(self, name)
+        part = kind() if part is None else part
+        if not isinstance(part, kind):
+            raise ConfigError(f"{name} of {type(self).__name__} must be a {kind.__name__} or None. Got {part!r}.")
+        check(part.get_params(), kind.constraints, f"the {name} of {type(self).__name__}")
+        return part
+
+    def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
+        # These trees are functions over the whole domain, and know no training rows.
+        return tree.measures, tree.values
 
     def _spectra(self, trees: list[DiscreteTree]) -> list[Spectrum]:
         """The spectra of trees, truncated; sets `energy_kept_`, their mean share of the energy that is left."""
@@ -58,7 +109,7 @@ class FourierTreesClassifier(C45BaggingClassifier):
 class _Rebuilt(FourierTreesClassifier):
     """Parameters of reconstructed and aggregated trees."""
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {**SPECTRA, **BAG, **TREE, **COLUMNS}
+    constraints: ClassVar[Mapping[str, Constraint]] = {**SPECTRA, **BAG, **MISSING}
 
     def __init__(
         self,
@@ -66,17 +117,10 @@ class _Rebuilt(FourierTreesClassifier):
         max_order: int | None = None,
         tcfs_depth: int | None = None,
         min_confidence: float = 1.0,
-        n_trees: int = 40,
+        n_estimators: int = 40,
         bag_fraction: float = 1.0,
-        criterion: str = "gain_ratio",
-        min_cases: float = 2.0,
-        max_depth: int | None = None,
-        pruning: str = "pessimistic",
-        confidence: float = 0.25,
-        subtree_raising: bool = True,
-        discretization: str = "mdl",
-        n_bins: int = 4,
-        max_levels: int = 10,
+        tree: C45 | None = None,
+        discretizer: Discretizer | None = None,
         missing: str = "error",
         random_state: Any = None,
     ) -> None:
@@ -84,22 +128,15 @@ class _Rebuilt(FourierTreesClassifier):
         self.max_order = max_order
         self.tcfs_depth = tcfs_depth
         self.min_confidence = min_confidence
-        self.n_trees = n_trees
+        self.n_estimators = n_estimators
         self.bag_fraction = bag_fraction
-        self.criterion = criterion
-        self.min_cases = min_cases
-        self.max_depth = max_depth
-        self.pruning = pruning
-        self.confidence = confidence
-        self.subtree_raising = subtree_raising
-        self.discretization = discretization
-        self.n_bins = n_bins
-        self.max_levels = max_levels
+        self.tree = tree
+        self.discretizer = discretizer
         self.missing = missing
         self.random_state = random_state
 
 
-class ReconstructedFourierTreeClassifier(_Rebuilt):
+class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, _Rebuilt):
     """RFT: each bagged tree goes to the Fourier domain, loses its smallest coefficients, and comes back as a tree.
 
     Kargupta et al. (2006), sections 5 and 7. The trees that come back vote.
@@ -115,8 +152,13 @@ class ReconstructedFourierTreeClassifier(_Rebuilt):
         coefficient was kept; then the tree has the labels of its source on every point.
     min_confidence : float in (0.5, 1], default 1
         A schema with at least this share of one class is a leaf.
-    n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, missing, random_state
+    tree : C45 or None, default None
+        How the bagged trees are grown and pruned (`oblique_cli.C45`), with parameters ``tree__max_depth`` and so on;
+        None is C45().
+    discretizer : Discretizer or None, default None
+        How columns of numbers become codes (`oblique_cli.Discretizer`), with parameters ``discretizer__method`` and so
+        on; None is Discretizer(). Both parts are flat in configurations and in `make`, as in `C45BaggingClassifier`.
+    n_estimators, bag_fraction, missing, random_state
         As in `C45BaggingClassifier`.
 
     Attributes
@@ -157,7 +199,7 @@ class ReconstructedFourierTreeClassifier(_Rebuilt):
         }
 
 
-class AggregatedFourierTreeClassifier(_Rebuilt):
+class AggregatedFourierTreeClassifier(SingleDiscreteTree, _Rebuilt):
     """AFT: the truncated spectra of bagged trees are averaged, and one tree is made of the mean.
 
     Kargupta et al. (2006), sections 4.3, 5 and 7.
@@ -168,9 +210,8 @@ class AggregatedFourierTreeClassifier(_Rebuilt):
         As in `ReconstructedFourierTreeClassifier`.
     tcfs_depth : int or None, default None
         Longest path of the tree; None for the depth of the deepest bagged tree.
-    n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, missing, random_state
-        As in `C45BaggingClassifier`.
+    n_estimators, bag_fraction, tree, discretizer, missing, random_state
+        As in `ReconstructedFourierTreeClassifier`.
 
     Attributes
     ----------
@@ -203,7 +244,7 @@ class AggregatedFourierTreeClassifier(_Rebuilt):
         return {**super().extra_measures(X, y), **sizes}
 
 
-class OrthogonalTreesClassifier(FourierTreesClassifier):
+class OrthogonalTreesClassifier(SeveralDiscreteTrees, FourierTreesClassifier):
     """ODT: principal components of an ensemble in the Fourier domain, each made a tree (section 6).
 
     The coefficients of m bagged trees are the columns of a matrix W. An eigenvector v of W*W makes a function
@@ -233,9 +274,8 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         As in `ReconstructedFourierTreeClassifier`.
     tcfs_depth : int or None, default None
         Longest path of a tree; None for the depth of the deepest bagged tree.
-    n_trees, bag_fraction, criterion, min_cases, max_depth, pruning, confidence, subtree_raising, discretization,
-    n_bins, max_levels, missing, random_state
-        As in `C45BaggingClassifier`.
+    n_estimators, bag_fraction, tree, discretizer, missing, random_state
+        As in `ReconstructedFourierTreeClassifier`.
 
     Attributes
     ----------
@@ -256,8 +296,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         "paper_protocol": Boolean(),
         **SPECTRA,
         **BAG,
-        **TREE,
-        **COLUMNS,
+        **MISSING,
     }
 
     def __init__(
@@ -272,17 +311,10 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         max_order: int | None = None,
         tcfs_depth: int | None = None,
         min_confidence: float = 1.0,
-        n_trees: int = 40,
+        n_estimators: int = 40,
         bag_fraction: float = 1.0,
-        criterion: str = "gain_ratio",
-        min_cases: float = 2.0,
-        max_depth: int | None = None,
-        pruning: str = "pessimistic",
-        confidence: float = 0.25,
-        subtree_raising: bool = True,
-        discretization: str = "mdl",
-        n_bins: int = 4,
-        max_levels: int = 10,
+        tree: C45 | None = None,
+        discretizer: Discretizer | None = None,
         missing: str = "error",
         random_state: Any = None,
     ) -> None:
@@ -296,17 +328,10 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         self.max_order = max_order
         self.tcfs_depth = tcfs_depth
         self.min_confidence = min_confidence
-        self.n_trees = n_trees
+        self.n_estimators = n_estimators
         self.bag_fraction = bag_fraction
-        self.criterion = criterion
-        self.min_cases = min_cases
-        self.max_depth = max_depth
-        self.pruning = pruning
-        self.confidence = confidence
-        self.subtree_raising = subtree_raising
-        self.discretization = discretization
-        self.n_bins = n_bins
-        self.max_levels = max_levels
+        self.tree = tree
+        self.discretizer = discretizer
         self.missing = missing
         self.random_state = random_state
 
@@ -317,7 +342,7 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         self.components_ = principal_components(self._gram(matrix, spectra))
         k = min(self.n_components or self.components_.enough(self.variance), len(self.components_.variances))
         if k == 0:  # every tree says the first class everywhere, or the trees do not differ and `center` is set
-            self.components_ = Components(np.zeros(1), np.full((self.n_trees, 1), self.n_trees**-0.5))
+            self.components_ = Components(np.zeros(1), np.full((self.n_estimators, 1), self.n_estimators**-0.5))
             k = 1
         factors = self.components_.factors[:, :k]
         self.component_spectra_ = matrix.combine(factors)
@@ -333,6 +358,11 @@ class OrthogonalTreesClassifier(FourierTreesClassifier):
         fitted = self.weights == "least_squares"
         self.weights_ = self._fitted_weights(codes, classes) if fitted else self._equal(factors)
         self._sizes(self.trees_)
+
+    def _decreases(self) -> Array:
+        # The functions are orthogonal, so the variance of their weighted sum is the sum of weighted variances.
+        own = np.stack([self._decreases_of(tree) for tree in self.trees_])
+        return np.asarray(self.weights_**2 @ own)[None]
 
     def _gram(self, matrix: CoefficientMatrix, spectra: list[Spectrum]) -> Array:
         if self._is_whole:

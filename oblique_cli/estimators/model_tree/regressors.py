@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.tree import export_text as tree_text
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.drawing.diagram import Sketch, drawn, wrapped, yes_or_no
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.fitted import Names, SingleTree
+from oblique_cli.estimators.rows import checked, refuse_times
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
-from oblique_cli.model_tree.structure import ModelTree, export_text
+from oblique_cli.model_tree.structure import ModelTree, export_text, node_texts
 from oblique_cli.model_tree.turning_points import turning_points
+from oblique_cli.nodes import parents_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
 
@@ -42,11 +50,17 @@ DISCRETE = ("auto", "all", "none")
 LARGEST = 1e140  # sums of squares of larger numbers overflow
 
 
-class ModelTreeRegressor(RegressorMixin, BaseEstimator, ABC):
+class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = STOPPING
     needs_pruning_rows: ClassVar[bool] = False
+    tree_: ModelTree
+    # Parameters that the constructor of every subclass sets.
+    min_node_percent: float
+    min_child_percent: float | None
+    min_improvement_percent: float
+    max_depth: int | None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.
@@ -55,7 +69,7 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator, ABC):
         coefficients a model goes through all of them, with the smallest coefficients that do.
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets = validate_data(
+        rows, targets = checked(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
         )
         targets = np.asarray(targets, dtype=np.float64)
@@ -78,18 +92,49 @@ class ModelTreeRegressor(RegressorMixin, BaseEstimator, ABC):
     def predict(self, X: ArrayLike) -> Array:
         """Return the value of the linear model in each row's leaf. X : (n, p); returns (n,)."""
         check_is_fitted(self)
-        return self.tree_.predict(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return self.tree_.predict(checked(self, X, dtype=np.float64, order="C", reset=False))
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
         check_is_fitted(self)
-        return self.tree_.apply(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        return self.tree_.apply(checked(self, X, dtype=np.float64, order="C", reset=False))
 
-    def export_text(self, feature_names: Any = None, target: str = "y", precision: int = 3) -> str:
-        """Return the rules of the tree with the equation of every leaf. feature_names : x1, x2, ... without them."""
+    def export_text(  # type: ignore[override]
+        self, feature_names: Names = None, target: str = "y", precision: int = 3
+    ) -> str:
+        """Return the rules of the tree with the equation of every leaf.
+
+        feature_names : (p,) names; without them those of the columns in `fit`, else x1, x2, ...
+        target : name of what is predicted; precision : significant digits
+        """
         check_is_fitted(self)
-        names = feature_names or [f"x{j + 1}" for j in range(self.n_features_in_)]
-        return export_text(self.tree_, names, target, precision)
+        return self._text_of(self.tree_, self._feature_names(feature_names), [target], precision)
+
+    def plot(  # type: ignore[override]
+        self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = ""
+    ) -> Figure:
+        """Return the tree as a matplotlib figure, the equation of a leaf in it. Parameters are those of `export_text`.
+
+        ConfigError for more than 64 leaves, or without matplotlib.
+        """
+        check_is_fitted(self)
+        sketch = self._sketch_of(self.tree_, self._feature_names(feature_names), [target], precision)
+        return drawn(sketch, title)[0]
+
+    def _decreases(self) -> Array:
+        # Cuts alone: what features do within the linear models of the leaves is in the coefficients.
+        tree = self.tree_
+        inner = np.flatnonzero(~tree.is_leaf)
+        gains = np.maximum(tree.rss[inner] - tree.rss[tree.left[inner]] - tree.rss[tree.right[inner]], 0.0)
+        found = np.bincount(tree.feature[inner], weights=gains, minlength=self.n_features_in_)
+        return found.astype(np.float64)[None]
+
+    def _text_of(self, tree: ModelTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return export_text(tree, features, classes[0], precision)
+
+    def _sketch_of(self, tree: ModelTree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
+        texts = [wrapped(text) for text in node_texts(tree, features, classes[0], precision)]
+        return Sketch(tree.parents, texts, yes_or_no(tree.left), np.where(tree.is_leaf, 0, -1).tolist())
 
     def _settings(self, n: int) -> Settings:
         shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
@@ -317,6 +362,41 @@ class CARTRegressor(DecisionTreeRegressor):
         "max_leaf_nodes": Optional(Integer(2)),
         "ccp_alpha": Real(0.0),
     }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
+        """Grow the tree, as scikit-learn does. X : (n, p) numbers; y : (n,) numbers; sample_weight : (n,) or None."""
+        refuse_times(X, type(self).__name__)
+        super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
+        return self
+
+    def export_text(self, feature_names: Names = None, target: str = "y", precision: int = 3) -> str:
+        """Return the rules of the tree as scikit-learn writes them.
+
+        feature_names : (p,) names, or None; target : not shown; precision : digits behind the point
+        """
+        check_is_fitted(self)
+        names = None if feature_names is None else list(feature_names)
+        text: str = tree_text(self, feature_names=names, decimals=precision, max_depth=int(self.get_depth()) + 1)
+        return text
+
+    def plot(self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = "") -> Figure:
+        """Return the tree as a matplotlib figure. Parameters are those of the other regression trees' `export_text`.
+
+        ConfigError for more than 64 leaves, or without matplotlib.
+        """
+        check_is_fitted(self)
+        own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
+        names = own if feature_names is None else feature_names
+        tree = self.tree_
+        left, right = tree.children_left, tree.children_right
+        texts = [
+            f"{target} = {tree.value[node].item():.{precision}g}"
+            if left[node] < 0
+            else f"{names[tree.feature[node]]} <= {tree.threshold[node]:.{precision}g}"
+            for node in range(len(left))
+        ]
+        sketch = Sketch(parents_of(left, right), texts, yes_or_no(left), np.where(left < 0, 0, -1).tolist())
+        return drawn(sketch, title)[0]
 
     @property
     def n_leaves_(self) -> int:

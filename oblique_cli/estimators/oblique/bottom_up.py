@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli import seeds
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
@@ -23,6 +23,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.missing_values import refuse_missing
 from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
+from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
@@ -118,10 +119,10 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
 
     There is no `sample_weight`: mixtures as scikit-learn fits them know none.
 
-    Stochasticity
-    -------------
-    One integer is drawn from `random_state`. The start of each mixture, the divisions that score K and the order in
-    which the support vector machine visits rows have a stream each, named after class and K.
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`. The start of each mixture, the divisions that score K and
+    the order in which the support vector machine visits rows have a stream each, named after class and K.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -178,7 +179,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         raises NotConverged, which names class and K, if a mixture does not settle
         """
         self._check_parameters()
-        rows, labels = validate_data(self, X, y, ensure_min_samples=1, **ROWS)
+        rows, labels = checked(self, X, y, ensure_min_samples=1, **ROWS)
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
@@ -202,7 +203,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
         skeleton = _Skeleton(X, codes, leaves, merge_order(X, leaves, labels, self.merging), seed)
-        self._keep(self._split(skeleton, self.cost))
+        self._keep(self._split(skeleton, self.cost), X)
         self._skeleton = skeleton if self.splitter == "svm" else None
         self._trees = {float(self.cost): self.tree_}
 
@@ -240,7 +241,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         )
 
     def _rows(self, X: ArrayLike) -> Array:
-        rows = validate_data(self, X, reset=False, **ROWS)
+        rows: Array = checked(self, X, reset=False, **ROWS)
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         return rows
 
@@ -274,6 +275,112 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         message = inverted_range(owner, self.min_components, self.max_components)
         if message:
             raise ConfigError(message)
+
+
+class HHBUTClassifier(BottomUpTreeClassifier):
+    """HHBUT: a bottom-up tree whose hyperplanes are those of HHCART(A) (thesis 6.3 and 6.5, algorithm 10).
+
+    Parameters
+    ----------
+    components, min_components, max_components, component_folds, standardize, covariance_regularization, n_init,
+    max_steps, merging, hybrid, criterion, tau, sign, ties, random_state
+        As in `BottomUpTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_, n_clusters_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
+        As in `BottomUpTreeClassifier`.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, **HHCART_OPTIONS}
+
+    def __init__(
+        self,
+        *,
+        components: str = "bic",
+        min_components: int = 1,
+        max_components: int | None = None,
+        component_folds: int = 10,
+        standardize: bool = True,
+        covariance_regularization: float = 0.01,
+        n_init: int = 1,
+        max_steps: int = 1000,
+        merging: str = "centroid",
+        hybrid: bool = False,
+        criterion: str = "twoing",
+        tau: float = 0.05,
+        sign: str = "negative",
+        ties: str = "tolerant",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            "hhcart",
+            components=components,
+            min_components=min_components,
+            max_components=max_components,
+            component_folds=component_folds,
+            standardize=standardize,
+            covariance_regularization=covariance_regularization,
+            n_init=n_init,
+            max_steps=max_steps,
+            merging=merging,
+            hybrid=hybrid,
+            criterion=criterion,
+            tau=tau,
+            sign=sign,
+            ties=ties,
+            random_state=random_state,
+        )
+
+
+class BUTIFSVMClassifier(BottomUpTreeClassifier):
+    """BUTIF-SVM: a bottom-up tree whose hyperplanes are linear support vector machines (Barros et al. 2014; thesis 6).
+
+    Parameters
+    ----------
+    components, min_components, max_components, component_folds, standardize, covariance_regularization, n_init,
+    max_steps, merging, hybrid, cost, random_state
+        As in `BottomUpTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_, n_clusters_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
+        As in `BottomUpTreeClassifier`.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, **SVM_OPTIONS}
+
+    def __init__(
+        self,
+        *,
+        components: str = "bic",
+        min_components: int = 1,
+        max_components: int | None = None,
+        component_folds: int = 10,
+        standardize: bool = True,
+        covariance_regularization: float = 0.01,
+        n_init: int = 1,
+        max_steps: int = 1000,
+        merging: str = "centroid",
+        hybrid: bool = False,
+        cost: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            "svm",
+            components=components,
+            min_components=min_components,
+            max_components=max_components,
+            component_folds=component_folds,
+            standardize=standardize,
+            covariance_regularization=covariance_regularization,
+            n_init=n_init,
+            max_steps=max_steps,
+            merging=merging,
+            hybrid=hybrid,
+            cost=cost,
+            random_state=random_state,
+        )
 
 
 def inverted_range(owner: str, min_components: int, max_components: int | None) -> str | None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli import seeds
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.missing_values import medians, refuse_missing
+from oblique_cli.estimators.parts import WithParts
+from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
@@ -41,7 +43,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "max_misrate": Real(0.0, 1.0, open_high=True),
     "misrate_of": Choice(("node", "parent")),
     "max_depth": Optional(Integer(0)),
-    "min_leaf": Real(0.0, open_low=True),
+    "min_samples_leaf": Real(0.0, open_low=True),
     "min_weight_fraction_leaf": Real(0.0, 0.5),
     "class_weight": Optional(ClassWeight()),
     "ties": Choice(("tolerant", "strict")),
@@ -54,14 +56,20 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
 }
 
 
-class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
+def _named_proposer(given: Any) -> Proposer | None:
+    """Return a new proposer of a registered name."""
+    return PROPOSERS[given]() if isinstance(given, str) and given in PROPOSERS else None
+
+
+class ObliqueTreeClassifier(TreePredictor, WithParts):
     """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
 
     Parameters
     ----------
     proposer : str or Proposer, default "hhcart_a"
         The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt", ...) or an
-        instance, whose parameters are then reachable as ``proposer__tau`` and so on.
+        instance. Its parameters are ``proposer__tau`` and so on, with a name too: setting one makes an instance of it.
+        Of each heuristic there is a class with all parameters flat, such as `HHCARTClassifier`.
     criterion : {"gini", "entropy", "twoing", "max_minority", "sum_minority"}, default "twoing"
         Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
     min_parent : float, default 2
@@ -74,16 +82,17 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry (2012) print come
         out so (docs/reproduction.md), though their text defines the other.
     max_depth : int or None, default None
-    min_leaf : float, default 1
-        Least weight of a child, in the unit of `min_parent`.
+    min_samples_leaf : float, default 1
+        Least weight of a child, in the unit of `min_parent`: rows, where they weigh the same. `min_leaf` in results.
     min_weight_fraction_leaf : float in [0, 0.5], default 0
-        Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike `min_leaf` it
-        does not depend on the smallest weight, so it is the one to use with very unequal class weights.
+        Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike
+        `min_samples_leaf` it does not depend on the smallest weight, so it is the one to use with very unequal class
+        weights.
     class_weight : None, "balanced" or dict, default None
         Weights of classes, as in scikit-learn: they multiply `sample_weight` in growth and in pruning. "balanced" gives
         a class of n_k among n rows n / (C n_k); a dict maps labels to weights, those it does not name weigh 1. The
-        lightest row is then the unit of `min_parent` and `min_leaf`: with weights 1 and 5 a node of two heavy rows
-        weighs 10. Shares of `predict_proba` are shares of the weight.
+        lightest row is then the unit of `min_parent` and `min_samples_leaf`: with weights 1 and 5 a node of two heavy
+        rows weighs 10. Shares of `predict_proba` are shares of the weight.
     ties : {"tolerant", "strict"}, default "tolerant"
         "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
         is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
@@ -129,15 +138,17 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     n_features_in_ : int
     n_leaves_, n_nodes_, depth_ : int
 
-    Stochasticity
-    -------------
-    One integer is drawn from `random_state`. It seeds the generator that draws the pruning rows (if they are not given)
-    and the folds of "cv", and it names the seed of each tree (that of "oc1" is the generator's next number). Most
-    heuristics draw nothing. One that does, such as "sadt", has a stream at every node, named after the tree's seed and
-    the turns from the root, so that what a node draws does not depend on which other nodes are split.
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`. It seeds the generator that draws the pruning rows (if they
+    are not given) and the folds of "cv", and it names the seed of each tree (that of "oc1" is the generator's next
+    number). Most heuristics draw nothing. One that does, such as "sadt", has a stream at every node, named after the
+    tree's seed and the turns from the root, so that what a node draws does not depend on which other nodes are split.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = TREE_CONSTRAINTS
+    aliases: ClassVar[Aliases] = {"min_samples_leaf": Alias("min_leaf")}
+    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"proposer": _named_proposer}
 
     def __init__(
         self,
@@ -148,7 +159,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         max_misrate: float = 0.0,
         misrate_of: str = "node",
         max_depth: int | None = None,
-        min_leaf: float = 1,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
@@ -169,7 +180,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         self.max_misrate = max_misrate
         self.misrate_of = misrate_of
         self.max_depth = max_depth
-        self.min_leaf = min_leaf
+        self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.ties = ties
@@ -219,7 +230,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             rows = self._filled(rows)
         training = _Training(rows, codes, weights)
         growing, kept = training.part(grow_on), training.part(prune_on)
-        self._keep(self._prune(self._grow(growing, proposer, draws), growing, kept, proposer, draws))
+        pruned = self._prune(self._grow(growing, proposer, draws), growing, kept, proposer, draws)
+        self._keep(pruned, growing.X)
         return self
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
@@ -267,12 +279,12 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_: dict[int, tuple[Any, ...]] = {}
         if not columns:
-            rows, labels = validate_data(
+            rows, labels = checked(
                 self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"
             )
             self._check_missing(rows)
             return rows, labels
-        validate_data(self, X, skip_check_array=True)  # number and names of the columns
+        checked(self, X, skip_check_array=True)  # number and names of the columns
         self.levels_ = learned(X, columns, self.max_levels, owner)
         rows = self._coded(X)
         labels = _check_y(y, estimator=self)
@@ -282,9 +294,9 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
     def _rows(self, X: ArrayLike) -> Array:
         """Checked rows to predict, levels as codes."""
         if self.levels_:
-            validate_data(self, X, skip_check_array=True, reset=False)
+            checked(self, X, skip_check_array=True, reset=False)
             return self._filled(self._coded(X))
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
         self._check_missing(rows)
         return self._filled(rows)
 
@@ -327,7 +339,8 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             of_class = compute_sample_weight(self.class_weight, labels)
         except ValueError as error:  # it names classes that y does not have
             raise ConfigError(f"class_weight of {type(self).__name__} does not fit y: {error}.") from error
-        return of_class if weights is None else weights * of_class
+        product: Array = of_class if weights is None else weights * of_class
+        return product
 
     def _level_counts(self) -> Sequence[int] | None:
         if not self.levels_:
@@ -387,7 +400,7 @@ class ObliqueTreeClassifier(TreePredictor, BaseEstimator):
             weights=training.weights,
             criterion=self.criterion,
             stopping=Stopping(self.min_parent, self.max_misrate if of_node else 0.0, self.max_depth),
-            min_leaf=max(self.min_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
+            min_leaf=max(self.min_samples_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
             seed=draws.tree_seed(proposer, number),

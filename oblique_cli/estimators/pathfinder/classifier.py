@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Constraint, Integer, Real, check
+from oblique_cli.drawing.diagram import Sketch, wrapped, yes_or_no
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.fitted import LogProbabilities, SingleTree
+from oblique_cli.estimators.rows import checked
+from oblique_cli.nodes import spread_decreases
 from oblique_cli.pathfinder.clusters import CellGrid
-from oblique_cli.pathfinder.growing import RegionTree, export_text, grow
+from oblique_cli.pathfinder.growing import RegionTree, export_text, grow, node_texts
 
 Array = NDArray[np.float64]
 
@@ -35,7 +39,7 @@ class GridSize(Constraint):
         return {"anyOf": [Integer(SMALLEST_GRID, LARGEST_GRID).schema(), {"const": "auto"}]}
 
 
-class PathfinderClassifier(ClassifierMixin, BaseEstimator):
+class PathfinderClassifier(LogProbabilities, SingleTree, ClassifierMixin, BaseEstimator):
     """A tree whose splits are pieces of lines around clusters, with the option to reject (Amalaman 2015, chapter 3).
 
     At a node, every plane of two features gets a grid over the node's rows, and every ordered pair of classes is
@@ -82,6 +86,8 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
     }
     needs_pruning_rows: ClassVar[bool] = False
 
+    tree_: RegionTree
+
     def __init__(
         self,
         grid_size: int | str = 16,
@@ -111,7 +117,7 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
         check(self.get_params(deep=False), self.constraints, owner)
         if message := self.clash(owner):
             raise ConfigError(message)
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = np.ascontiguousarray(inverse, dtype=np.int32)
@@ -141,17 +147,22 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
     def predict_with_reject(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the class of each row's leaf, and whether the row is rejected. X : (n, p); returns (n,), (n,) bool."""
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
         leaves, rejected = self.tree_.apply(self._normalized(rows))
         return self.classes_.take(self._labels(self.tree_)[leaves]), rejected
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the class shares of each row's leaf. X : (n, p); returns (n, C), columns in the order of classes_."""
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        leaves, _ = self.tree_.apply(self._normalized(rows))
+        leaves = self.apply(X)
         counts = np.array([node.counts for node in self.tree_.nodes], dtype=np.float64)[leaves]
-        return counts / counts.sum(axis=1, keepdims=True)
+        shares: Array = counts / counts.sum(axis=1, keepdims=True)
+        return shares
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf of each row as a node number of tree_, rejected or not. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        return self.tree_.apply(self._normalized(rows))[0]
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return what the reject option does to rows X (n, p) of classes y (n,), in percent.
@@ -170,11 +181,24 @@ class PathfinderClassifier(ClassifierMixin, BaseEstimator):
             "accepted_accuracy_percent": 100.0 - (100.0 * int(wrong.sum()) / accepted if accepted else 0.0),
         }
 
-    def export_text(self, feature_names: Any = None, class_names: Any = None) -> str:
-        """Return the rules of the tree. feature_names : else x1, x2, ...; class_names : else those of classes_."""
-        check_is_fitted(self)
-        features = feature_names or [f"x{j + 1}" for j in range(self.n_features_in_)]
-        return export_text(self.tree_, features, class_names or [str(label) for label in self.classes_])
+    def _decreases(self) -> Array:
+        # A split is a line of pieces in the plane of two features, in units of their ranges: either has half a share.
+        counts = np.array([node.counts for node in self.tree_.nodes], dtype=np.float64)
+        totals = counts.sum(axis=1)
+        gains = spread_decreases(self.tree_.parents, totals / totals[0], counts / totals[:, None])
+        out = np.zeros((1, self.n_features_in_))
+        for node, gain in zip(self.tree_.nodes, gains.tolist(), strict=True):
+            if node.split is not None:
+                out[0, [node.split.x, node.split.y]] += gain / 2
+        return out
+
+    def _text_of(self, tree: RegionTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return export_text(tree, features, classes)
+
+    def _sketch_of(self, tree: RegionTree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
+        texts = [wrapped(text) for text in node_texts(tree, features, classes)]
+        shades = [node.label if node.split is None else -1 for node in tree.nodes]
+        return Sketch(tree.parents, texts, yes_or_no(tree.left), shades)
 
     def _grown(self, U: Array, codes: NDArray[np.int32], size: int) -> RegionTree:
         grid = CellGrid(size, self.alpha / 100, self.theta / 100)

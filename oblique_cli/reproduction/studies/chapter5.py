@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from statistics import fmean, stdev
 
@@ -16,7 +16,7 @@ THESIS = "wickramarachchi2015"
 SINGLE_REPETITIONS = "5.4"
 SINGLE_FOLDS = ("5.5", "5.6", "5.7", "5.8")
 
-MEASURES = {
+MEASURES: dict[str, Callable[[Row], float]] = {
     "accuracy_percent": lambda row: 100 * row.n_correct / row.n_test,
     "n_leaves": lambda row: float(row.n_leaves),
     "epsilon": lambda row: float(row.chosen["epsilon"]),

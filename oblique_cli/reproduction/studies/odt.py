@@ -321,7 +321,7 @@ class _Ours:
             return None
         if (number.method, number.metric) == ("C4.5", "rmse"):
             return self._of_folds(dataset)
-        values = {
+        values: dict[str, Callable[[Row], float]] = {
             "error_percent": lambda run: error_of(run),
             "accuracy_percent": lambda run: 100.0 - error_of(run),
             "n_nodes": lambda run: float(run.n_nodes),

@@ -21,7 +21,7 @@ from oblique_cli import published, seeds
 from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.hierarchy.taxonomy import HCEditClassifier
+from oblique_cli.estimators.hierarchy.editing import HCEditClassifier
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.hierarchy import measures
 from oblique_cli.hierarchy.avalanche import avalanche

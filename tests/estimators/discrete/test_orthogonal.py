@@ -62,7 +62,7 @@ def small(name, **params):
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("missing", ["error", "impute"])
 def test_it_passes_the_estimator_checks(kind, missing):
-    model = kind(missing=missing) if kind is C45Classifier else kind(n_trees=4, missing=missing)
+    model = kind(missing=missing) if kind is C45Classifier else kind(n_estimators=4, missing=missing)
     results = check_estimator(model, on_fail=None, on_skip=None)
     assert len(results) > 40
     assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
@@ -160,14 +160,14 @@ def test_the_gain_ratio_is_that_of_a_count_by_hand():
     y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
     domain = Domain([8, 2])
     codes = X.astype(int)
-    assert C45("gain", min_cases=1, pruning="none").grow(codes, y, 2, domain).feature[0] == 0
+    assert C45("gain", min_samples_leaf=1, pruning="none").grow(codes, y, 2, domain).feature[0] == 0
     one_wrong = 1 - (5 * -(0.8 * math.log2(0.8) + 0.2 * math.log2(0.2))) / 8
     split = -(5 / 8 * math.log2(5 / 8) + 3 / 8 * math.log2(3 / 8))
     assert one_wrong / split > 1 / 3
     # ... but only tests that gain at least the average compete.
     assert one_wrong < (1 + one_wrong) / 2
-    assert C45(min_cases=1, pruning="none").grow(codes, y, 2, domain).feature[0] == 0
-    assert C45(min_cases=2, pruning="none").grow(codes, y, 2, domain).feature[0] == 1
+    assert C45(min_samples_leaf=1, pruning="none").grow(codes, y, 2, domain).feature[0] == 0
+    assert C45(min_samples_leaf=2, pruning="none").grow(codes, y, 2, domain).feature[0] == 1
 
 
 def test_the_tree_of_the_papers_votes_has_the_papers_error_to_four_digits():

@@ -19,15 +19,14 @@ import oblique_cli._core as _core
 from oblique_cli import config
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, NEIGHBORS, make
-from oblique_cli.estimators.hierarchy.taxonomy import (
-    AvalancheClustering,
+from oblique_cli.estimators.hierarchy.editing import (
     HCEditClassifier,
     MultiEditClassifier,
-    NearestNeighborsClassifier,
     SupervisedClusteringEditClassifier,
-    SupervisedTaxonomy,
     WilsonClassifier,
 )
+from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
+from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, SupervisedTaxonomy
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 from oblique_cli.hierarchy import editing, neighbors

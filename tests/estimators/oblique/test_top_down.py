@@ -87,7 +87,7 @@ def test_it_is_tuned_cloned_and_scored_like_any_estimator():
     assert cross_val_score(make("hhgdt"), X, y, cv=5).mean() > 0.9
     original = make("hhcart_d", tau=0.2, pruning="cv", random_state=3)
     copied = clone(original)
-    assert copied.get_params()["proposer__tau"] == 0.2
+    assert copied.get_params()["tau"] == 0.2
     assert {k: v for k, v in copied.get_params().items() if k != "proposer"} == {
         k: v for k, v in original.get_params().items() if k != "proposer"
     }

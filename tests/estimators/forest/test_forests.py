@@ -21,14 +21,9 @@ from sklearn.utils.estimator_checks import check_estimator
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST, make
-from oblique_cli.estimators.forest.classifiers import (
-    BASES,
-    REGULARIZATIONS,
-    SCALINGS,
-    HHCARTForestClassifier,
-    MPSVMForestClassifier,
-    moderate,
-)
+from oblique_cli.estimators.forest.base import moderate
+from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
+from oblique_cli.estimators.forest.mpsvm import BASES, REGULARIZATIONS, SCALINGS, MPSVMForestClassifier
 
 KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
 NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
@@ -77,7 +72,7 @@ def assert_same_nodes(state: dict[str, Any], oracle: Oracle) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
     X, y = small_set(seed, whole=seed % 2 == 1 and rule in ("none", "axis"), n_classes=2 + seed % 4)
-    model = MPSVMForestClassifier("raf", rule, n_trees=3, mtry=3, random_state=seed).fit(X, y)
+    model = MPSVMForestClassifier("raf", rule, n_estimators=3, max_features=3, random_state=seed).fit(X, y)
     seed, states = model.forest_.__getstate__()[2:]
     for t, state in enumerate(states):
         assert_same_nodes(state, Oracle(X, y, seed, t, rule=rule, mtry=3))
@@ -87,7 +82,7 @@ def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
 @pytest.mark.parametrize(("base", "mtry"), [("rof", None), ("rrof", 2)])
 def test_rotated_trees_are_those_of_the_oracle(base: str, mtry: int | None, rule: str):
     X, y = small_set(11, p=5)
-    model = MPSVMForestClassifier(base, rule, n_trees=3, mtry=mtry, random_state=1).fit(X, y)
+    model = MPSVMForestClassifier(base, rule, n_estimators=3, max_features=mtry, random_state=1).fit(X, y)
     seed, states = model.forest_.__getstate__()[2:]
     for t, state in enumerate(states):
         oracle = Oracle(X, y, seed, t, rule=rule, group_size=3, bootstrap=False, mtry=mtry or 99)
@@ -98,7 +93,7 @@ def test_weighted_rows_are_split_as_the_oracle_splits_them():
     X, y = small_set(3)
     weights = np.random.default_rng(0).uniform(0.1, 5, len(X))
     for rule in REGULARIZATIONS:
-        model = MPSVMForestClassifier("raf", rule, n_trees=2, mtry=3, minleaf=3, random_state=2)
+        model = MPSVMForestClassifier("raf", rule, n_estimators=2, max_features=3, min_samples_leaf=3, random_state=2)
         model.fit(X, y, sample_weight=weights)
         seed, states = model.forest_.__getstate__()[2:]
         for t, state in enumerate(states):
@@ -108,7 +103,7 @@ def test_weighted_rows_are_split_as_the_oracle_splits_them():
 def test_the_root_of_an_axis_tree_on_all_features_is_as_good_as_scikit_learns():
     for seed in range(8):
         X, y = small_set(seed, n=200, p=4, whole=seed % 2 == 1)
-        ours = MPSVMForestClassifier("raf", "none", n_trees=1, mtry=4, bootstrap=False).fit(X, y).tree(0)
+        ours = MPSVMForestClassifier("raf", "none", n_estimators=1, max_features=4, bootstrap=False).fit(X, y).tree(0)
         forest = RandomForestClassifier(1, max_features=None, bootstrap=False, random_state=0).fit(X, y)
         tree = forest.estimators_[0].tree_
         children = [tree.children_left[0], tree.children_right[0]]
@@ -139,7 +134,7 @@ def rotation_of(state: dict[str, Any], p: int) -> np.ndarray:
 def test_rotation_of_the_core_is_block_orthogonal_on_scaled_features_and_that_of_the_oracle(scaling: str):
     X, y = small_set(2, p=6)
     scale = {"range": np.ptp(X, axis=0), "deviation": X.std(axis=0), "none": np.ones(6)}[scaling]
-    model = MPSVMForestClassifier("rof", "none", n_trees=2, scaling=scaling, random_state=0).fit(X, y)
+    model = MPSVMForestClassifier("rof", "none", n_estimators=2, scaling=scaling, random_state=0).fit(X, y)
     seed, states = model.forest_.__getstate__()[2:]
     for t, state in enumerate(states):
         R = rotation_of(state, 6)
@@ -152,7 +147,7 @@ def test_rotation_of_the_core_is_block_orthogonal_on_scaled_features_and_that_of
 def test_units_of_features_change_no_rotated_tree(scaling: str, rule: str):
     X, y = small_set(5, p=5)
     units = np.array([1.0, 2.0**-30, 2.0**40, 8.0, 2.0**-3])  # powers of 2, so that not even rounding differs
-    model = MPSVMForestClassifier("rrof", rule, n_trees=4, scaling=scaling, random_state=0)
+    model = MPSVMForestClassifier("rrof", rule, n_estimators=4, scaling=scaling, random_state=0)
     plain, scaled = clone(model).fit(X, y), clone(model).fit(X * units, y)
     np.testing.assert_array_equal(plain.apply(X), scaled.apply(X * units))
     np.testing.assert_allclose(plain.feature_importances_, scaled.feature_importances_, rtol=1e-9)
@@ -165,7 +160,7 @@ def test_without_scaling_the_largest_unit_decides_the_components():
     scale = np.ptp(X, axis=0)
     turned = {}
     for scaling in ("none", "range"):
-        model = MPSVMForestClassifier("rof", "none", n_trees=1, scaling=scaling, random_state=0).fit(X, y)
+        model = MPSVMForestClassifier("rof", "none", n_estimators=1, scaling=scaling, random_state=0).fit(X, y)
         R = rotation_of(model.forest_.state()[0], 3) * (scale if scaling == "range" else 1.0)
         turned[scaling] = np.abs(R).max(axis=1).min()  # 1: every component is an axis
     assert turned["none"] > 0.999 and turned["range"] < 0.9
@@ -174,7 +169,7 @@ def test_without_scaling_the_largest_unit_decides_the_components():
 def test_a_constant_feature_is_in_no_component_whatever_its_value():
     X, y = small_set(6, p=4)
     X[:, 2] = 1e300
-    model = MPSVMForestClassifier("rof", "none", n_trees=3, random_state=0).fit(X, y)
+    model = MPSVMForestClassifier("rof", "none", n_estimators=3, random_state=0).fit(X, y)
     assert all((rotation_of(state, 4)[:, 2] == 0).all() for state in model.forest_.state())
     assert (model.predict(X) == y).all()
 
@@ -182,7 +177,7 @@ def test_a_constant_feature_is_in_no_component_whatever_its_value():
 def test_deviations_are_those_of_the_weights():
     X, y = small_set(7, p=4)
     weights = np.random.default_rng(1).integers(1, 4, len(X))
-    model = MPSVMForestClassifier("rof", "none", n_trees=1, group_size=1, scaling="deviation", random_state=0)
+    model = MPSVMForestClassifier("rof", "none", n_estimators=1, group_size=1, scaling="deviation", random_state=0)
     R = rotation_of(model.fit(X, y, sample_weight=weights).forest_.state()[0], 4)
     deviations = np.sqrt(np.diag(np.cov(X, rowvar=False, aweights=weights, ddof=0)))
     np.testing.assert_allclose(np.abs(R).max(axis=0), 1 / deviations, rtol=1e-9)
@@ -200,7 +195,7 @@ def test_searching_sorted_rows_finds_what_searching_ranks_finds():
     # Weights that are no counts are searched by ranks; all alike, they change no cut.
     for seed, whole in [(0, False), (1, True)]:
         X, y = small_set(seed, n=150, whole=whole)
-        model = MPSVMForestClassifier("raf", "none", n_trees=4, mtry=5, random_state=seed)
+        model = MPSVMForestClassifier("raf", "none", n_estimators=4, max_features=5, random_state=seed)
         plain, weighted = clone(model).fit(X, y), clone(model).fit(X, y, sample_weight=np.full(len(X), 0.5))
         np.testing.assert_array_equal(plain.apply(X), weighted.apply(X))
         assert [t["threshold"].tolist() for t in plain.forest_.state()] == [
@@ -210,7 +205,7 @@ def test_searching_sorted_rows_finds_what_searching_ranks_finds():
 
 def test_out_of_bag_rows_are_those_not_drawn():
     X, y = small_set(8)
-    model = MPSVMForestClassifier(n_trees=9, oob_score=True, random_state=3).fit(X, y)
+    model = MPSVMForestClassifier(n_estimators=9, oob_score=True, random_state=3).fit(X, y)
     seed = model.forest_.__getstate__()[2]
     undrawn = np.array([bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), len(X)) == 0 for t in range(9)])
     np.testing.assert_array_equal(model.oob_votes_.sum(axis=1), undrawn.sum(axis=0))
@@ -270,7 +265,7 @@ def test_a_tree_in_original_features_reaches_the_same_leaves(name: str):
 
 def test_votes_are_those_of_the_trees_one_by_one():
     data = real_set("glass")
-    model = MPSVMForestClassifier(n_trees=6, minleaf=8, random_state=1).fit(data.X, data.y)
+    model = MPSVMForestClassifier(n_estimators=6, min_samples_leaf=8, random_state=1).fit(data.X, data.y)
     codes = np.stack([model.tree(t).labels[model.tree(t).apply(data.X)] for t in range(6)])
     shares = np.stack([(codes == k).mean(axis=0) for k in range(len(model.classes_))], axis=1)
     np.testing.assert_allclose(model.predict_proba(data.X), shares)
@@ -283,22 +278,24 @@ def test_votes_are_those_of_the_trees_one_by_one():
 
 def test_warm_start_adds_the_trees_that_a_larger_forest_has():
     data = real_set("wine")
-    warm = MPSVMForestClassifier("rrof", n_trees=3, warm_start=True, random_state=5).fit(data.X, data.y)
-    warm.set_params(n_trees=8).fit(data.X, data.y)
-    whole = MPSVMForestClassifier("rrof", n_trees=8, random_state=5).fit(data.X, data.y)
+    warm = MPSVMForestClassifier("rrof", n_estimators=3, warm_start=True, random_state=5).fit(data.X, data.y)
+    warm.set_params(n_estimators=8).fit(data.X, data.y)
+    whole = MPSVMForestClassifier("rrof", n_estimators=8, random_state=5).fit(data.X, data.y)
     assert pickle.dumps(warm.forest_.state()) == pickle.dumps(whole.forest_.state())
-    with pytest.raises(ConfigError, match=r"^n_trees of MPSVMForestClassifier must be at least the 8 trees"):
-        warm.set_params(n_trees=4).fit(data.X, data.y)
+    with pytest.raises(ConfigError, match=r"^n_estimators of MPSVMForestClassifier must be at least the 8 trees"):
+        warm.set_params(n_estimators=4).fit(data.X, data.y)
     with pytest.raises(ConfigError, match="warm_start needs the classes of the first fit"):
-        warm.set_params(n_trees=9).fit(data.X[:59], data.y[:59])
+        warm.set_params(n_estimators=9).fit(data.X[:59], data.y[:59])
 
 
 def test_rows_of_weight_zero_are_as_if_they_were_not_there():
     data = real_set("wine")
     weights = np.tile([1.0, 0.0, 1.0], 60)[: len(data.y)]
     kept = weights > 0
-    a = MPSVMForestClassifier(random_state=0, n_trees=5).fit(data.X, data.y, sample_weight=weights)
-    b = MPSVMForestClassifier(random_state=0, n_trees=5).fit(data.X[kept], data.y[kept], sample_weight=weights[kept])
+    a = MPSVMForestClassifier(random_state=0, n_estimators=5).fit(data.X, data.y, sample_weight=weights)
+    b = MPSVMForestClassifier(random_state=0, n_estimators=5).fit(
+        data.X[kept], data.y[kept], sample_weight=weights[kept]
+    )
     assert pickle.dumps(a.forest_.state()) == pickle.dumps(b.forest_.state())
 
 
@@ -310,7 +307,7 @@ def test_random_sets_with_repeats_and_constants_grow_well_defined_trees(seed: in
     X = rng.integers(0, 3, size=(n, p)).astype(float) + shift
     X[:, rng.random(p) < 0.3] = 7.0
     y = rng.integers(n_classes, size=n)
-    model = MPSVMForestClassifier(*kind, n_trees=3, random_state=seed).fit(X, y)
+    model = MPSVMForestClassifier(*kind, n_estimators=3, random_state=seed).fit(X, y)
     proba = model.predict_proba(X)
     assert np.isfinite(proba).all()
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
@@ -345,7 +342,7 @@ def test_impurity_importances_are_those_of_a_tree_whose_splits_are_known():
     """Feature 0 halves the rows, feature 1 divides one half: gains of 1/4 and, on half of the rows, 1/2."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]).repeat(5, axis=0)
     y = np.array([0, 0, 1, 2]).repeat(5)
-    model = MPSVMForestClassifier("raf", "none", n_trees=3, mtry=2, bootstrap=False).fit(X, y)
+    model = MPSVMForestClassifier("raf", "none", n_estimators=3, max_features=2, bootstrap=False).fit(X, y)
     # Gini 5/8 falls to 1/4 at the root, and the rest at the node below.
     np.testing.assert_allclose(model.feature_importances_, [3 / 5, 2 / 5])
 
@@ -453,7 +450,7 @@ def test_a_deviation_that_only_the_weights_make_vanish_is_cut_off_by_the_core():
 
 def test_one_class_is_a_leaf_and_its_only_vote():
     X = np.random.default_rng(0).normal(size=(10, 3))
-    model = MPSVMForestClassifier(n_trees=4).fit(X, np.full(10, "only"))
+    model = MPSVMForestClassifier(n_estimators=4).fit(X, np.full(10, "only"))
     assert list(model.predict(X[:2])) == ["only", "only"] and model.n_nodes_ == 4
     assert (model.feature_importances_ == 0).all()
 
@@ -461,12 +458,24 @@ def test_one_class_is_a_leaf_and_its_only_vote():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"mtry": 9}, r"^mtry of MPSVMForestClassifier must be at most the number of features, 4\. Got 9\.$"),
-        ({"n_trees": 0}, r"^n_trees of MPSVMForestClassifier must be a whole number from 1 to 1000000\. Got 0\.$"),
-        ({"n_trees": 10**15}, r"^n_trees of MPSVMForestClassifier must be a whole number from 1 to 1000000\."),
+        (
+            {"max_features": 9},
+            r"^max_features of MPSVMForestClassifier must be at most the number of features, 4\. Got",
+        ),
+        (
+            {"n_estimators": 0},
+            r"^n_estimators of MPSVMForestClassifier must be a whole number from 1 to 1000000\. Got 0\.$",
+        ),
+        (
+            {"n_estimators": 10**15},
+            r"^n_estimators of MPSVMForestClassifier must be a whole number from 1 to 10+\.",
+        ),
         ({"max_depth": 2**40}, r"^max_depth of MPSVMForestClassifier must be a whole number from 1 to 2147483647,"),
         ({"n_jobs": 2**40}, r"^n_jobs of MPSVMForestClassifier must be"),
-        ({"base": "rof", "mtry": 2}, r"must be None with base 'rof', which searches all features\. Got 2; base 'rrof'"),
+        (
+            {"base": "rof", "max_features": 2},
+            r"must be None with base 'rof', which searches all features\. Got 2; base",
+        ),
         ({"base": "rof", "oob_score": True}, r"^oob_score of MPSVMForestClassifier needs bootstrap samples\."),
         ({"n_jobs": 0}, r"^n_jobs of MPSVMForestClassifier must not be 0\."),
         ({"delta": 0.0}, r"^delta of MPSVMForestClassifier must be a number in \(0, inf\)\. Got 0\.0\.$"),
@@ -480,8 +489,8 @@ def test_bad_parameters_are_refused_in_one_sentence(params: dict[str, Any], mess
 
 def test_a_group_larger_than_the_features_is_all_of_them():
     data = real_set("iris")
-    a = MPSVMForestClassifier("rof", "none", group_size=99, n_trees=2, random_state=0).fit(data.X, data.y)
-    b = MPSVMForestClassifier("rof", "none", group_size=4, n_trees=2, random_state=0).fit(data.X, data.y)
+    a = MPSVMForestClassifier("rof", "none", group_size=99, n_estimators=2, random_state=0).fit(data.X, data.y)
+    b = MPSVMForestClassifier("rof", "none", group_size=4, n_estimators=2, random_state=0).fit(data.X, data.y)
     assert pickle.dumps(a.forest_.state()) == pickle.dumps(b.forest_.state())
 
 
@@ -489,7 +498,7 @@ def test_no_out_of_bag_row_is_an_error_and_so_are_weights_of_zero():
     X, y = np.arange(3.0)[:, None], np.array([0, 1, 0])
     seed = next(s for s in range(99) if (bootstrap(_stream_of(s), 3) > 0).all())
     with pytest.raises(ConfigError, match=r"^oob_score needs a row that some tree did not draw\."):
-        MPSVMForestClassifier(n_trees=1, oob_score=True, random_state=seed).fit(X, y)
+        MPSVMForestClassifier(n_estimators=1, oob_score=True, random_state=seed).fit(X, y)
     with pytest.raises(ValueError, match=r"sample_weight must have a positive entry|at least one non-zero"):
         MPSVMForestClassifier().fit(X, y, sample_weight=np.zeros(3))
 
@@ -519,7 +528,7 @@ def test_every_constraint_is_enforced(estimator: Any):
     ],
 )
 def test_arrays_that_form_no_forest_are_refused(change: dict[str, Any]):
-    model = MPSVMForestClassifier("raf", "none", n_trees=1, bootstrap=False).fit([[0.0], [1.0]], [0, 1])
+    model = MPSVMForestClassifier("raf", "none", n_estimators=1, bootstrap=False).fit([[0.0], [1.0]], [0, 1])
     (state,) = model.forest_.state()
     assert len(state["left"]) == 3
     with pytest.raises(ValueError, match="the arrays do not form a forest"):
@@ -537,12 +546,12 @@ EXPECTED = {"check_sample_weight_equivalence_on_dense_data": "the bootstrap samp
 @pytest.mark.parametrize("rule", REGULARIZATIONS)
 def test_mpsvm_forest_passes_scikit_learns_checks(rule: str):
     base = BASES[REGULARIZATIONS.index(rule) % 3]
-    check_estimator(MPSVMForestClassifier(base, rule, n_trees=10, random_state=0), expected_failed_checks=EXPECTED)
+    check_estimator(MPSVMForestClassifier(base, rule, n_estimators=10, random_state=0), expected_failed_checks=EXPECTED)
 
 
 @pytest.mark.filterwarnings("ignore:Skipping check check_array_api_input")
 def test_hhcart_forest_passes_scikit_learns_checks():
-    check_estimator(HHCARTForestClassifier(n_trees=10, random_state=0), expected_failed_checks=EXPECTED)
+    check_estimator(HHCARTForestClassifier(n_estimators=10, random_state=0), expected_failed_checks=EXPECTED)
 
 
 def test_the_twelve_ensembles_and_the_hhcart_forest_have_the_papers_names():
@@ -558,7 +567,7 @@ def test_defaults_of_an_ensemble_are_the_papers_and_complete(name: str):
     assert all(algorithm.parameters[key].holds(value) for key, value in algorithm.defaults.items())
     plain, spelled_out = make(name, random_state=0), make(name, random_state=0, **algorithm.defaults)
     assert repr(plain) == repr(spelled_out)
-    assert (plain.n_trees, plain.minleaf, plain.voting) == (50, 1, "majority")
+    assert (plain.n_estimators, plain.min_samples_leaf, plain.voting) == (50, 1, "majority")
     if name != "hhcart_forest":
         assert (plain.delta, plain.group_size) == (0.01, 3)
 
@@ -570,6 +579,6 @@ def test_one_reflection_separates_classes_parallel_to_an_eigenvector(eigenvector
     along, across = rng.uniform(-10, 10, 200), rng.uniform(0.2, 0.8, 200) * np.repeat([1, -1], 100)
     turn = np.array([[np.cos(0.5), np.sin(0.5)], [-np.sin(0.5), np.cos(0.5)]])
     X, y = np.stack([along, across], axis=1) @ turn, np.repeat([0, 1], 100)
-    forest = HHCARTForestClassifier(2, eigenvectors, n_trees=20, mtry=2, random_state=0).fit(X, y)
+    forest = HHCARTForestClassifier(2, eigenvectors, n_estimators=20, max_features=2, random_state=0).fit(X, y)
     assert (forest.forest_.n_nodes() == 3).mean() > 0.9
-    assert (MPSVMForestClassifier("raf", "none", n_trees=20, random_state=0).fit(X, y).forest_.n_nodes() > 9).all()
+    assert (MPSVMForestClassifier("raf", "none", n_estimators=20, random_state=0).fit(X, y).forest_.n_nodes() > 9).all()

@@ -1,0 +1,72 @@
+"""Parameters that have another name in papers and in stored results.
+
+An estimator has one name for a parameter, scikit-learn's where the meaning is scikit-learn's. The name that a paper
+uses, or that was used here before, goes on working in configurations and in `make`. Results are stored under that older
+name whichever of the two was written, so that neither the key of a job nor a stored row changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from oblique_cli.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Alias:
+    """The other name of a parameter.
+
+    name      as papers and stored results have it
+    values    value under that name -> the value that means the same under the estimator's own name, where they differ
+    """
+
+    name: str
+    values: Mapping[Any, Any] = field(default_factory=dict)
+
+    def current(self, value: Any) -> Any:
+        """Return what a value under this name is under the estimator's own."""
+        return self.values[value] if self._is_special(value, self.values) else value
+
+    def former(self, value: Any) -> Any:
+        """Return what a value under the estimator's own name is under this one; ValueError if nothing is."""
+        back = {new: old for old, new in self.values.items()}
+        if self._is_special(value, back):
+            return back[value]
+        if self._is_special(value, self.values):
+            raise ValueError(value)
+        return value
+
+    @staticmethod
+    def _is_special(value: Any, table: Mapping[Any, Any]) -> bool:
+        return (value is None or isinstance(value, str)) and value in table
+
+
+Aliases = Mapping[str, Alias]  # parameter -> its other name
+
+
+def current_names(params: Mapping[str, Any], aliases: Aliases, owner: str) -> dict[str, Any]:
+    """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
+    own = {alias.name: (name, alias) for name, alias in aliases.items()}
+    found: dict[str, Any] = {}
+    for given, value in params.items():
+        name, alias = own.get(given, (given, None))
+        if name in found:
+            raise ConfigError(f"{aliases[name].name} and {name} of {owner} are the same parameter. Give one of them.")
+        found[name] = value if alias is None else alias.current(value)
+    return found
+
+
+def stored_name(name: str, values: Iterable[Any], aliases: Aliases) -> tuple[str, list[Any]]:
+    """Return the name that a parameter, given by its own name, is stored under, and its values under that name.
+
+    The parameter keeps its own name if one of the values has no counterpart under the other.
+    """
+    values = list(values)
+    if name not in aliases:
+        return name, values
+    try:
+        return aliases[name].name, [aliases[name].former(value) for value in values]
+    except ValueError:
+        return name, values

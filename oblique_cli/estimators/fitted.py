@@ -1,0 +1,214 @@
+"""What fitted trees and forests have in common with scikit-learn's: importances, paths, sizes, text and drawing.
+
+A class says what kind its trees are by a few methods (`TreeKind`), and whether it is one tree (`SingleTree`) or several
+(`SeveralTrees`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix, hstack
+from sklearn.utils.validation import check_is_fitted
+
+from oblique_cli.drawing.diagram import Sketch, drawn
+from oblique_cli.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+Names = Sequence[str] | NDArray[Any] | None
+
+
+class LogProbabilities:
+    """What every classifier with `predict_proba` has."""
+
+    def predict_log_proba(self, X: ArrayLike) -> Array:
+        """Return the natural logarithm of `predict_proba`, minus infinity for 0. X : (n, p); returns (n, C)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))  # type: ignore[attr-defined]
+
+
+class TreeKind(ABC):
+    """What one kind of tree knows of itself. `tree` is a fitted structure, whatever its type."""
+
+    n_features_in_: int
+    n_leaves_: int
+    n_nodes_: int
+    depth_: int
+
+    @abstractmethod
+    def apply(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the leaf of each row as a node number, (n,), or (n, number of trees) for several trees."""
+
+    @abstractmethod
+    def _decreases(self) -> Array:
+        """Return the decrease of impurity that each feature of each tree has a part in, (number of trees, p)."""
+
+    @abstractmethod
+    def _text_of(self, tree: Any, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        """Return the rules of a tree."""
+
+    @abstractmethod
+    def _sketch_of(self, tree: Any, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
+        """Return what a drawing shows of a tree."""
+
+    @property
+    def feature_importances_(self) -> Array:
+        """(p,) share of each feature in the decrease of impurity by the splits; of sum 1, or all 0 without a split.
+
+        A split counts by how far it lets the Gini impurity fall (the residual sum of squares in regression), weighted
+        by its training rows, as in Breiman et al. (1984) and in scikit-learn; whatever criterion grew the tree. A
+        hyperplane's decrease is shared among its features by |coefficient| times the range of the feature in the
+        training rows, so that units do not matter. For an axis-parallel tree that is scikit-learn's definition. The
+        shares of several trees are averaged over those that have a split.
+        """
+        check_is_fitted(self)
+        decreases = self._decreases()
+        totals = decreases.sum(axis=1, keepdims=True)
+        shares = decreases[totals[:, 0] > 0] / totals[totals[:, 0] > 0]
+        return np.asarray(shares.mean(axis=0)) if len(shares) else np.zeros(decreases.shape[1])
+
+    def get_depth(self) -> int:
+        """Return the longest path from a root to a leaf: of the deepest tree, if there are several."""
+        check_is_fitted(self)
+        return int(self.depth_)
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves: of all trees, if there are several."""
+        check_is_fitted(self)
+        return int(self.n_leaves_)
+
+    def _feature_names(self, given: Names) -> list[str]:
+        own = getattr(self, "feature_names_in_", None)
+        names = own if given is None else given
+        if names is None:
+            return [f"x{j + 1}" for j in range(self.n_features_in_)]
+        return self._as_many(names, self.n_features_in_, "feature_names")
+
+    def _class_names(self, given: Names) -> list[str]:
+        classes = getattr(self, "classes_", ())
+        return [str(label) for label in classes] if given is None else self._as_many(given, len(classes), "class_names")
+
+    def _as_many(self, names: Sequence[str] | NDArray[Any], n: int, parameter: str) -> list[str]:
+        if isinstance(names, str) or len(names) != n:
+            raise ConfigError(f"{parameter} must be a list of {n} names for this {type(self).__name__}. Got {names!r}.")
+        return [str(name) for name in names]
+
+
+class SingleTree(TreeKind):
+    """An estimator of one tree, `tree_`."""
+
+    tree_: Any
+
+    def decision_path(self, X: ArrayLike) -> csr_matrix:
+        """Return which nodes each row passes, its leaf included. X : (n, p); returns (n, n_nodes) of 0 and 1, sparse.
+
+        Rows of a tree that takes a decision a node have depth of their leaf + 1 ones, in the order of the way down.
+        """
+        return paths(self.apply(X), self.tree_.parents)
+
+    def export_text(self, feature_names: Names = None, class_names: Names = None, precision: int = 3) -> str:
+        """Return the rules of the tree.
+
+        feature_names : (p,) names; without them those of the columns in `fit`, else x1, x2, ...
+        class_names : (C,) names; without them the labels themselves; precision : significant digits
+        """
+        check_is_fitted(self)
+        return self._text_of(self.tree_, self._feature_names(feature_names), self._class_names(class_names), precision)
+
+    def plot(
+        self, feature_names: Names = None, class_names: Names = None, precision: int = 3, title: str = ""
+    ) -> Figure:
+        """Return the tree as a matplotlib figure; `figure.savefig("tree.svg")` writes it.
+
+        Parameters are those of `export_text`. ConfigError for more than 64 leaves, or without matplotlib.
+        """
+        check_is_fitted(self)
+        names = self._feature_names(feature_names), self._class_names(class_names)
+        return drawn(self._sketch_of(self.tree_, *names, precision), title)[0]
+
+
+class SeveralTrees(TreeKind):
+    """An estimator of several trees."""
+
+    @abstractmethod
+    def _tree(self, number: int) -> Any:
+        """Return one of the trees."""
+
+    @abstractmethod
+    def _parents(self) -> list[NDArray[np.int64]]:
+        """Return the parents of the nodes of every tree."""
+
+    def decision_path(self, X: ArrayLike) -> tuple[csr_matrix, NDArray[np.int64]]:
+        """Return which nodes of all trees each row passes, and where each tree begins.
+
+        X : (n, p); returns (n, all nodes) of 0 and 1, sparse, and (number of trees + 1,) first columns, as forests of
+        scikit-learn do
+        """
+        leaves = self.apply(X)
+        parents = self._parents()
+        found = [paths(leaves[:, i], of_tree) for i, of_tree in enumerate(parents)]
+        starts = np.cumsum([0, *(len(of_tree) for of_tree in parents)], dtype=np.int64)
+        return csr_matrix(hstack(found)), starts
+
+    def export_text(
+        self,
+        feature_names: Names = None,
+        class_names: Names = None,
+        precision: int = 3,
+        number: int | None = None,
+    ) -> str:
+        """Return the rules of all trees one after the other, or of the tree of this `number`, counted from 0.
+
+        Other parameters are those of a single tree: names of features, x1, x2, ... without them; of classes; digits.
+        """
+        check_is_fitted(self)
+        names = self._feature_names(feature_names), self._class_names(class_names)
+        if number is not None:
+            return self._text_of(self._numbered(number), *names, precision)
+        n = len(self._parents())
+        texts = (self._text_of(self._tree(i), *names, precision) for i in range(n))
+        return "\n".join(f"# tree {i}\n{text}" for i, text in enumerate(texts))
+
+    def plot(
+        self,
+        number: int = 0,
+        feature_names: Names = None,
+        class_names: Names = None,
+        precision: int = 3,
+        title: str = "",
+    ) -> Figure:
+        """Return the tree of this `number`, counted from 0, as a matplotlib figure.
+
+        Other parameters are those of `export_text`. ConfigError for more than 64 leaves, or without matplotlib.
+        """
+        check_is_fitted(self)
+        names = self._feature_names(feature_names), self._class_names(class_names)
+        return drawn(self._sketch_of(self._numbered(number), *names, precision), title)[0]
+
+    def _numbered(self, number: int) -> Any:
+        n = len(self._parents())
+        if not 0 <= number < n:
+            raise ConfigError(f"number of a tree must be from 0 to {n - 1}. Got {number!r}.")
+        return self._tree(number)
+
+
+def paths(leaves: NDArray[Any], parents: NDArray[np.int64]) -> csr_matrix:
+    """Return which nodes lie on the way to each leaf. leaves : (n,) node numbers; returns (n, n_nodes), sparse."""
+    there, which = np.unique(leaves, return_inverse=True)
+    ways = []
+    for leaf in there.tolist():
+        way = [leaf]
+        while parents[way[-1]] >= 0:
+            way.append(int(parents[way[-1]]))
+        ways.append(np.array(way[::-1], dtype=np.int64))
+    lengths = np.array([len(way) for way in ways], dtype=np.int64)[which]
+    columns = np.concatenate([ways[i] for i in which.tolist()])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return csr_matrix((np.ones(len(columns), dtype=np.int64), columns, starts), shape=(len(leaves), len(parents)))

@@ -1,0 +1,322 @@
+"""What forests share: drawing, voting, out-of-bag scores, importances, and their trees as arrays."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.inspection import permutation_importance
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+import oblique_cli._core as _core
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.drawing.diagram import Sketch, sketch_of
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
+from oblique_cli.estimators.rows import checked
+from oblique_cli.nodes import parents_of
+from oblique_cli.tree.describe import export_text
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+VOTINGS = ("majority", "mean")
+MOST_TREES = 1_000_000
+LARGEST = 2**31 - 1  # of the numbers that the core counts with
+FAINT = 2.0**-300  # a weight next to 1 that leaves no trace in a sum and has a normal cube
+
+
+class FeatureCount(Constraint):
+    """How many features are drawn at a node: a number, a share, or a rule."""
+
+    number = Integer(1)
+    share = Real(0.0, 1.0, open_low=True)
+    rules = Choice(("auto", "sqrt", "log2"))
+
+    def holds(self, value: Any) -> bool:
+        # As in scikit-learn, 1 is one feature and 1.0 are all of them.
+        whole = isinstance(value, numbers.Integral)
+        return self.number.holds(value) or (not whole and self.share.holds(value)) or self.rules.holds(value)
+
+    def describe(self) -> str:
+        return f"{self.number.describe()}, a share in (0, 1], or {self.rules.describe()}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.number.schema(), self.share.schema(), self.rules.schema()]}
+
+    @staticmethod
+    def of(value: Any, p: int) -> int:
+        """Return how many of p features an allowed value means; "auto" is the square root, rounded."""
+        if value is None:
+            return p
+        if value == "auto":
+            rounded: int = round(p**0.5)
+            return rounded
+        if value in ("sqrt", "log2"):
+            return max(1, int(math.sqrt(p) if value == "sqrt" else math.log2(p)))
+        return int(value) if isinstance(value, numbers.Integral) else max(1, int(value * p))
+
+
+SHARED: Mapping[str, Constraint] = {
+    "n_estimators": Integer(1, MOST_TREES),
+    "max_features": Optional(FeatureCount()),
+    "min_samples_leaf": Integer(1),
+    "max_depth": Optional(Integer(1, LARGEST)),
+    "bootstrap": Optional(Boolean()),
+    "voting": Choice(VOTINGS),
+    "oob_score": Boolean(),
+    "warm_start": Boolean(),
+    "n_jobs": Optional(Integer(-LARGEST, LARGEST)),
+}
+
+
+def moderate(weights: Array) -> Array:
+    """Return positive weights as they are if squares and products of a few are normal numbers, else brought there.
+
+    They are then multiplied by the power of 2 that takes the largest to [1, 2), and what is below FAINT becomes FAINT.
+    """
+    if weights.min() >= FAINT and weights.max() <= 1.0 / FAINT:
+        return weights
+    scaled = np.ldexp(weights, 1 - int(np.frexp(weights.max())[1]))
+    return np.maximum(scaled, FAINT)
+
+
+class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator):
+    """What forests share: drawing, voting, out-of-bag scores and importances. Subclasses name the splits."""
+
+    constraints: ClassVar[Mapping[str, Constraint]] = SHARED
+    aliases: ClassVar[Aliases] = {
+        "n_estimators": Alias("n_trees"),
+        "max_features": Alias("mtry", {None: "auto"}),
+        "min_samples_leaf": Alias("minleaf"),
+    }
+    needs_pruning_rows: ClassVar[bool] = False
+
+    n_estimators: int
+    max_features: int | float | str | None
+    min_samples_leaf: int
+    max_depth: int | None
+    bootstrap: bool | None
+    voting: str
+    oob_score: bool
+    warm_start: bool
+    n_jobs: int | None
+    random_state: Any
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    @abstractmethod
+    def _options(self, p: int) -> dict[str, Any]:
+        """Return the options of the core, those that all forests share left out, for rows of p features."""
+
+    @property
+    def _draws_rows(self) -> bool:
+        """Whether every tree has a bootstrap sample of its own."""
+        return self.bootstrap is not False
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees.
+
+        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
+        if they were not there; the others are drawn alike, and count by their weight (see `moderate` for weights
+        below 1e-90 or above 1e90).
+        raises ConfigError for a parameter out of range, or that does not fit p
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        again = self.warm_start and hasattr(self, "forest_")
+        rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, reset=not again)
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        if again and not np.array_equal(classes, self.classes_):
+            raise ConfigError("warm_start needs the classes of the first fit. Set warm_start to False to start over.")
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
+            if (weights < 0).any():
+                raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+            useful = weights > 0
+            if not useful.any():
+                raise ConfigError("sample_weight must have a positive entry. All are 0.")
+            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], moderate(weights[useful])
+        options = self._all_options(rows.shape[1])
+        if not again:
+            self.classes_ = classes
+            seed = int(check_random_state(self.random_state).randint(2**31))
+            self.forest_ = _core.Forest(rows.shape[1], len(classes), seed)
+        more = self.n_estimators - len(self.forest_)
+        if more < 0:
+            raise ConfigError(
+                f"n_estimators of {type(self).__name__} must be at least the {len(self.forest_)} trees that warm_start "
+                f"keeps. Got {self.n_estimators}."
+            )
+        self.forest_.grow(rows, codes.astype(np.int32), weights, options, more, self._threads())
+        if self.oob_score:
+            self._score_out_of_bag(rows, codes)
+        return self
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        drawn = self.max_features
+        if n_features is not None and isinstance(drawn, numbers.Integral) and drawn > n_features:
+            return f"max_features of {owner} must be at most the number of features, {n_features}. Got {drawn}."
+        if self.oob_score and not self._draws_rows:
+            return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
+        return None
+
+    def _all_options(self, p: int) -> dict[str, Any]:
+        owner = type(self).__name__
+        if message := self.clash(owner, p):
+            raise ConfigError(message)
+        if self.n_jobs == 0:
+            raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one thread or -1 for all.")
+        return {
+            "mtry": FeatureCount.of(self.max_features, p),
+            "minleaf": float(self.min_samples_leaf),
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "bootstrap": self._draws_rows,
+        } | self._options(p)
+
+    def _threads(self) -> int:
+        if self.n_jobs is None:
+            return 1
+        return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
+
+    def _score_out_of_bag(self, X: Array, codes: NDArray[Any]) -> None:
+        votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads()))
+        seen = votes.sum(axis=1) > 0
+        if not seen.any():
+            raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
+        self.oob_votes_ = votes
+        self.oob_score_ = float((votes.argmax(axis=1) == codes)[seen].mean())
+
+    def _votes(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        return np.asarray(self.forest_.votes(rows, self.voting == "mean", self._threads()))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class with most votes, the first of classes_ on a tie. X : (n, p); returns (n,)."""
+        votes = self._votes(X)
+        labels: NDArray[Any] = self.classes_.take(votes.argmax(axis=1))
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the share of the votes of each class, (n, C), columns in the order of classes_."""
+        return self._votes(X) / len(self.forest_)
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""
+        check_is_fitted(self)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        return np.asarray(self.forest_.apply(rows, self._threads()))
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the nodes of a tree and its depth on average, and the accuracy of a single tree on average."""
+        codes = np.searchsorted(self.classes_, np.asarray(y))
+        known = self.classes_.take(np.minimum(codes, len(self.classes_) - 1)) == np.asarray(y)
+        shares = self._votes(X) / len(self.forest_)
+        right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
+        return {
+            "nodes_per_tree": float(np.mean(self.forest_.n_nodes())),
+            "depth_per_tree": float(np.mean(self.forest_.depths())),
+            "tree_accuracy": float(right.mean()),
+        }
+
+    def _decreases(self) -> Array:
+        return np.asarray(self.forest_.importances())
+
+    def _parents(self) -> list[NDArray[np.int64]]:
+        children = (np.asarray(state["left"]) for state in self.forest_.state())
+        return [parents_of(np.maximum(left, -1), np.where(left >= 0, left + 1, -1)) for left in children]
+
+    def _tree(self, number: int) -> Tree:
+        return self.tree(number)
+
+    def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return export_text(tree, features, classes, precision)
+
+    def _sketch_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
+        return sketch_of(tree, features, classes, precision)
+
+    def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
+        """Return how much accuracy on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""
+        check_is_fitted(self)
+        found = permutation_importance(self, X, y, n_repeats=n_repeats, random_state=random_state)
+        return np.asarray(found.importances_mean)
+
+    def tree(self, number: int) -> Tree:
+        """Return one tree with its hyperplanes in the original features; row counts are of rows drawn.
+
+        Rotated trees are walked in their own features: on a row within rounding of a hyperplane the two may differ.
+        """
+        check_is_fitted(self)
+        return as_tree(self.forest_.state()[number], self.n_features_in_, len(self.classes_))
+
+    @property
+    def n_nodes_(self) -> int:  # type: ignore[override]
+        """Nodes of all trees."""
+        return int(np.sum(self.forest_.n_nodes()))
+
+    @property
+    def n_leaves_(self) -> int:  # type: ignore[override]
+        """Leaves of all trees."""
+        return (self.n_nodes_ + len(self.forest_)) // 2
+
+    @property
+    def depth_(self) -> int:  # type: ignore[override]
+        """Depth of the deepest tree."""
+        return int(np.max(self.forest_.depths()))
+
+
+def as_tree(state: Mapping[str, Any], p: int, n_classes: int) -> Tree:
+    """Return one tree of `Forest.state()` as a Tree over the p original features."""
+    left = np.asarray(state["left"])
+    inner = np.flatnonzero(left >= 0)
+    n = len(left)
+    rotation = np.eye(p)
+    starts = np.asarray(state["rotation_start"])
+    if len(starts):
+        rotation = np.zeros((len(starts) - 1, p))
+        rotated = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        np.add.at(rotation, (rotated, state["rotation_feature"]), state["rotation_coef"])
+    splits = np.zeros((n, len(rotation)))
+    width = state["width"]
+    for node in inner:
+        term = int(state["term"][node])
+        if term < 0:
+            splits[node, ~term] = 1.0
+        else:
+            terms = slice(term * width, (term + 1) * width)
+            splits[node, state["feature"][terms]] = state["coef"][terms]
+    counts = np.zeros((n, n_classes))
+    leaves = np.flatnonzero(left < 0)
+    first = np.asarray(state["leaf_start"])
+    for node in leaves:
+        held = slice(first[~left[node]], first[~left[node] + 1])
+        counts[node, state["leaf_class"][held]] = state["leaf_weight"][held]
+    for node in inner[::-1]:  # children stand behind their parents
+        counts[node] = counts[left[node]] + counts[left[node] + 1]
+    total = counts.sum(axis=1)
+    gini = 1.0 - (counts**2).sum(axis=1) / total**2
+    gains = np.zeros(n)
+    children = np.stack([left[inner], left[inner] + 1])
+    gains[inner] = gini[inner] - (total[children] * gini[children]).sum(axis=0) / total[inner]
+    return Tree(
+        np.where(left >= 0, left, -1).astype(np.int32),
+        np.where(left >= 0, left + 1, -1).astype(np.int32),
+        splits @ rotation,
+        np.asarray(state["threshold"]),
+        counts,
+        gains,
+        np.rint(total).astype(np.int64),
+    )

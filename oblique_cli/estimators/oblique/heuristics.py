@@ -1,0 +1,159 @@
+"""One classifier for each registered heuristic: `ObliqueTreeClassifier` with the parameters of both in one flat list.
+
+The classes are made from the proposers, so a new proposer has its class without another line. They are ordinary
+classes: `inspect.signature` and `help` show every parameter, they are pickled by their qualified names, and
+scikit-learn clones them and searches their parameters. `classifiers` is the module that they are attributes of.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from oblique_cli.constraints import Constraint
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.tree.splitting import PROPOSERS, Proposer
+
+LIMIT = "max_misrate"  # which some papers have another name for
+HOME = "oblique_cli.estimators.oblique.classifiers"
+
+CLASSIFIERS: dict[str, type[HeuristicTreeClassifier]] = {}  # class name -> class
+
+
+class HeuristicTreeClassifier(ObliqueTreeClassifier):
+    """What the classes of single heuristics share. `proposer` is made of the parameters, and cannot be set."""
+
+    heuristic: ClassVar[type[Proposer]]
+    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        name: part for name, part in ObliqueTreeClassifier.parts.items() if name != "proposer"
+    }
+
+    @property
+    def proposer(self) -> Proposer:  # type: ignore[override]
+        """The heuristic with its parameters, made anew at each call."""
+        return self.heuristic(**{name: getattr(self, name) for name in parameters_of(self.heuristic)})
+
+
+def parameters_of(cls: type[Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a constructor by name."""
+    parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    return {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+
+
+def class_name(proposer: type[Proposer]) -> str:
+    """Return what the classifier of a heuristic is called."""
+    # An inherited name is that of another heuristic's class.
+    return vars(proposer).get("classifier") or f"{proposer.__name__}Classifier"
+
+
+def classifier_of(name: str) -> type[HeuristicTreeClassifier]:
+    """Return the classifier of a registered heuristic, making it if this is the first call.
+
+    Raises TypeError if the heuristic has a parameter of the tree, or if its classifier has the name of another.
+    """
+    proposer = PROPOSERS[name]
+    called = class_name(proposer)
+    if called not in CLASSIFIERS:
+        CLASSIFIERS[called] = _made(proposer, called)
+    found = CLASSIFIERS[called]
+    if found.heuristic is not proposer:
+        raise TypeError(
+            f"the classifier of proposer {name!r} would be called {called}, as another is. Rename the class "
+            f"{proposer.__name__}, or set its `classifier`."
+        )
+    return found
+
+
+def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier]:
+    """Return the class: parameters of the heuristic first, then those of the tree with the heuristic's defaults."""
+    limit = proposer.limit_name or LIMIT
+    own = parameters_of(proposer)
+    tree = {name: p for name, p in parameters_of(ObliqueTreeClassifier).items() if name != "proposer"}
+    defaults = proposer.tree_defaults
+    tree = {
+        limit if name == LIMIT else name: p.replace(
+            name=limit if name == LIMIT else name, default=defaults.get(name, p.default)
+        )
+        for name, p in tree.items()
+    }
+    if both := sorted(set(own) & set(tree)):
+        raise TypeError(f"parameter {both[0]!r} of proposer {proposer.__name__} is one of the tree. Rename it.")
+    everything = {limit: tree[limit], **own, **tree} if proposer.limit_name else {**own, **tree}
+    constraints: dict[str, Constraint] = dict(proposer.constraints)
+    constraints |= {limit if k == LIMIT else k: c for k, c in ObliqueTreeClassifier.constraints.items()}
+    members: dict[str, Any] = {
+        "__module__": HOME,
+        "__qualname__": called,
+        "__doc__": _documented(proposer, everything, constraints, limit),
+        "__init__": _constructor(everything, called),
+        "heuristic": proposer,
+        "constraints": constraints,
+    }
+    if limit != LIMIT:
+        members[LIMIT] = property(lambda self: getattr(self, limit), doc=f"The same as `{limit}`.")
+    return type(called, (HeuristicTreeClassifier,), members)
+
+
+def _constructor(parameters: Mapping[str, inspect.Parameter], called: str) -> Callable[..., None]:
+    """Return an `__init__` with keywords only, which keeps what it is given."""
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters.values()),
+        ],
+        return_annotation=None,
+    )
+
+    def __init__(*args: Any, **params: Any) -> None:
+        try:
+            bound = signature.bind(*args, **params)
+        except TypeError as error:
+            raise TypeError(f"{called}.__init__() {error}") from None
+        bound.apply_defaults()
+        own = dict(bound.arguments)
+        self = own.pop("self")
+        for name, value in own.items():
+            setattr(self, name, value)
+
+    __init__.__qualname__ = f"{called}.__init__"
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
+def _documented(
+    proposer: type[Proposer],
+    parameters: Mapping[str, inspect.Parameter],
+    constraints: Mapping[str, Constraint],
+    limit: str,
+) -> str:
+    """Return the docstring: what the heuristic does, every parameter, and what the tree's own docstring says."""
+    of_tree = inspect.getdoc(ObliqueTreeClassifier) or ""
+    described, behind = _parameter_blocks(of_tree)
+    first, _, rest = (inspect.getdoc(proposer) or proposer.__name__).partition("\n")
+    lines = [f"{proposer.title or proposer.__name__}: a top-down tree. {first}", "", f"Source: {proposer.source}."]
+    lines += [rest.rstrip()] if rest.strip() else []
+    lines += ["", "Parameters", "----------"]
+    for name, parameter in parameters.items():
+        original = LIMIT if name == limit else name
+        allowed = constraints[name].describe() if name in constraints else "see `ObliqueTreeClassifier`"
+        lines.append(f"{name} : {allowed}, default {parameter.default!r}")
+        lines += described.get(original, ["    Of the heuristic, see above."])
+    return "\n".join([*lines, "", behind])
+
+
+def _parameter_blocks(doc: str) -> tuple[dict[str, list[str]], str]:
+    """Return the indented lines below each parameter of a docstring, and everything behind the last."""
+    section = doc.partition("Parameters\n----------\n")[2]
+    text, _, behind = section.partition("\n\nAttributes\n")
+    blocks: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in text.splitlines():
+        if heading := re.match(r"(\w[\w, ]*) : ", line):
+            names = heading.group(1).split(", ")
+            blocks |= {name: [] for name in names}
+        else:
+            for name in names:
+                blocks[name].append(line)
+    return blocks, "Attributes\n" + behind

@@ -1,0 +1,41 @@
+"""Parameters of a part, such as `proposer__tau`, also where the part is given by name or left at its default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+
+
+class WithParts(BaseEstimator):
+    """An estimator with parameters that hold objects with parameters of their own.
+
+    `parts` tells for each such parameter which new object a plain value stands for, None if it stands for none: a
+    registered name for a proposer, None for a default. `get_params(deep=True)` lists the parameters of that object, and
+    setting one of them puts the object in the place of the plain value. So ``proposer__tau`` can be searched by
+    GridSearchCV whether `proposer` is "hhcart_a" or HHCART().
+    """
+
+    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with `deep` those of parts as well, as part__name."""
+        params = super().get_params(deep=deep)
+        if deep:
+            for name, made_of in self.parts.items():
+                part = made_of(params[name])
+                own = {} if part is None else part.get_params()
+                params |= {f"{name}__{key}": value for key, value in own.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of parts as part__name; ValueError for one that does not exist."""
+        for name, made_of in self.parts.items():
+            if any(key.startswith(f"{name}__") for key in params):
+                part = made_of(params.get(name, getattr(self, name)))
+                if part is not None:
+                    params[name] = part
+        # scikit-learn sets a part before it sets the parameters of that part.
+        super().set_params(**params)
+        return self

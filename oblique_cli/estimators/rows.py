@@ -1,0 +1,66 @@
+"""Rows as users hand them over, checked by scikit-learn, with a sentence of ours where its own names no column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from oblique_cli.errors import ConfigError
+
+TIMES = {"M": ("dates", "days since a first date"), "m": ("durations", "seconds")}
+
+
+def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Return what scikit-learn's `validate_data` returns; ConfigError for dates, words or complex numbers in X."""
+    refuse_times(X, type(estimator).__name__)
+    try:
+        return validate_data(estimator, X, *y, **options)
+    except ValueError as error:
+        if "could not convert string to float" in str(error) and (found := _first_word(X)):
+            levels = "qualitative" in estimator.get_params(deep=False)
+            remedy = "name the column in qualitative" if levels else "encode them, as by OneHotEncoder of scikit-learn"
+            raise ConfigError(
+                f"{found[0]} holds words such as {found[1]!r}, and {type(estimator).__name__} takes numbers; {remedy}."
+            ) from error
+        if str(error).startswith("Complex data not supported"):
+            raise ConfigError(
+                f"Complex data not supported: {type(estimator).__name__} takes real numbers. Take real and imaginary "
+                "parts as two columns each."
+            ) from error
+        raise
+
+
+def refuse_times(X: Any, owner: str) -> None:
+    """Raise ConfigError if a column of X holds dates or durations: which number one stands for is the user's to say."""
+    for name, kind in _kinds(X):
+        if kind in TIMES:
+            what, remedy = TIMES[kind]
+            raise ConfigError(
+                f"{name} holds {what}, which {owner} does not take; turn it into numbers, such as {remedy}, or leave "
+                "it out."
+            )
+
+
+def _kinds(X: Any) -> list[tuple[str, str]]:
+    """Name and NumPy's letter for the type of every column of a data frame, or of an array as a whole."""
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):
+        return [
+            (f"column {name!r}", getattr(kind, "kind", "O")) for name, kind in zip(X.columns, X.dtypes, strict=True)
+        ]
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    return [("X", kind)]
+
+
+def _first_word(X: Any) -> tuple[str, str] | None:
+    """The first column that holds a word, as a name, and the word."""
+    named = list(getattr(X, "columns", ()))
+    table = np.asarray(X, dtype=object)
+    for j in range(table.shape[1] if table.ndim == 2 else 0):
+        for cell in table[:, j]:
+            try:
+                float(cell)
+            except (TypeError, ValueError):
+                return (f"column {named[j]!r}" if named else f"column {j} of X"), str(cell)
+    return None
