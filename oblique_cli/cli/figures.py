@@ -29,9 +29,6 @@ def figures(
     """
     from oblique_cli.data import files
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.reproduction.figures import (
-        examples,  # noqa: F401  (they register their figures)
-    )
     from oblique_cli.reproduction.figures.illustrations import FIGURES, FigureSetting, page
 
     if listing:
