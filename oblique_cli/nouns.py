@@ -91,7 +91,7 @@ class Experiment:
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
 
-        Neither looks (title, published tables) nor where the data lies: its digest decides, not its place.
+        Looks (title, published tables) and the place of the data are left out; the digest of the data decides.
         """
         plain = asdict(self)
         for key in ("title", "published", "name", "data_dir"):
@@ -103,7 +103,7 @@ class Experiment:
 
     @classmethod
     def from_content(cls, name: str, content: Mapping[str, Any], title: str, published: Iterable[str]) -> Experiment:
-        """Return the experiment whose `content` this is; keys of other things are passed over."""
+        """Return the experiment whose `content` this is; other keys are ignored."""
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
@@ -173,8 +173,8 @@ class Row:
     n_correct, n_test     accuracy is their ratio; kept apart so that a repetition can be pooled (thesis eq. 1.9.3). For
                           regression n_correct is 0
     n_leaves, n_nodes, depth   0 for a classifier that is no tree
-    fit_seconds           growing the one tree that is tested, as if alone: what it took over from another fit of
-                          its fold is counted as well. `tune_seconds` is what choosing its parameters took
+    fit_seconds           growing the one tree that is tested, as if alone: work shared with another fit of the fold is
+                          counted as well. `tune_seconds` is the time of choosing the parameters
     chosen                parameters that tuning chose, {} if there was nothing to choose
     per_class             class label -> [correct, rows] on the test rows
     inner                 one mapping for each grid value of this fold's own tuning CV: {"params", "n_correct",

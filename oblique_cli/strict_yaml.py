@@ -65,13 +65,13 @@ class Place:
     width: int = 1
 
     def show(self, message: str) -> str:
-        """Return "file:line:column message" with the line and a marker below; without them if there is no file."""
+        """Return "file:line:column message" with the line and a marker below; without both if there is no file."""
         name = printable(self.source.name)
         if self.source.path is None or self.line == 0:
             return f"{name}: {message}"
         lines = self.source.lines
         text = lines[self.line - 1] if self.line <= len(lines) else ""
-        start = max(0, self.column - 80)  # a window, should the line be very long
+        start = max(0, self.column - 80)  # a window of a very long line
         window = printable(text[start : start + 120])
         marker = " " * (self.column - 1 - start) + "^" * max(1, min(self.width, len(window) - self.column + 1 + start))
         return f"{name}:{self.line}:{self.column} {message}\n{self.line:5d} | {window}\n{'':8}{marker}"
@@ -89,7 +89,7 @@ class YamlValue:
     key: Place
 
     def plain(self) -> Any:
-        """Return the same without places."""
+        """Return the value without places."""
         if isinstance(self.data, dict):
             return {key: value.plain() for key, value in self.data.items()}
         if isinstance(self.data, list):
@@ -163,7 +163,7 @@ def read(path: Path, name: str, problems: Problems) -> YamlSource:
 
 
 def parse(source: YamlSource, problems: Problems) -> YamlValue:
-    """Return the one document of `source`; raise ConfigError with all problems so far if it cannot be read on.
+    """Return the one document of `source`; raise ConfigError with all problems so far if reading cannot go on.
 
     Duplicate and unusable keys are added to `problems`, and reading goes on without them.
     """
@@ -227,7 +227,7 @@ class _Reading:
 
     def place(self, event: yaml.Event) -> Place:
         start, end = event.start_mark, event.end_mark
-        # What goes on to the next line is marked to the end of this one; `show` cuts the marker there.
+        # An event that goes on to the next line is marked to the end of its first one; `show` cuts the marker there.
         return self.at(start, end.column - start.column if end.line == start.line else MAX_BYTES)
 
     def value(self, event: Any, depth: int, key: Place | None = None) -> YamlValue:

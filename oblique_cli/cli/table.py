@@ -15,8 +15,8 @@ from oblique_cli.cli._common import database, find_run, format_option, output_op
 def table(run: str, results: str, format_: str, output: str | None) -> None:
     """Print the table of the stored run RUN (oblique status lists them).
 
-    Nothing is run, and neither the configuration nor the data is needed. It is the table that oblique run prints; of an
-    unfinished run, with marks where folds are missing.
+    Nothing is run, and neither the configuration nor the data is needed. The table is the one that oblique run prints;
+    in that of an unfinished run, marks show where folds are missing.
 
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# More leaves than this, or more terms in a condition, no page shows legibly.
+# No page shows more leaves than this, or more terms in a condition, legibly.
 MOST_LEAVES = 64
 MOST_TERMS = 8
 LEAF_WIDTH = 1.5
@@ -40,7 +40,7 @@ def drawing(
     level_names: Mapping[int, Sequence[str]] | None = None,
     rows: tuple[NDArray[np.float64], NDArray[np.int32]] | None = None,
 ) -> Figure:
-    """Return the figure of a tree. rows : training rows and codes; with two quantitative features they are shown too.
+    """Return the figure of a tree. rows : training rows and codes, shown too if there are two quantitative features.
 
     Raises ConfigError for a tree of more than 64 leaves, or without matplotlib.
     """
@@ -68,7 +68,7 @@ def drawing(
 
 
 def diagram(axes: Axes, tree: Tree, texts: Sequence[str]) -> None:
-    """Draw a tree on axes of their own, with a text for each node: where a condition holds, the way goes left."""
+    """Draw a tree on axes of its own, with a text for each node; a row goes left where the condition holds."""
     across = positions(tree)
     axes.set_xlim(-0.6, tree.n_leaves - 0.4)
     axes.set_ylim(-tree.depth - 0.5, 0.5)
@@ -84,7 +84,7 @@ def diagram(axes: Axes, tree: Tree, texts: Sequence[str]) -> None:
                 axes.text(*middle, word, ha=side, va="bottom", fontsize=6.5, color="0.35")
         face = tint(int(tree.labels[node])) if leaf else GREY
         box = {"boxstyle": "round,pad=0.3", "facecolor": face, "edgecolor": "none"}
-        # Names are the user's: a dollar sign in one is no mathematics.
+        # A dollar sign in a user's name is no mathematics.
         axes.text(*here, text, ha="center", va="center", fontsize=6.5, bbox=box, parse_math=False)
 
 

@@ -1,4 +1,4 @@
-"""The parts of the documentation that are made from the results of the studies, so that they cannot drift from them."""
+"""The parts of the documentation that are made from the results of the studies, so that both cannot drift apart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from oblique_cli.reproduction.framework.cells import AGREES, DEVIATES, Cell, agr
 from oblique_cli.reproduction.framework.reporting import UNEXPLAINED, grid_rows, read_cells, reasons
 from oblique_cli.reproduction.framework.studies import STUDIES
 
-# Between these a text is made; NAME is a key of `blocks`.
+# The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "README.md")
 # Blocks that show a table as a study left it, and the file it is in.
@@ -37,7 +37,7 @@ NOT_YET = "Not run with the full profile yet."
 def blocks(results: Path) -> dict[str, str]:
     """Return the text of every block by name, from the full profiles in the folder `results`.
 
-    ConfigError if it has none, so that a wrong folder does not empty the documents.
+    ConfigError if the folder has none, so that a wrong folder does not empty the documents.
 
     agreement       how many cells agree, in one sentence
     summary         the same by table and metric, and what each study took
