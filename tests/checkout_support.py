@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,12 @@ import oblique_cli._core as _core
 from oblique_cli.resources import PACKAGE
 
 ROOT = PACKAGE.parent
+
+# Runs at the start of every process of the copy, workers included: an editable installation of the sources would come
+# before the copy.
+START = """import sys
+sys.meta_path[:] = [one for one in sys.meta_path if type(one).__name__ != "ScikitBuildRedirectingFinder"]
+"""
 
 
 class Checkout:
@@ -29,6 +33,7 @@ class Checkout:
         shutil.copy(str(_core.__file__), folder / "oblique_cli")
         shutil.copy(ROOT / "pyproject.toml", folder)
         (folder / "datasets").symlink_to(ROOT / "datasets")
+        (folder / "sitecustomize.py").write_text(START)
 
     def write(self, path: str, text: str) -> None:
         """Add a file; its folder may be new."""
@@ -46,11 +51,9 @@ class Checkout:
 
     def python(self, *arguments: str) -> Ended:
         """Run Python in the folder, where `import oblique_cli` finds the copy."""
-        # Without -S the editable installation of the sources would come before the copy.
-        places = [str(self.folder), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-        env = {**environment(self.folder), "PYTHONPATH": os.pathsep.join(dict.fromkeys(places)), "NO_COLOR": "1"}
+        env = {**environment(self.folder), "PYTHONPATH": str(self.folder), "NO_COLOR": "1"}
         done = subprocess.run(
-            [sys.executable, "-S", *arguments],
+            [sys.executable, *arguments],
             cwd=self.folder,
             env=env,
             capture_output=True,
