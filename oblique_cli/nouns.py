@@ -193,8 +193,8 @@ class Row:
     n_correct, n_test     accuracy is their ratio; kept apart so that a repetition can be pooled (thesis eq. 1.9.3). For
                           regression n_correct is 0
     n_leaves, n_nodes, depth   0 for a classifier that is no tree
-    fit_seconds           growing the one tree that is tested, as if alone: what it took over from another fit of
-                          its fold is counted as well. `tune_seconds` is what choosing its parameters took
+    fit_seconds           growing the one tree that is tested, as if alone: work shared with another fit of the fold is
+                          counted as well. `tune_seconds` is the time of choosing the parameters
     chosen                parameters that tuning chose, {} if there was nothing to choose
     per_class             class label -> [correct, rows] on the test rows
     inner                 one mapping for each grid value of this fold's own tuning CV: {"params", "n_correct",

@@ -77,7 +77,7 @@ class Place:
             return f"{self.label}: {message}"
         lines = self.source.lines
         text = lines[self.line - 1] if self.line <= len(lines) else ""
-        start = max(0, self.column - 80)  # a window, should the line be very long
+        start = max(0, self.column - 80)  # a window of a very long line
         window = printable(text[start : start + 120])
         marker = " " * (self.column - 1 - start) + "^" * max(1, min(self.width, len(window) - self.column + 1 + start))
         return f"{self.label}:{self.column} {message}\n{self.line:5d} | {window}\n{'':8}{marker}"
@@ -95,7 +95,7 @@ class YamlValue:
     key: Place
 
     def plain(self) -> Any:
-        """Return the same without places."""
+        """Return the value without places."""
         if isinstance(self.data, dict):
             return {key: value.plain() for key, value in self.data.items()}
         if isinstance(self.data, list):
@@ -246,7 +246,7 @@ class _Reading:
 
     def place(self, event: yaml.Event) -> Place:
         start, end = event.start_mark, event.end_mark
-        # What goes on to the next line is marked to the end of this one; `show` cuts the marker there.
+        # An event that goes on to the next line is marked to the end of its first one; `show` cuts the marker there.
         return self.at(start, end.column - start.column if end.line == start.line else MAX_BYTES)
 
     def value(self, event: Any, depth: int, key: Place | None = None) -> YamlValue:

@@ -28,7 +28,7 @@ EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
 # Where the catalogue finds a data set without the network.
 HERE = ("bundled", "data directory", "cache")
 
-# About six minutes on two processors, where all the others together take one.
+# Letter takes about six minutes on two processors, all the other sets together take one.
 SLOW = ("letter",)
 
 
@@ -133,7 +133,7 @@ def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
 def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
     """Return the data sets to use, and a note that says which ones of Table 5.3 are left out and how to get them.
 
-    A set that is asked for by name may be fetched; nothing is fetched that nobody asked for.
+    A set that the user names may be fetched; no other set is.
     """
     from oblique_cli.data import catalogue
 
@@ -161,7 +161,7 @@ def _in_table(table: str) -> list[str]:
 
 
 def _published(experiment: Experiment) -> tuple[str, ...]:
-    """Return the table of the thesis that this comparison can be held against, if it has any of its numbers."""
+    """Return the table of the thesis to compare with, () if the table shares no number with this comparison."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.published.reading import numbers
 

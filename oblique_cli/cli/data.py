@@ -149,7 +149,7 @@ def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offlin
         except DataError as error:
             if len(wanted) == 1:
                 raise
-            # The others are still wanted.
+            # A set that failed does not stop the others.
             failed.append(entry.name)
             click.echo(f"{entry.name} failed: {error}", err=True)
     if failed:

@@ -85,7 +85,7 @@ def _summary(thing: Any) -> str:
 def _published() -> list[dict[str, Any]]:
     from oblique_cli.published.reading import tables
 
-    # Only those that can stand beside ours; the others hold single folds and classes.
+    # Only tables whose numbers can stand beside ours; the others hold single folds and classes.
     found = [table for table in tables().values() if table.level == "repetitions"]
     return [{"name": table.reference, "caption": table.caption} for table in found]
 
@@ -129,7 +129,7 @@ def list_(kind: str, as_json: bool) -> None:
 
 
 def _described(algorithms: list[dict[str, Any]]) -> list[str]:
-    """Return a block of text for each algorithm and, for a kind of several, one for what all of them share."""
+    """Return a block of text for each algorithm, and one for the parameters that all algorithms of a family share."""
     blocks = []
     for growth in dict.fromkeys(algorithm["growth"] for algorithm in algorithms):
         kin = [algorithm for algorithm in algorithms if algorithm["growth"] == growth]

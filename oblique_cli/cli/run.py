@@ -13,7 +13,7 @@ from oblique_cli.errors import EXIT_OK, ConfigError
 if TYPE_CHECKING:
     from oblique_cli.nouns import Experiment
 
-# An oblique tree, and beside it the tree that shows whether it is worth it.
+# An oblique tree, and an axis-parallel one that shows whether oblique splits are worth it.
 OWN_DATA_ALGORITHMS = ("axis_parallel", "hhcart_a")
 
 
@@ -51,7 +51,7 @@ def run(
     Folds that are stored already are not run again, so the same command goes on after an interruption or a kill. A fold
     that fails is stored with its message and tried again next time.
 
-    Ends with exit code 3 if folds failed. Ctrl-C finishes the folds in hand, twice stops at once.
+    Ends with exit code 3 if folds failed. Ctrl-C finishes the folds in hand; a second Ctrl-C stops at once.
 
     \b
     Example: oblique run bupa_hhgdt --set cv.repeats=2 --format md

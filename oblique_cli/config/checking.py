@@ -1,7 +1,7 @@
 """A configuration file becomes a frozen `Experiment`, or one error that lists everything wrong with it.
 
-The tables of `keys`, and the parameter tables of the algorithms, are the only place that says what a key may be: they
-check values, word the errors and make the JSON schema for editors (`json_schema`).
+The tables of `keys`, and the parameter tables of the algorithms, are the only place that says what a key may be: these
+tables check values, word the errors and make the JSON schema for editors (`json_schema`).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _experiment(tree: YamlValue, name: str, root: Path | None, problems: Problem
 
 
 class _Checking:
-    """One walk over a configuration. What is wrong is noted in `problems`, and the walk goes on with None in its place.
+    """One walk over a configuration. A wrong value is noted in `problems`, and the walk goes on with None in its place.
 
     `experiment` therefore returns something usable only if no problem was noted.
     """
@@ -167,7 +167,7 @@ class _Checking:
         )
 
     def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
-        """Note what an algorithm and a data set say of missing values, if it does not go together."""
+        """Note a contradiction between what an algorithm and a data set say of missing values."""
         known = "missing" in keys.algorithm_table()[algorithm.name].parameters
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
         if dataset.missing == "keep" and "error" in chosen:
@@ -336,7 +336,7 @@ class _Checking:
 
 
 def _is_whole(params: Mapping[str, Any]) -> bool:
-    """Whether no value is missing, as one that was noted as wrong is."""
+    """Whether every value is there; a value that was noted as wrong is None."""
     return None not in params.values()
 
 
@@ -346,7 +346,7 @@ def _takes_mapping(constraint: Constraint) -> bool:
 
 
 def _near(name: Any, known: Iterable[str]) -> str:
-    """Return the close matches of `name` as a sentence, or all there is if none is close."""
+    """Return the close matches of `name` as a sentence, or all known names if none is close."""
     return close_matches(str(name)[:80], known) or f" Known: {', '.join(known)}."
 
 

@@ -15,7 +15,7 @@ from oblique_cli.published import tables
 def schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of configuration files, for editors.
 
-    It offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
+    The schema offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
     """
     items = {"dataset": _dataset_schema(), "algorithm": _algorithm_schema()}
     tune = _mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})
@@ -36,7 +36,7 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "properties": properties,
         "additionalProperties": False,
-        # What extends another file may leave out what that file says.
+        # A file that extends another one may leave out what the other file says.
         "anyOf": [{"required": ["extends"]}, {"allOf": [{"required": ["version"]}, *complete]}],
     }
 

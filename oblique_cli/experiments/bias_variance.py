@@ -1,7 +1,8 @@
 """Bias and variance of the algorithms of an experiment, from what repeated cross-validation predicts for every row.
 
-Stored folds count correct rows and do not name them, so the folds are run again, with the same partitions and seeds.
-Every row is tested once a repetition, by a classifier trained on another part of the other rows: R votes a row.
+Stored folds hold the number of correct rows and not which rows, so the folds are run again, with the same partitions
+and seeds. Every row is tested once a repetition, by a classifier trained on another part of the other rows: R votes a
+row.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
                 place = f"repetition {repeat}, fold {fold.index}"
                 seed = seeds[dataset.name, repeat, fold.index]
                 votes[fold.test, predictions(case, fold, seed, shared)] += 1
-    except Exception as error:  # as in a run: whatever it is, it belongs to this algorithm and data set
+    except Exception as error:  # as in a run: any exception belongs to this algorithm and data set
         return Decomposition(dataset.name, spec.id, label, None, f"{place}: {first_line(error)}")
     return Decomposition(dataset.name, spec.id, label, significance.kohavi_wolpert(votes, dataset.y))
 

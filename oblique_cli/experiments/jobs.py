@@ -28,9 +28,9 @@ RESULT_VERSION = 2
 def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     """Return the jobs of `experiment`, whose data sets are `datasets`: by data set, repetition, fold, algorithm.
 
-    A job's seed is named after data set, repetition and fold, not the algorithm: what algorithms draw, they share.
-    ConfigError if the folds cannot be drawn, a grid has nothing to choose by, or parameters do not suit a data set;
-    DataError if a data set has no classes to tell apart.
+    A job's seed is named after data set, repetition and fold, and not after the algorithm, so all algorithms share what
+    they draw. ConfigError if the folds cannot be drawn, a grid has nothing to choose by, or parameters do not suit a
+    data set; DataError if a data set has no classes to tell apart.
     """
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
@@ -47,7 +47,7 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
 def shared_tuning(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algorithm: AlgorithmSpec) -> Job:
     """Return the job that chooses the parameters of `algorithm` once for all folds of `dataset`.
 
-    Its fold is -1: it belongs to no test rows.
+    Its fold is -1, because the job belongs to no test rows.
     """
     key = digest([digest(_decides(experiment, spec, dataset, algorithm)), "tuning"])
     return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))

@@ -122,7 +122,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
             measures=measures,
         )
-    except Exception as error:  # whatever it is, it belongs to this fold alone and is shown with it
+    except Exception as error:  # any exception belongs to this fold alone and is shown with it
         return failed(job, error)
 
 
@@ -247,7 +247,7 @@ def _tuning_score(metric: Metric, scored: Scored) -> Fraction:
 
 
 def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | None = None) -> np.ndarray:
-    """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as there."""
+    """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as in `run_job`."""
     if chosen is None:
         chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
     estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
@@ -262,7 +262,7 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
         X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
-    # Both are sorted, so this is where the pruning rows stand among the training rows.
+    # Both arrays are sorted, so the search gives the places of the pruning rows among the training rows.
     own = {"pruning_rows": np.searchsorted(train, pruning)} if estimator.needs_pruning_rows else {}
     with own_labels(case.dataset):
         estimator.fit(X, case.dataset.y[train], **own)
@@ -270,7 +270,7 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
 
 
 def _leaves(estimator: Any) -> int:
-    """Leaves of a fitted tree, 0 for a classifier that is none."""
+    """Leaves of a fitted tree, 0 for a model that is no tree."""
     return int(getattr(estimator, "n_leaves_", 0))
 
 
@@ -336,7 +336,7 @@ def run(
     data_dir, offline   where data sets come from, see `catalogue.load`
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
-    once. Either way the summary says so, and the same call goes on from there.
+    once. Either way the summary names the signal, and the same call goes on from there.
     """
     started = time.perf_counter()
     workers = count_workers(n_jobs)
@@ -432,7 +432,7 @@ def _with_folds(
     tunings: Mapping[tuple[str, str], Tuning],
     jobs: Iterable[Job],
 ) -> Iterator[tuple[list[Job], Fold]]:
-    """Pair jobs with their fold, those of a fold that have work in common together.
+    """Pair jobs with their fold; jobs of a fold that have work in common come together.
 
     One repetition of one data set is drawn at a time.
     """
@@ -441,7 +441,7 @@ def _with_folds(
     def work_of(job: Job) -> Hashable:
         case, tuning = cases[job.dataset, job.algorithm], tunings.get((job.dataset, job.algorithm))
         if tuning is None and case.spec.grid:
-            return None  # it chooses its parameters first, by fits of its own
+            return None  # the job chooses its parameters first, by fits of its own
         return case.algorithm.shared_work({**case.spec.params, **(tuning.chosen if tuning else {})})
 
     for (_, repeat), group in itertools.groupby(jobs, key=lambda job: (job.dataset, job.repeat)):

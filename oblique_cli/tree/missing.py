@@ -1,4 +1,4 @@
-"""How a node is split some of whose rows lack values: the missing direction is learned with the hyperplane."""
+"""How a node with missing values is split: the side of such rows is learned with the hyperplane."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0) -> MissingDivi
         options.append(MissingDivision(split, ~absent[:, j], missing_left=False))
     if not options:
         return None
-    # Every option is a feature with two values, so that the exact search itself compares them.
+    # Every option is a feature with two values, so that the exact search itself compares the options.
     right = np.column_stack([~option.goes_left for option in options]).astype(np.float64)
     best = search(replace(node, X=right), [Candidates.axes()], min_leaf)
     if best is None:
@@ -97,14 +97,14 @@ def _on_complete_rows(
 
 
 def _by_values(node: Node, split: Split) -> MissingDivision:
-    """The sides of rows by their values, as prediction has them; a missing value counts 0."""
+    """The sides of rows by their values, as in prediction; a missing value counts 0."""
     X = np.where(np.isnan(node.X), 0.0, node.X)
     goes_left = np.asarray(_core.project(X, split.coef)) <= split.threshold
     return MissingDivision(split, goes_left, heavier_left(node, goes_left))
 
 
 def _either_side(node: Node, split: Split) -> list[MissingDivision]:
-    """The division with the block of lacking rows left, and right; one if there are none."""
+    """Divisions with the block of lacking rows left, then right; one division if no row lacks a value."""
     division, block = _by_values(node, split), lacking(node.X, split.coef)
     if not block.any():
         return [division]
