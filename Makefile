@@ -12,7 +12,9 @@ DATA ?=
 # Where `make wheels` puts the wheel
 DIST ?= dist
 
-export OBLIQUE_DATA := $(if $(DATA),$(DATA),$(OBLIQUE_DATA))
+ifneq ($(DATA),)
+export OBLIQUE_DATA := $(DATA)
+endif
 
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check

@@ -42,6 +42,15 @@ format_option = click.option(
 )
 
 
+metric_option = click.option(
+    "--metric",
+    "metrics",
+    metavar="NAME",
+    multiple=True,
+    help="A metric (oblique list metrics); may be repeated.  [default: accuracy and leaves, or errors and leaves]",
+)
+
+
 def set_option(example: str) -> Command:
     """Return the option --set."""
     return click.option(
@@ -206,15 +215,18 @@ def find_run(store: Store, name: str) -> Run:
     return runs[name]
 
 
-def table_of(experiment: Experiment, rows: Sequence[Row]) -> ResultTable:
-    """Return the table of an experiment, with titles and notes of its algorithms and data sets."""
+def table_of(experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str] = ()) -> ResultTable:
+    """Return the table of an experiment, with titles and notes of its algorithms and data sets.
+
+    metrics : names of those to show, without them those of the experiment
+    """
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.tables import summarize
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.csv is None}
-    return summarize(rows, experiment, titles=titles, dataset_notes=notes)
+    return summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
 
 
 def _remark(note: str) -> str:

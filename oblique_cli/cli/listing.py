@@ -41,6 +41,42 @@ def _criteria() -> list[dict[str, Any]]:
     return [{"name": name} for name in CRITERIA]
 
 
+def _prunings() -> list[dict[str, Any]]:
+    from oblique_cli.tree.pruning import PRUNINGS
+
+    return [
+        {
+            "name": name,
+            "rows": rule.rows,
+            "parameters": " ".join(rule.constraints),
+            "summary": _summary(rule),
+        }
+        for name, rule in PRUNINGS.items()
+    ]
+
+
+def _metrics() -> list[dict[str, Any]]:
+    from oblique_cli.evaluation.metrics import METRICS
+
+    return [
+        {
+            "name": name,
+            "task": one.task,
+            "unit": one.unit,
+            "better": "larger" if one.larger_is_better else "smaller",
+            "needs": one.needs,
+            "folds": one.aggregate,
+            "summary": one.summary,
+        }
+        for name, one in METRICS.items()
+    ]
+
+
+def _summary(thing: Any) -> str:
+    """The first line of the docstring of a class or function."""
+    return (thing.__doc__ or "").strip().partition("\n")[0]
+
+
 def _published() -> list[dict[str, Any]]:
     from oblique_cli.published.reading import tables
 
@@ -61,6 +97,8 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "algorithms": _algorithms,
     "schemes": _schemes,
     "criteria": _criteria,
+    "prunings": _prunings,
+    "metrics": _metrics,
     "published": _published,
     "configs": _configs,
 }

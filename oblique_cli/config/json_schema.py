@@ -7,8 +7,8 @@ from typing import Any
 
 from oblique_cli.config import keys
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE, Text
-from oblique_cli.constraints import Constraint, Optional
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE
+from oblique_cli.constraints import Constraint, Optional, Text
 from oblique_cli.published import tables
 
 
@@ -18,12 +18,13 @@ def schema() -> dict[str, Any]:
     The schema offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
     """
     items = {"dataset": _dataset_schema(), "algorithm": _algorithm_schema()}
-    tune = _mapping(TUNE)
+    tune = _mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})
     properties = {
         **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
         **items,
         **{PLURAL[one]: _list(schema) for one, schema in items.items()},
         "cv": _mapping(CV, tune=tune),
+        "metrics": _list({"enum": list(keys.metric_table())}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},

@@ -21,6 +21,7 @@ from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
+from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 
@@ -134,9 +135,11 @@ class TopDown(Algorithm):
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Those of the proposer, then those of the tree."""
+        """Those of the proposer, then those of the tree, then those of pruning rules that the tree has no name for."""
         tree = {self._limit if k == "max_misrate" else k: v for k, v in ObliqueTreeClassifier.constraints.items()}
-        return dict(self.proposer.constraints) | tree
+        rules = {name: c for rule in PRUNINGS.values() for name, c in rule.constraints.items()}
+        own = dict(self.proposer.constraints) | tree
+        return own | {name: constraint for name, constraint in rules.items() if name not in own}
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -144,18 +147,32 @@ class TopDown(Algorithm):
         tree = ObliqueTreeClassifier().get_params(deep=False) | dict(self.proposer.tree_defaults)
         tree[self._limit] = tree.pop("max_misrate")
         own = self.proposer().get_params(deep=False)
-        return {name: (own | tree)[name] for name in self.parameters}
+        rules = {name: value for rule in PRUNINGS.values() for name, value in rule().get_params(deep=False).items()}
+        return {name: (rules | own | tree)[name] for name in self.parameters}
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
-        """Native growth of what has none."""
-        return no_native(self.name) if params.get("engine") == "native" and not self.compiled else None
+        """Native growth of what has none, or a parameter of a pruning rule that is not the one chosen."""
+        if params.get("engine") == "native" and not self.compiled:
+            return no_native(self.name)
+        rule = (self.defaults | dict(params))["pruning"]
+        strays = sorted(self._of_rules(params).keys() - PRUNINGS[rule].constraints.keys())
+        return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
+
+    def _of_rules(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of `params` that belong to a pruning rule and that the tree has no name for."""
+        known = {*self.proposer.constraints, *ObliqueTreeClassifier.constraints, self._limit}
+        return {name: value for name, value in params.items() if name not in known}
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> ObliqueTreeClassifier:
         own = {name: params[name] for name in self.proposer.constraints if name in params}
+        of_rule = self._of_rules(params)
         tree: dict[str, Any] = dict(self.proposer.tree_defaults)
         for name, value in params.items():
-            if name not in own:
+            if name not in own and name not in of_rule:
                 tree["max_misrate" if name == self._limit else name] = value
+        if of_rule:
+            rule = PRUNINGS[tree["pruning"]]
+            tree["pruning"] = rule(**of_rule, **{name: tree[name] for name in rule.constraints if name in tree})
         return ObliqueTreeClassifier(self.proposer(**own), random_state=random_state, **tree)
 
 

@@ -15,7 +15,6 @@ import joblib
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import significance
 from oblique_cli.evaluation.significance import BiasVariance
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
@@ -123,7 +122,7 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     # Checks what a run would check, and knows its seeds.
     seeds = {(job.dataset, job.repeat, job.fold): job.seed for job in jobs_of.expand(experiment, datasets)}
     cases = [
-        Case(dataset, policy, spec, ALGORITHMS[spec.name])
+        Case.of(experiment, dataset, policy, spec)
         for policy, dataset in zip(experiment.datasets, datasets, strict=True)
         for spec in experiment.algorithms
     ]

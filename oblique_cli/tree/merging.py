@@ -29,8 +29,9 @@ class Plane(NamedTuple):
     gain: float
 
 
-# Rows (n, p) and which of two groups each belongs to, 0 or 1, as (n,) int32; None if no plane tells them apart.
-Splitter = Callable[[Array, Ints], Plane | None]
+# Rows (n, p), which of two groups each belongs to, 0 or 1, as (n,) int32, and the number of the merge, 1, 2, ...; None
+# if no plane tells them apart.
+Splitter = Callable[[Array, Ints, int], Plane | None]
 
 
 def merge_order(
@@ -143,13 +144,13 @@ def grow_bottom_up(
     members = list(clusters)
     for rows in members:
         add(rows)
-    for first, second in merges:
+    for number, (first, second) in enumerate(merges, start=1):
         a, b = len(members[first]), len(members[second])
         rows = np.concatenate([members[first], members[second]])
         members.append(rows)
         node = add(rows)
         group = np.repeat(np.array([0, 1], dtype=np.int32), [a, b])
-        plane = splitter(X[rows], group)
+        plane = splitter(X[rows], group, number)
         if plane is None:
             heavier, lighter = (first, second) if a >= b else (second, first)
             builder.split(node, np.eye(1, X.shape[1])[0], float(np.finfo(np.float64).max), 0.0, heavier, lighter)
@@ -163,10 +164,10 @@ def grow_bottom_up(
     return builder.finish(len(members) - 1)
 
 
-def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows], Tree]) -> Tree:
+def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows, int], Tree]) -> Tree:
     """Return `tree` with a tree of `grow` in place of each leaf that rows of another class than its own reach.
 
-    X, y : training rows and class codes; grow : row numbers -> tree grown on them
+    X, y : training rows and class codes; grow : row numbers and the number of the leaf -> tree grown on them
 
     Below such a leaf, counts are those of the rows that arrive.
     """
@@ -178,7 +179,7 @@ def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows], Tree]) -> T
         if source is tree and tree.is_leaf[node]:
             arriving = np.flatnonzero(leaf_of == node)
             if (y[arriving] != tree.labels[node]).any():
-                source, node = grow(arriving), 0
+                source, node = grow(arriving, node), 0
         new = builder.add(source.counts[node], int(source.n_rows[node]))
         stack.append((source, node, new))
         return new

@@ -25,7 +25,7 @@ class MissingDivision(NamedTuple):
     missing_left: bool
 
 
-def divide(node: Node, proposer: Proposer, rng: np.random.Generator, min_leaf: float = 1.0) -> MissingDivision | None:
+def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0) -> MissingDivision | None:
     """Return the best division of a node, or None if there is no split. NaN in node.X is a missing value.
 
     Without NaN this is `best_split`. With NaN the candidates are, in this order:
@@ -40,11 +40,11 @@ def divide(node: Node, proposer: Proposer, rng: np.random.Generator, min_leaf: f
     """
     absent = np.isnan(node.X)
     if not absent.any():
-        split = best_split(node, proposer, rng, min_leaf)
+        split = best_split(node, proposer, min_leaf)
         return None if split is None else _by_values(node, split)
     known = np.flatnonzero(~absent.all(axis=0))
-    plane = _on_complete_rows(node, known, proposer, rng, min_leaf)
-    alone = () if plane else (_on_complete_rows(node, np.array([j]), None, rng, min_leaf) for j in known)
+    plane = _on_complete_rows(node, known, proposer, min_leaf)
+    alone = () if plane else (_on_complete_rows(node, np.array([j]), None, min_leaf) for j in known)
     options = [side for split in (plane, *alone) if split for side in _either_side(node, split)]
     for j in known[absent[:, known].any(axis=0)]:
         split = Split(np.eye(1, len(absent[0]), j)[0], EVERYTHING, 0.0, 0)
@@ -75,7 +75,7 @@ def heavier_left(node: Node, goes_left: Mask) -> bool:
 
 
 def _on_complete_rows(
-    node: Node, features: NDArray[np.intp], proposer: Proposer | None, rng: np.random.Generator, min_leaf: float
+    node: Node, features: NDArray[np.intp], proposer: Proposer | None, min_leaf: float
 ) -> Split | None:
     """The split that a heuristic, or None for axis-parallel cuts, finds on rows complete in `features`."""
     rows = np.flatnonzero(~np.isnan(node.X[:, features]).any(axis=1))
@@ -87,7 +87,7 @@ def _on_complete_rows(
         y=node.y[rows],
         weights=None if node.weights is None else node.weights[rows],
     )
-    groups = [Candidates.axes()] if proposer is None else proposer.propose(part, rng)
+    groups = [Candidates.axes()] if proposer is None else proposer.propose(part)
     split = search(part, groups, min_leaf)
     if split is None:
         return None
