@@ -102,7 +102,7 @@ class Experiment:
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
 
-        Neither looks (title, published tables, metrics) nor where the data lies: its digest decides, not its place.
+        Looks (title, published tables, metrics) and the place of the data are left out; the digest of the data decides.
         """
         plain = asdict(self)
         for key in ("title", "published", "name", "data_dir", "metrics"):
@@ -122,7 +122,7 @@ class Experiment:
     def from_content(
         cls, name: str, content: Mapping[str, Any], title: str, published: Iterable[str], metrics: Iterable[str] = ()
     ) -> Experiment:
-        """Return the experiment whose `content` and `presentation` these are; other keys are passed over."""
+        """Return the experiment whose `content` and `presentation` these are; other keys are ignored."""
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})

@@ -72,7 +72,7 @@ class Place:
         return name if self.source.path is None or self.line == 0 else f"{name}:{self.line}"
 
     def show(self, message: str) -> str:
-        """Return "file:line:column message" with the line and a marker below; without them if there is no file."""
+        """Return "file:line:column message" with the line and a marker below; without both if there is no file."""
         if self.source.path is None or self.line == 0:
             return f"{self.label}: {message}"
         lines = self.source.lines
@@ -173,7 +173,7 @@ def read(path: Path, name: str, problems: Problems) -> YamlSource:
 
 
 def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlValue:
-    """Return the one document of `source`; raise ConfigError with all problems so far if it cannot be read on.
+    """Return the one document of `source`; raise ConfigError with all problems so far if reading cannot go on.
 
     quick : read by PyYAML's parser in C, if that is installed. It takes a fifth of the time, and lets a few texts pass
             that the one in Python refuses (a tab inside a word). A text with any problem is read again in Python, so

@@ -25,9 +25,9 @@ from oblique_cli.cli._common import (
 def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output: str | None) -> None:
     """Print the table of the stored run RUN (oblique status lists them).
 
-    Nothing is run, and neither the configuration nor the data is needed. It is the table that oblique run prints; of an
-    unfinished run, with marks where folds are missing. Metrics of what every fold has (accuracy, balanced_accuracy,
-    sizes, times) can be shown of any run; others were computed if the run was asked for them.
+    Nothing is run, and neither the configuration nor the data is needed. The table is the one that oblique run prints;
+    in that of an unfinished run, marks show where folds are missing. Metrics of what every fold has (accuracy,
+    balanced_accuracy, sizes, times) can be shown of any run; others were computed if the run was asked for them.
 
     \b
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex

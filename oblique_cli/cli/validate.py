@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool) -> None:
     """Check configurations: files, or names of bundled ones; all bundled ones if none is given.
 
-    Every problem of a file is shown with its place. Then what each of its data sets says against it; sets that are not
-    at hand are passed over. Faulty entries of the data catalogue are shown as well. Ends with exit code 2 if a
+    Every problem of a file is shown with its place, then every conflict with one of its data sets; sets that are not at
+    hand are passed over. Faulty entries of the data catalogue are shown as well. Ends with exit code 2 if a
     configuration is wrong, else with 4 if data cannot be used.
 
     Example: oblique validate bupa_hhgdt my.yaml
