@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,6 +108,23 @@ class Choice(Constraint):
 
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Text(Constraint):
+    """A text that matches `pattern` as a whole."""
+
+    pattern: str = r"[\s\S]+"
+    words: str = "a text"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
+
+    def describe(self) -> str:
+        return self.words
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^(?:{self.pattern})$"}
 
 
 @dataclass(frozen=True)

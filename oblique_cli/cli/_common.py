@@ -6,7 +6,7 @@ import functools
 import os
 import shlex
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,7 +123,8 @@ class Runner:
                 offline=self.offline,
                 argv=command_line(),
             )
-            return summary, table_of(experiment, store.rows(experiment.name))
+            known = replace(experiment, fold_counts=summary.fold_counts)
+            return summary, table_of(known, store.rows(experiment.name))
 
     def report(self, summary: RunSummary) -> None:
         """Say on standard error how a run ended."""

@@ -7,9 +7,10 @@ from typing import Any
 
 from oblique_cli.config import keys
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE, Text
-from oblique_cli.constraints import Constraint, Optional
+from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, RANGE, TUNE
+from oblique_cli.constraints import Constraint, Optional, Text
 from oblique_cli.published import tables
+from oblique_cli.schemes import SCHEMES
 
 
 def schema() -> dict[str, Any]:
@@ -18,12 +19,11 @@ def schema() -> dict[str, Any]:
     It offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
     """
     items = {"dataset": _dataset_schema(), "algorithm": _algorithm_schema()}
-    tune = _mapping(TUNE)
     properties = {
         **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
         **items,
         **{PLURAL[one]: _list(schema) for one, schema in items.items()},
-        "cv": _mapping(CV, tune=tune),
+        "cv": _cv_schema(),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},
@@ -38,6 +38,18 @@ def schema() -> dict[str, Any]:
         # What extends another file may leave out what that file says.
         "anyOf": [{"required": ["extends"]}, {"allOf": [{"required": ["version"]}, *complete]}],
     }
+
+
+def _cv_schema() -> dict[str, Any]:
+    """Every key of some scheme; where the scheme is named, its own keys only."""
+    own = [
+        {
+            "if": {"properties": {"scheme": {"const": name}}, "required": ["scheme"]},
+            "then": {"propertyNames": {"enum": ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]}},
+        }
+        for name, scheme in SCHEMES.items()
+    ]
+    return {**_mapping(keys.cv(), tune=_mapping(TUNE)), "allOf": own}
 
 
 def _dataset_schema() -> dict[str, Any]:

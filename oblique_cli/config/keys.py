@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
+from oblique_cli.constraints import Choice, Constraint, Integer, Real, Text
 from oblique_cli.schemes import SCHEMES
-
-
-@dataclass(frozen=True)
-class Text(Constraint):
-    """A text that matches `pattern` as a whole."""
-
-    pattern: str = r"[\s\S]+"
-    words: str = "a text"
-
-    def holds(self, value: Any) -> bool:
-        return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
-
-    def describe(self) -> str:
-        return self.words
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": f"^(?:{self.pattern})$"}
 
 
 @dataclass(frozen=True)
@@ -44,9 +26,6 @@ class Format(Constraint):
 
 
 ID = Text(r"[a-z0-9][a-z0-9._-]{0,63}", "a short name of a-z, 0-9, '.', '_' and '-', such as hhcart-05")
-FRACTION = Real(0, 1, open_low=True, open_high=True)
-FOLDS = Integer(2)
-
 EXPERIMENT: dict[str, Constraint] = {"version": Format(), "name": ID, "title": Text(), "seed": Integer(0)}
 KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "published", "data_dir", "extends")
 DATASET: dict[str, Constraint] = {
@@ -56,16 +35,16 @@ DATASET: dict[str, Constraint] = {
     "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
-CV: dict[str, Constraint] = {
-    "scheme": Choice(tuple(SCHEMES)),
-    "folds": FOLDS,
-    "repeats": Integer(1, 10_000),
-    "stratified": Boolean(),
-    "test_fraction": FRACTION,
-    "pruning_fraction": FRACTION,
-}
-TUNE: dict[str, Constraint] = {"folds": FOLDS}
+TUNE: dict[str, Constraint] = {"folds": Integer(2)}
 RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, open_low=True)}
+
+
+def cv() -> dict[str, Constraint]:
+    """Return every key of `cv` that some scheme takes, without `tune`; `Scheme.takes` says which ones."""
+    found: dict[str, Constraint] = {"scheme": Choice(tuple(SCHEMES))}
+    for scheme in SCHEMES.values():
+        found |= scheme.takes()
+    return found
 
 
 def algorithm_table() -> Mapping[str, Any]:

@@ -93,13 +93,17 @@ class Line:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Lines in the order of the experiment, data sets first; `references` names the published tables shown."""
+    """Lines in the order of the experiment, data sets first; `references` names the published tables shown.
+
+    estimate   what the accuracy is called, if it is not a share of right test rows
+    """
 
     title: str
     lines: tuple[Line, ...]
     references: tuple[str, ...]
     notes: tuple[str, ...]
     regression: bool = False
+    estimate: str = ""
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -114,6 +118,7 @@ class ResultTable:
         metrics = self._metrics()
         for metric in metrics:
             title = TITLES.get(metric, metric.replace("_", " "))
+            title = f"{title} ({self.estimate})" if self.estimate and metric == "accuracy" else title
             header += [title, "published", "diff"] if self.references else [title]
         clusters = any(line.clusters for line in self.lines)
         if clusters:
@@ -138,7 +143,10 @@ class ResultTable:
             grids=(TextGrid(header=tuple(header), rows=tuple(rows), left=2),),
             notes=self.notes,
             records=tuple(self._record(line, clusters) for line in self.lines),
-            facts={"published": [_facts(reference) for reference in self.references]},
+            facts={
+                "published": [_facts(reference) for reference in self.references],
+                **({"accuracy": self.estimate} if self.estimate else {}),
+            },
         )
 
     def _metrics(self) -> tuple[str, ...]:
@@ -154,6 +162,8 @@ class ResultTable:
             "folds_failed": line.folds_failed,
             "folds_expected": line.folds_expected,
         }
+        if self.estimate:
+            record["accuracy_estimate"] = self.estimate
         for metric in self._metrics():
             value = _metric(line, metric)
             record[f"{metric}_mean"] = value.mean
@@ -202,14 +212,14 @@ def summarize(
     raises ConfigError if a table in `experiment.published` is unknown or holds no means over repetitions
     """
     shown = [published.comparable(reference) for reference in dict.fromkeys(experiment.published)]
-    places = schemes.places(experiment.cv)
-    expected = set(places)
+    places = {spec.name: schemes.expected_places(experiment, spec.name) for spec in experiment.datasets}
+    expected = {(name, *place) for name, found in places.items() for place in found}
     cells: dict[tuple[str, str], dict[tuple[int, int], Row]] = {
         (dataset.name, algorithm.id): {} for dataset in experiment.datasets for algorithm in experiment.algorithms
     }
     for row in rows:
         cell, place = cells.get((row.dataset, row.algorithm)), (row.repeat, row.fold)
-        if cell is None or place not in expected or place in cell:
+        if cell is None or (row.dataset, *place) not in expected or place in cell:
             raise ValueError(
                 f"{row.algorithm} on {row.dataset}, repetition {row.repeat}, fold {row.fold} is "
                 f"{'there twice' if cell and place in cell else f'no job of {experiment.name}'}"
@@ -217,8 +227,8 @@ def summarize(
         cell[place] = row
 
     lines = [
-        _line(dataset.name, algorithm, titles or {}, cells[dataset.name, algorithm.id], places, experiment, shown)
-        for dataset in experiment.datasets
+        _line(name, algorithm, titles or {}, cells[name, algorithm.id], places[name], experiment, shown)
+        for name in places
         for algorithm in experiment.algorithms
     ]
     return ResultTable(
@@ -227,6 +237,7 @@ def summarize(
         references=tuple(table.reference for table in shown),
         notes=tuple(_notes(experiment, lines, shown, dataset_notes or {})),
         regression=_is_regression(experiment),
+        estimate=schemes.SCHEMES[experiment.cv.scheme].estimate_of(experiment.cv),
     )
 
 
@@ -245,11 +256,14 @@ def _line(
 ) -> Line:
     title = titles.get(algorithm.name, algorithm.name)
     failed = [done[place] for place in places if place in done and done[place].status != "ok"]
-    complete = _complete(done, places)
-    # Exact arithmetic: no order of rows or of sums can change a digit.
-    accuracies = [Fraction(100 * sum(row.n_correct for row in r), sum(row.n_test for row in r)) for r in complete]
-    if task_of(algorithm.name) == "regression":
-        accuracies = []
+    scheme = schemes.SCHEMES[experiment.cv.scheme]
+    apparent = sorted(scheme.apparent(experiment.cv))
+    complete = _complete(done, [place for place in places if place not in apparent])
+    if any(place not in done or done[place].status != "ok" for place in apparent):
+        complete = []  # every repetition needs it
+    accuracies: list[Fraction] = []
+    if task_of(algorithm.name) != "regression":
+        accuracies = scheme.accuracies(experiment.cv, complete, [done[place] for place in apparent if complete])
     leaves = [Fraction(sum(row.n_leaves for row in r), len(r)) for r in complete]
     clusters = _clusters([row for r in complete for row in r])
     names = tuple(complete[0][0].measures) if complete else ()
@@ -361,22 +375,14 @@ def _notes(
 def _protocol_notes(experiment: Experiment) -> list[str]:
     cv = experiment.cv
     over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
-    if schemes.SCHEMES[cv.scheme].single:
-        protocol = f"{cv.repeats} x one training and test set ({cv.scheme}){over}."
-    else:
-        strata = ", stratified" if cv.stratified and cv.scheme != "stratified" else ""
-        protocol = (
-            f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}{strata}): accuracy in % pooled over the folds of a "
-            f"repetition, leaves averaged over its trees{over}."
-        )
-        if _is_regression(experiment):
-            protocol = (
-                f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}): errors and leaves averaged over the folds of a "
-                f"repetition{over}."
-            )
+    scheme = schemes.SCHEMES[cv.scheme]
+    pooling = scheme.pooling
+    if pooling and _is_regression(experiment):
+        pooling = "errors and leaves averaged over the folds of a repetition"
+    protocol = f"{scheme.protocol(cv)}{': ' if pooling else ''}{pooling}{over}."
     notes = [protocol]
     chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})
-    if cv.scheme == "two_stage" and chosen:
+    if scheme.tuning == schemes.SHARED and chosen:
         notes.append(
             f"{' and '.join(chosen)} {'was' if len(chosen) == 1 else 'were'} chosen by a CV over all rows, test rows "
             "included, as the paper did; the accuracy may be optimistic."

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli import schemes, seeds
@@ -36,7 +35,7 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
         check(experiment, spec, dataset)
         bases = {a.id: digest(_decides(experiment, spec, dataset, a)) for a in experiment.algorithms}
-        for repeat, fold in schemes.places(experiment.cv):
+        for repeat, fold in schemes.places(experiment.cv, dataset):
             seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
             for algorithm, base in bases.items():
                 key = digest([base, repeat, fold])
@@ -64,7 +63,7 @@ def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algori
 
     The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
     """
-    cv = asdict(experiment.cv)
+    cv = experiment.cv.plain()
     del cv["repeats"]
     grid = {name: list(values) for name, values in algorithm.grid.items()}
     how = [algorithm.id, algorithm.name, dict(algorithm.params), grid]
@@ -89,7 +88,7 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
         present = {dataset.classes[code] for code in set(dataset.y.tolist())}
         if len(present) < 2:
             raise DataError(f"{who} has one class only, {''.join(present)!r}: there is nothing to tell apart.")
-    schemes.check(dataset, experiment.cv)
+    schemes.check(dataset, experiment.cv, tuned=any(algorithm.grid for algorithm in experiment.algorithms))
     if not schemes.SCHEMES[experiment.cv.scheme].tunes:
         for algorithm in experiment.algorithms:
             if algorithm.grid:
