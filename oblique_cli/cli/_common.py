@@ -214,7 +214,7 @@ def table_of(experiment: Experiment, rows: Sequence[Row]) -> ResultTable:
     from oblique_cli.evaluation.tables import summarize
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
-    notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.csv is None}
+    notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.target is None}
     return summarize(rows, experiment, titles=titles, dataset_notes=notes)
 
 

@@ -262,8 +262,8 @@ def _line(
     if any(place not in done or done[place].status != "ok" for place in apparent):
         complete = []  # every repetition needs it
     accuracies: list[Fraction] = []
-    if task_of(algorithm.name) != "regression":
-        accuracies = scheme.accuracies(experiment.cv, complete, [done[place] for place in apparent if complete])
+    if complete and task_of(algorithm.name) != "regression":
+        accuracies = scheme.accuracies(experiment.cv, complete, [done[place] for place in apparent])
     leaves = [Fraction(sum(row.n_leaves for row in r), len(r)) for r in complete]
     clusters = _clusters([row for r in complete for row in r])
     names = tuple(complete[0][0].measures) if complete else ()
@@ -376,7 +376,7 @@ def _protocol_notes(experiment: Experiment) -> list[str]:
     cv = experiment.cv
     over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
     scheme = schemes.SCHEMES[cv.scheme]
-    pooling = scheme.pooling
+    pooling = scheme.pooling_of(cv)
     if pooling and _is_regression(experiment):
         pooling = "errors and leaves averaged over the folds of a repetition"
     protocol = f"{scheme.protocol(cv)}{': ' if pooling else ''}{pooling}{over}."

@@ -126,6 +126,10 @@ class Scheme(ABC):
         """Return `estimate`, as the keys of `cv` have it."""
         return self.estimate
 
+    def pooling_of(self, cv: CVSpec) -> str:
+        """Return `pooling`, as the keys of `cv` have it."""
+        return self.pooling
+
     def partition(self, cv: CVSpec) -> tuple[Any, ...]:
         """Return what decides the test rows beside seed and data: schemes that agree in it share their test rows."""
         plain = cv.plain()
@@ -140,7 +144,7 @@ class Scheme(ABC):
         return frozenset()
 
     def accuracies(self, cv: CVSpec, repetitions: Sequence[Sequence[Row]], apparent: Sequence[Row]) -> list[Fraction]:
-        """Return the accuracy of each repetition in percent, from its good rows.
+        """Return the accuracy of each repetition in percent, from its good rows; there is one or more.
 
         Wickramarachchi (2015), eq. 1.9.3: right predictions of all its folds over their test rows. Exact, so that no
         order of rows or of sums can change a digit. apparent : the rows at the places of `apparent`
@@ -252,7 +256,8 @@ def _fault_of_places(made: Scheme) -> str:
         if fault := _fault_of_counting(found[-1], repeats):
             return fault
     few, many = found
-    return "" if many[: len(few)] == few else "changes its places when repetitions are added"
+    kept = [place for place in many if place[0] == 0]
+    return "" if kept == few else "changes its places when repetitions are added"
 
 
 def _fault_of_counting(found: Any, repeats: int) -> str:

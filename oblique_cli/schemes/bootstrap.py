@@ -44,8 +44,12 @@ class Bootstrap(Scheme):
     replacement: ClassVar[bool] = True
     estimate: ClassVar[str] = ".632"
     pooling: ClassVar[str] = (
-        "accuracy is 0.368 x that of a tree on the rows it was grown on + 0.632 x that of a sample's tree on the rows "
-        "it lacks, in % (Efron 1983); leaves and other numbers are those of the samples' trees alone"
+        "accuracy in % is 0.368 x that of a tree of all rows on these rows + 0.632 x that of a sample's tree on the "
+        "rows it lacks (Efron 1983); leaves and other numbers are those of the samples' trees alone"
+    )
+    pooling_plus: ClassVar[str] = (
+        "accuracy in % as for .632, with a weight between 0.632 and 1 that grows with the relative overfitting (Efron "
+        "and Tibshirani 1997); leaves and other numbers are those of the samples' trees alone"
     )
 
     def places(self, dataset: Dataset | None, cv: CVSpec) -> Places:
@@ -83,6 +87,9 @@ class Bootstrap(Scheme):
     def estimate_of(self, cv: CVSpec) -> str:
         return ".632+" if cv.options.get("plus") else self.estimate
 
+    def pooling_of(self, cv: CVSpec) -> str:
+        return self.pooling_plus if cv.options.get("plus") else self.pooling
+
     def partition(self, cv: CVSpec) -> tuple[Any, ...]:
         return (self.name, cv.stratified)
 
@@ -91,7 +98,7 @@ class Bootstrap(Scheme):
         (whole,) = apparent
         errors = [_error(rows[0]) for rows in repetitions]
         weight, too_much = OUT_OF_BAG, Fraction(0)
-        if cv.options.get("plus") and errors:
+        if cv.options.get("plus"):
             weight, too_much = _plus(_error(whole), sum(errors) / Fraction(len(errors)), whole)
         return [100 * (1 - (1 - weight) * _error(whole) - weight * (error - too_much)) for error in errors]
 
