@@ -91,6 +91,21 @@ def test_a_scheme_from_outside_is_one_file(call):
     assert other.code == 2 and "cv.blocks is not used by scheme ordinary; leave it out." in other.err
 
 
+def test_leave_one_out_as_it_was_once_written_is_an_error_and_no_table(call):
+    """It stated the ten places of `cv.folds`, drew 150 folds of iris and reported 100.0 ± 0.0 from ten test rows."""
+    path = call.folder / "naive.py"
+    ten = HALVES.replace('cv.options.get("blocks", 2))]', "cv.folds)]").replace('"blocks")', '"naive")')
+    path.write_text(ten.replace("cv.options.get", "(lambda *_: dataset.n)").replace('{"blocks": Integer(2, 50)}', "{}"))
+    loaded(path)
+    text = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: naive}\n"
+    (call.folder / "x.yaml").write_text(text)
+    ended = call("run", "x.yaml", "-j", "2", "--quiet")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "error: scheme 'naive', data set 'iris', repetition 0: 150 folds are drawn and 10 are stated by its places.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
