@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class CVSpec:
     test_fraction       share of test rows in a Monte Carlo split
     pruning_fraction    share of each training set kept for pruning (used by algorithms that prune on their own rows)
     tune_metric         the metric that chooses parameters; "" for accuracy, or the squared error of regression
+    options             further keys that the scheme has of its own (`Scheme.keys`), those that are given
     """
 
     scheme: str = "ordinary"
@@ -70,13 +71,25 @@ class CVSpec:
     test_fraction: float = 0.5
     pruning_fraction: float = 0.1
     tune_metric: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    def content(self) -> dict[str, Any]:
-        """The fields as plain data; those that are younger than stored results only if they are set."""
+    def plain(self) -> dict[str, Any]:
+        """Return the same as plain data, options among the other keys.
+
+        Fields that are younger than stored results are there only if they are set.
+        """
         plain = asdict(self)
+        options = plain.pop("options")
         if not self.tune_metric:
             del plain["tune_metric"]
-        return plain
+        return {**plain, **options}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> CVSpec:
+        """Return the inverse of `plain`."""
+        own = {name.name for name in fields(cls)} - {"options"}
+        options = {key: value for key, value in plain.items() if key not in own}
+        return cls(**{key: value for key, value in plain.items() if key in own}, options=options)
 
 
 @dataclass(frozen=True)
@@ -87,6 +100,7 @@ class Experiment:
     published   tables to show beside ours, such as "wickramarachchi2015:5.2"
     metrics     names of the metrics to show, () for the usual ones
     data_dir    folder of data files that are not bundled
+    fold_counts data set -> folds of each repetition, for a scheme whose folds depend on the data, once these are read
     """
 
     name: str
@@ -98,6 +112,7 @@ class Experiment:
     title: str = ""
     data_dir: str | None = None
     metrics: tuple[str, ...] = ()
+    fold_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
@@ -105,9 +120,9 @@ class Experiment:
         Looks (title, published tables, metrics) and the place of the data are left out; the digest of the data decides.
         """
         plain = asdict(self)
-        for key in ("title", "published", "name", "data_dir", "metrics"):
+        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts"):
             del plain[key]
-        plain["cv"] = self.cv.content()
+        plain["cv"] = self.cv.plain()
         for dataset in plain["datasets"]:
             del dataset["csv"]
         content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
@@ -120,7 +135,13 @@ class Experiment:
 
     @classmethod
     def from_content(
-        cls, name: str, content: Mapping[str, Any], title: str, published: Iterable[str], metrics: Iterable[str] = ()
+        cls,
+        name: str,
+        content: Mapping[str, Any],
+        title: str,
+        published: Iterable[str],
+        metrics: Iterable[str] = (),
+        fold_counts: Mapping[str, Iterable[int]] | None = None,
     ) -> Experiment:
         """Return the experiment whose `content` and `presentation` these are; other keys are ignored."""
 
@@ -135,10 +156,11 @@ class Experiment:
                 AlgorithmSpec(**{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}})
                 for plain in content["algorithms"]
             ),
-            cv=CVSpec(**content["cv"]),
+            cv=CVSpec.from_plain(content["cv"]),
             published=tuple(published),
             title=title,
             metrics=tuple(metrics),
+            fold_counts={name: tuple(counts) for name, counts in (fold_counts or {}).items()},
         )
 
     def digest(self) -> str:
@@ -158,11 +180,12 @@ class TuningPair(NamedTuple):
 class Fold:
     """Row ids of one train/test division, each array sorted.
 
-    train, test   disjoint
+    train, test   disjoint, but for an `apparent` fold; a scheme that draws with replacement has rows in `train` again
     pruning       the part of `train` that an algorithm which prunes on an independent set must not grow on
     tuning        pairs that may choose parameters, () if the scheme has none. Nested: inside `train`. Two-stage: the
                   same pairs for every fold, over all rows, so they overlap `test`
     tuning_id     not empty for folds that share their tuning pairs, so that tuning runs once for all of them
+    apparent      tested on its own training rows, for the resubstitution error (Wickramarachchi 2015, eq. 1.9.1)
     """
 
     repeat: int
@@ -172,6 +195,7 @@ class Fold:
     pruning: np.ndarray
     tuning: Iterable[TuningPair] = ()
     tuning_id: str = ""
+    apparent: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,6 +208,11 @@ class Job:
     repeat: int
     fold: int
     seed: int
+
+
+# The measure, in the row of an `apparent` fold, that says how often its predictions would be wrong if they had nothing
+# to do with the labels: gamma of Efron and Tibshirani (1997), eq. 28.
+NO_INFORMATION_ERROR = "no_information_error"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import functools
 import os
 import shlex
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,7 +132,8 @@ class Runner:
                 offline=self.offline,
                 argv=command_line(),
             )
-            return summary, table_of(experiment, store.rows(experiment.name))
+            known = replace(experiment, fold_counts=summary.fold_counts)
+            return summary, table_of(known, store.rows(experiment.name))
 
     def report(self, summary: RunSummary) -> None:
         """Say on standard error how a run ended."""
@@ -225,7 +226,7 @@ def table_of(experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str]
     from oblique_cli.evaluation.tables import summarize
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
-    notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.csv is None}
+    notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.target is None}
     return summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
 
 

@@ -28,7 +28,8 @@ def plan(experiment: Experiment, runner: Runner) -> str:
     if path.is_file() and not runner.fresh:
         with Store(path, must_exist=True) as store:
             store.check(experiment.name, jobs_of.content(experiment, datasets))
-            left, rows = store.pending(experiment.name, jobs), store.rows(experiment.name)
+            left, asked = store.pending(experiment.name, jobs), {job.key for job in jobs}
+            rows = [row for row in store.rows(experiment.name) if row.key in asked]
 
     folds, pending = _by_cell(jobs), _by_cell(left)
     seconds: dict[Cell, list[float]] = defaultdict(list)

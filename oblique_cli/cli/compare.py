@@ -12,10 +12,9 @@ from oblique_cli.cli._common import Runner, metric_option, running_options, writ
 
 if TYPE_CHECKING:
     from oblique_cli.nouns import Experiment
+    from oblique_cli.schemes import Scheme
 
-# The names in schemes.SCHEMES and comparing.RULES, which the help must know without importing them. The scheme `split`
-# is left out: one training and one test set give no SD to compare by.
-SCHEMES = ("ordinary", "stratified", "nested", "two_stage", "monte_carlo")
+# The names in comparing.RULES, which the help must know without importing them.
 RULES = ("1-SD", "2-SD", "TPRTI")
 
 SOURCE = "wickramarachchi2015"
@@ -38,8 +37,37 @@ def _names(ctx: click.Context, param: click.Parameter, text: str | None) -> list
     return [name for name in names if name]
 
 
+class SchemeName(click.ParamType[str]):
+    """A scheme whose repetitions have an SD to compare by, and that needs no key of its own."""
+
+    name = "scheme"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from oblique_cli.schemes import SCHEMES
+
+        if value not in SCHEMES:
+            known = ", ".join(name for name, scheme in SCHEMES.items() if not _unfit(scheme))
+            self.fail(f"{value!r} is not one of {known}.", param, ctx)
+        if why := _unfit(SCHEMES[value]):
+            self.fail(f"{value!r} {why}.", param, ctx)
+        return value
+
+
+def _unfit(scheme: Scheme) -> str:
+    """Return why algorithms cannot be compared by `scheme` here, "" if they can."""
+    if scheme.estimate:
+        return f"gives a {scheme.estimate} estimate, whose SD over samples is none over repetitions to compare by"
+    if not scheme.redraws:
+        return "tests on the same divisions in every repetition, which gives no SD to compare by"
+    if scheme.required:
+        return f"needs cv.{' and cv.'.join(scheme.required)}: write a configuration and use oblique run"
+    return ""
+
+
 @click.command()
-@click.option("--cv", "scheme", type=click.Choice(SCHEMES), default="nested", show_default=True, help="Scheme.")
+@click.option(
+    "--cv", "scheme", type=SchemeName(), default="nested", show_default=True, help="See oblique list schemes."
+)
 @click.option(
     "--algorithms", metavar="A,B,...", default="gdt,hhgdt", callback=_names, show_default=True, help="Two or more."
 )
@@ -80,24 +108,28 @@ def compare(
     """
     if len(algorithms) < 2:
         raise click.UsageError("--algorithms needs two or more names, as in gdt,hhgdt")
-    if folds is not None and scheme == "monte_carlo":
-        raise click.UsageError("--folds has no meaning with --cv monte_carlo, which divides the rows once a repetition")
-
     from oblique_cli import config
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation import comparing
     from oblique_cli.evaluation.tables import render
-    from oblique_cli.schemes import SCHEMES as schemes
+    from oblique_cli.schemes import SCHEMES
 
+    has_folds, tunes = "folds" in SCHEMES[scheme].takes(), SCHEMES[scheme].tunes
+    if folds is not None and not has_folds:
+        raise click.UsageError(f"--folds has no meaning with --cv {scheme}, which divides the rows once a repetition")
     wanted, missing = _datasets(datasets, runner)
-    tunes = schemes[scheme].tunes
     plain: dict[str, Any] = {
         "version": 1,
         "title": f"{', '.join(ALGORITHMS[name].title for name in algorithms)} by {scheme} cross-validation",
         "seed": seed,
         "datasets": wanted,
         "algorithms": [_algorithm(name, tunes) for name in algorithms],
-        "cv": {"scheme": scheme, "repeats": repeats, "folds": folds or 10, "tune": {"folds": folds or 10}},
+        "cv": {
+            "scheme": scheme,
+            "repeats": repeats,
+            **({"folds": folds or 10} if has_folds else {}),
+            **({"tune": {"folds": folds or 10}} if tunes else {}),
+        },
     }
     if metrics:
         plain["metrics"] = list(metrics)

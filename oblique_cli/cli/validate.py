@@ -34,7 +34,7 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
     from oblique_cli.experiments.running import csv_task
 
     @functools.cache
-    def dataset(spec: DatasetSpec, place: str | None, task: str) -> Dataset | None:
+    def dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Dataset | None:
         """The data, or None for a set of the catalogue that is still to be fetched or put in its place."""
         if spec.csv is None:
             known = catalogue.entry(spec.name)
@@ -44,7 +44,7 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
                 return None
             if seen.status == "bad":
                 raise DataError(f"{seen.message}. Put a good copy in its place")
-        return catalogue.load(spec, place, offline=True, task=task)
+        return catalogue.load(spec, place, offline=True, task=task, groups=groups)
 
     codes = {EXIT_OK}
     for fault in catalogue.faults().values():  # shown always; an error for a configuration that uses the set
@@ -59,22 +59,25 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
             click.echo(str(error), err=True)
             continue
         faults = []
+        scheme = schemes.SCHEMES[experiment.cv.scheme]
+        folds = set() if scheme.places_from_data else {len(schemes.places(experiment.cv))}
         for spec in experiment.datasets:
             try:
-                data = dataset(spec, experiment.data_dir, csv_task(experiment))
+                groups = scheme.group_column(experiment.cv)
+                data = dataset(spec, experiment.data_dir, csv_task(experiment), groups)
                 if data is not None:
                     jobs.check(experiment, spec, data)
+                    folds.add(len(schemes.places(experiment.cv, data)))
             except (ConfigError, DataError) as error:
                 faults.append(error)
                 click.echo(f"{name}: {error}", err=True)
         if faults:
             codes |= {fault.exit_code for fault in faults}
             continue
-        counts = (
-            (len(experiment.datasets), "data set"),
-            (len(experiment.algorithms), "algorithm"),
-            (len(schemes.places(experiment.cv)), "fold"),
-        )
+        counts = [(len(experiment.datasets), "data set"), (len(experiment.algorithms), "algorithm")]
+        if len(folds) == 1:  # else the data sets differ, or none is at hand to tell
+            counts.append((min(folds), "fold"))
         size = " x ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+        size += f" x {min(folds)} to {max(folds)} folds" if len(folds) > 1 else ""
         click.echo(f"{name}: ok ({size})")
     raise SystemExit(EXIT_CONFIG if EXIT_CONFIG in codes else max(codes))

@@ -1,7 +1,7 @@
 """A configuration file becomes a frozen `Experiment`, or one error that lists everything wrong with it.
 
-The tables of `keys`, and the parameter tables of the algorithms, are the only place that says what a key may be: these
-tables check values, word the errors and make the JSON schema for editors (`json_schema`).
+The tables of `keys`, of the schemes and of the parameters of algorithms are the only place that says what a key may be:
+they check values, word the errors and make the JSON schema for editors (`json_schema`).
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from oblique_cli.config import keys
-from oblique_cli.config.composing import PLURAL, apply, compose, located, project_root, resolve
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE
+from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
+from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
@@ -266,8 +267,7 @@ class _Checking:
             if isinstance(entry.data, dict) and not (_takes_mapping(constraints[key]) and set(entry.data) != {"grid"}):
                 grid[key] = self.grid(entry, owner, constraints[key])
                 if grid[key] and scheme in SCHEMES and not SCHEMES[scheme].tunes:
-                    tuning = " or ".join(name for name in SCHEMES if SCHEMES[name].tunes)
-                    message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
+                    message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {_tuning()}."
                     self.problems.add(entry.key, message)
             elif isinstance(entry.data, list):
                 message = f"{owner} is a list; write {{grid: [...]}} to let cross-validation choose."
@@ -315,24 +315,55 @@ class _Checking:
         return tuple(self.one(item, owner, constraint) for item in (bad[:1] or found))
 
     def cv(self, value: YamlValue) -> CVSpec:
-        entries = self.entries(value, "cv", (*CV, "tune"))
-        fields = self.table(entries, "cv.", CV)
+        """Return what `cv` says; its keys are those of all schemes and those of the scheme it names."""
+        known = keys.cv()
+        entries = self.entries(value, "cv", self.cv_keys(value, known))
+        given = self.table(entries, "cv.", known)
+        tune: dict[str, Any] = {}
         if "tune" in entries:
-            given = self.entries(entries["tune"], "cv.tune", TUNE)
-            if "metric" in given:
-                fields["tune_metric"] = self.metric(
-                    given.pop("metric"), "cv.tune.metric", "a metric of predictions", keys.tuning_metrics()
-                )
-            fields |= {f"tune_{key}": value for key, value in self.table(given, "cv.tune.", TUNE).items()}
-        # `ordinary` and `stratified` are one scheme with the switch off and on, so the switch may not contradict.
-        scheme = fields.get("scheme", "ordinary")
-        if scheme in ("ordinary", "stratified"):
-            wanted = scheme == "stratified"
-            if fields.get("stratified", wanted) not in (wanted, None):
-                message = f"cv.stratified contradicts scheme {scheme}; leave it out."
-                self.problems.add(entries["stratified"].key, message)
-            fields["stratified"] = wanted
-        return CVSpec(**fields)
+            inner = self.entries(entries["tune"], "cv.tune", TUNE)
+            metric = inner.pop("metric", None)
+            tune = self.table(inner, "cv.tune.", TUNE)
+            if metric is not None:
+                tune["metric"] = self.metric(metric, "cv.tune.metric", "a metric of predictions", keys.tuning_metrics())
+        name = given.get("scheme", CVSpec.scheme)
+        if name is None:
+            return CVSpec()
+        scheme = SCHEMES[name]
+        for key in entries:
+            if key == "scheme" or key in scheme.takes() or (key == "tune" and scheme.tunes):
+                continue
+            # Whoever changes the scheme of a file below need not take its other keys back.
+            if is_from_below(entries, key, "scheme") or given.get(key, tune or None) is None or None in tune.values():
+                continue
+            why = f", {scheme.unused[key]}" if key in scheme.unused else ""
+            self.problems.add(entries[key].key, f"cv.{key} is not used by scheme {name}{why}; leave it out.")
+        for key in scheme.required:
+            if key not in entries:
+                self.problems.add(value.place, f"scheme {name} needs cv.{key}, {known[key].describe()}.")
+        for key, wanted in scheme.fixed.items():
+            if given.get(key, wanted) not in (wanted, None):
+                self.problems.add(entries[key].key, f"cv.{key} contradicts scheme {name}; leave it out.")
+        fields = {**scheme.defaults, **given, **scheme.fixed, **{f"tune_{key}": one for key, one in tune.items()}}
+        spec = CVSpec.from_plain(fields)
+        own = {key: option for key, option in spec.options.items() if key in scheme.keys}
+        return replace(spec, options=own)
+
+    def cv_keys(self, value: YamlValue, known: Iterable[str]) -> list[str]:
+        """Return the keys that a `cv` may have: those of its scheme, and those of others that it has all the same."""
+        data = value.data if isinstance(value.data, dict) else {}
+        named = data["scheme"].data if "scheme" in data else CVSpec.scheme
+        scheme = SCHEMES.get(named) if isinstance(named, str) else None
+        if scheme is None:
+            return [*known, "tune"]
+        own = ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]
+        return [*own, *(key for key in (*known, "tune") if key in data and key not in own)]
+
+
+def _tuning() -> str:
+    """Return the names of the schemes that choose parameters."""
+    *most, last = (name for name in SCHEMES if SCHEMES[name].tunes)
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _is_whole(params: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from oblique_cli.strict_yaml import MAX_DEPTH, Place, Problems, YamlSource, Yaml
 # The two ways to give one thing or several; inside the program there is only the list.
 PLURAL = {"dataset": "datasets", "algorithm": "algorithms"}
 MAX_CHAIN = 20
+SET = "--set "  # how the source of a value from the command line begins
 
 
 def bundled() -> list[str]:
@@ -137,18 +138,21 @@ def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[
 
 
 def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
-    """Return `below` with the entries of `above` in place of its own; lists and scalars are replaced as a whole."""
+    """Return `above` where it says something and `below` elsewhere; lists and scalars replace as a whole.
+
+    What `above` says comes last, so that the order of keys tells who spoke last (`is_from_below`).
+    """
     if not isinstance(below.data, dict) or not isinstance(above.data, dict):
         return above
     entries = dict(below.data)
     for key, value in above.data.items():
-        entries[key] = _merged(entries[key], value) if key in entries else value
+        entries[key] = _merged(entries.pop(key), value) if key in entries else value
     return YamlValue(entries, above.place, above.key)
 
 
 def _override(tree: YamlValue, override: str, problems: Problems) -> None:
     """Change `tree` as "key.key=value" says. Numbers count list items; `algorithm.x` is the only algorithm's x."""
-    name = f"--set {override[:120]}"
+    name = f"{SET}{override[:120]}"
     place = Place(YamlSource(name, ""))
     key, equals, text = override.partition("=")
     parts = key.strip().split(".")
@@ -186,5 +190,17 @@ def _put(at: YamlValue, parts: list[str], value: YamlValue) -> None:
         at.data.setdefault(part, YamlValue({}, value.place, value.place))
     if rest:
         _put(at.data[key], rest, value)
+    elif isinstance(at.data, dict):
+        at.data.pop(key, None)
+        at.data[key] = value
     else:
         at.data[key] = value
+
+
+def is_from_below(entries: Mapping[str, YamlValue], key: str, other: str) -> bool:
+    """Whether `key` of a mapping comes from a file below the one, or the --set, that says `other`."""
+    if key not in entries or other not in entries:
+        return False
+    order, source = list(entries), entries[key].key.source
+    own = source.name.startswith(SET) or source is entries[other].key.source
+    return not own and order.index(key) < order.index(other)

@@ -7,9 +7,10 @@ from typing import Any
 
 from oblique_cli.config import keys
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE
+from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, RANGE, TUNE
 from oblique_cli.constraints import Constraint, Optional, Text
 from oblique_cli.published import tables
+from oblique_cli.schemes import SCHEMES
 
 
 def schema() -> dict[str, Any]:
@@ -18,12 +19,11 @@ def schema() -> dict[str, Any]:
     The schema offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
     """
     items = {"dataset": _dataset_schema(), "algorithm": _algorithm_schema()}
-    tune = _mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})
     properties = {
         **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
         **items,
         **{PLURAL[one]: _list(schema) for one, schema in items.items()},
-        "cv": _mapping(CV, tune=tune),
+        "cv": _cv_schema(),
         "metrics": _list({"enum": list(keys.metric_table())}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "data_dir": {"type": "string"},
@@ -39,6 +39,18 @@ def schema() -> dict[str, Any]:
         # A file that extends another one may leave out what the other file says.
         "anyOf": [{"required": ["extends"]}, {"allOf": [{"required": ["version"]}, *complete]}],
     }
+
+
+def _cv_schema() -> dict[str, Any]:
+    """Every key of some scheme; where the scheme is named, its own keys only."""
+    own = [
+        {
+            "if": {"properties": {"scheme": {"const": name}}, "required": ["scheme"]},
+            "then": {"propertyNames": {"enum": ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]}},
+        }
+        for name, scheme in SCHEMES.items()
+    ]
+    return {**_mapping(keys.cv(), tune=_mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})), "allOf": own}
 
 
 def _dataset_schema() -> dict[str, Any]:

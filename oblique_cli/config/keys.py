@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real, Text
+from oblique_cli.constraints import Choice, Constraint, Integer, Real, Text
 from oblique_cli.schemes import SCHEMES
 
 
@@ -26,9 +26,6 @@ class Format(Constraint):
 
 
 ID = Text(r"[a-z0-9][a-z0-9._-]{0,63}", "a short name of a-z, 0-9, '.', '_' and '-', such as hhcart-05")
-FRACTION = Real(0, 1, open_low=True, open_high=True)
-FOLDS = Integer(2)
-
 EXPERIMENT: dict[str, Constraint] = {"version": Format(), "name": ID, "title": Text(), "seed": Integer(0)}
 KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "data_dir", "extends")
 DATASET: dict[str, Constraint] = {
@@ -38,16 +35,16 @@ DATASET: dict[str, Constraint] = {
     "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
-CV: dict[str, Constraint] = {
-    "scheme": Choice(tuple(SCHEMES)),
-    "folds": FOLDS,
-    "repeats": Integer(1, 10_000),
-    "stratified": Boolean(),
-    "test_fraction": FRACTION,
-    "pruning_fraction": FRACTION,
-}
-TUNE: dict[str, Constraint] = {"folds": FOLDS, "metric": Text()}
+TUNE: dict[str, Constraint] = {"folds": Integer(2), "metric": Text()}
 RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, open_low=True)}
+
+
+def cv() -> dict[str, Constraint]:
+    """Return every key of `cv` that some scheme takes, without `tune`; `Scheme.takes` says which ones."""
+    found: dict[str, Constraint] = {"scheme": Choice(tuple(SCHEMES))}
+    for scheme in SCHEMES.values():
+        found |= scheme.takes()
+    return found
 
 
 def algorithm_table() -> Mapping[str, Any]:

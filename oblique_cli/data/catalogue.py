@@ -113,13 +113,18 @@ def published_code(name: str, source: str) -> str | None:
 
 
 def load(
-    spec: Spec | str, data_dir: str | Path | None = None, offline: bool = False, task: str = "classification"
+    spec: Spec | str,
+    data_dir: str | Path | None = None,
+    offline: bool = False,
+    task: str = "classification",
+    groups: str = "",
 ) -> Dataset:
     """Return the data set that a request describes; a bare name asks for that set of the catalogue as it is.
 
     data_dir   where files that are not bundled may be, before $OBLIQUE_DATA and the cache
     offline    never fetch what is missing
     task       what a CSV file of the user's own is for; a set of the catalogue knows
+    groups     column whose equal cells belong together, see `from_table`; "" for none
     Every file of the catalogue is checked against its sha256 each time. Raises DataError (file absent, damaged or not
     as described) or ConfigError (unknown name or policy), one sentence each.
     """
@@ -139,9 +144,12 @@ def load(
             qualitative=spec.qualitative,
             missing=spec.missing,
             encoding=spec.encoding,
+            groups=groups,
         )
     known = entry(spec.name)
     if known.generated:
+        if groups:
+            raise DataError(f"{known.where}: its rows are drawn one by one, so no column says which belong together")
         return _drawn(known)
     table = _checked_table(known, {part: _content(known, part, data_dir, offline) for part in known.files})
     return from_table(
@@ -155,6 +163,7 @@ def load(
         n_train=known.files["train"].rows if "train" in known.files else None,
         paper_code=known.paper_code,
         note=known.note,
+        groups=groups,
     )
 
 

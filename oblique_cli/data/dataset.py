@@ -30,6 +30,8 @@ class Dataset:
     split          (train ids, test ids) of a set that comes with a fixed split, else None
     paper_code     name of the set in the papers' tables, "" if it has none
     note           one line a reader of the results should see, or ""
+    groups         (n,) codes of the column `group_column`, whose equal values belong together; it is no feature. None
+                   if there is no such column
     """
 
     name: str
@@ -43,6 +45,8 @@ class Dataset:
     split: tuple[np.ndarray, np.ndarray] | None = None
     paper_code: str = ""
     note: str = ""
+    groups: np.ndarray | None = None
+    group_column: str = ""
 
     @property
     def n(self) -> int:
@@ -66,6 +70,8 @@ class Dataset:
         hasher.update(self.y.astype("<f8" if self.task == "regression" else "<i4", copy=False).tobytes())
         for ids in self.split or ():
             hasher.update(b"part" + ids.astype("<i8", copy=False).tobytes())
+        if self.groups is not None:
+            hasher.update(b"groups" + self.group_column.encode() + self.groups.astype("<i8", copy=False).tobytes())
         return hasher.hexdigest()
 
 
@@ -81,6 +87,7 @@ def from_table(
     n_train: int | None = None,
     paper_code: str = "",
     note: str = "",
+    groups: str = "",
 ) -> Dataset:
     """Turn a table of text into a `Dataset`.
 
@@ -91,15 +98,19 @@ def from_table(
                   filling, or for an algorithm that takes them)
     encoding      "error" refuses qualitative columns; all others keep level codes, encoded later on training rows
     n_train       rows before this one are the training part of an official split
+    groups        column whose equal cells belong together, whatever they look like; it is no feature. "" for none
     Raises DataError, one sentence that begins with `table.where`.
     """
     position = {column: i for i, column in enumerate(table.header)}
-    for wanted, role in [(target, "target"), *((column, "qualitative column") for column in qualitative)]:
+    roles = [(target, "target"), *((column, "qualitative column") for column in qualitative)]
+    for wanted, role in [*roles, *([(groups, "the column of cv.groups")] if groups else [])]:
         if wanted not in position:
             hint = close_matches(wanted, position) or f" Columns: {_few(table.header)}."
             raise DataError(f"{table.where}: there is no column {wanted!r} to use as {role}.{hint}")
     if target in qualitative:
         raise DataError(f"{table.where}: {target!r} is the target, it cannot be listed under qualitative")
+    if groups == target:
+        raise DataError(f"{table.where}: {target!r} is the target, it cannot be the column of cv.groups")
     if len(table.header) == 1:
         raise DataError(f"{table.where}: {target!r} is the only column, at least one feature is needed")
 
@@ -108,7 +119,9 @@ def from_table(
     if whole is not None:
         table, ids = table.keep(whole), ids[whole]
     y, classes = _target(table, position[target], task)
-    features = [i for i in range(len(table.header)) if i != position[target]]
+    features = [i for i, column in enumerate(table.header) if column not in (target, groups)]
+    if not features:
+        raise DataError(f"{table.where}: there is no column beside {target!r} and {groups!r}, at least one is needed")
     # Filled by column, then laid out by row: the order that every product with X wants.
     X = np.empty((len(features), len(table.lines)))
     levels: dict[int, tuple[str, ...]] = {}
@@ -139,7 +152,18 @@ def from_table(
         split=split,
         paper_code=paper_code,
         note=note,
+        groups=_groups(table, position[groups]) if groups else None,
+        group_column=groups,
     )
+
+
+def _groups(table: Table, i: int) -> np.ndarray:
+    """A code for every cell of a column, which may not be empty: a row of no known group cannot be kept from one."""
+    cells = table.columns[i]
+    if "" in cells:
+        line = table.lines[cells.index("")]
+        raise DataError(f"{table.where}: {_column(table, i)} of cv.groups is empty at line {line}; set missing: drop")
+    return _codes(cells)[0].astype(np.int64)
 
 
 def _few(names: Sequence[str]) -> str:

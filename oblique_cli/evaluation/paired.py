@@ -37,7 +37,7 @@ class PairedScores:
     repetitions        metric -> methods x repetitions, as `tables` makes them of their folds
     means              metric -> the mean over repetitions of each method, the same float for equal rationals
     folds              metric -> methods x folds of all repetitions; {} if the methods do not share their folds
-    test_over_train    test rows to training rows of a fold, None if the folds are one fixed split
+    test_over_train    test rows to training rows of a fold, None if repetitions do not divide the rows anew
     """
 
     dataset: str
@@ -64,21 +64,21 @@ class _Results:
     rows: Mapping[tuple[int, int], Row]
     experiment: Experiment
     partition: tuple[Any, ...]
+    places: list[tuple[int, int]]
 
     def complete(self) -> set[int]:
-        places = schemes.places(self.experiment.cv)
-        bad = {r for r, k in places if (r, k) not in self.rows or self.rows[r, k].status != "ok"}
-        return {r for r, _ in places} - bad
+        bad = {r for r, k in self.places if (r, k) not in self.rows or self.rows[r, k].status != "ok"}
+        return {r for r, _ in self.places} - bad
 
     def gap(self) -> str:
         """Why repetitions are missing; "" if none is."""
         failed = [row for row in self.rows.values() if row.status != "ok"]
-        left = len(schemes.places(self.experiment.cv)) - len(self.rows)
+        left = len(self.places) - len(self.rows)
         what = [f"{len(failed)} failed (first: {failed[0].message or 'no message'})"] if failed else []
         return ", ".join([*what, *([f"{left} still to run"] if left else [])])
 
     def repetition(self, repeat: int) -> list[Row]:
-        return [self.rows[place] for place in schemes.places(self.experiment.cv) if place[0] == repeat]
+        return [self.rows[place] for place in self.places if place[0] == repeat]
 
 
 def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, metrics: Sequence[str] = ()) -> Paired:
@@ -101,6 +101,13 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, met
         )
     (task,) = tasks
     names_of_metrics = checked(metrics or TESTED[task], task, "significance")
+    for run in runs:
+        if estimate := schemes.SCHEMES[run.experiment.cv.scheme].estimate:
+            raise ConfigError(
+                f"significance: {run.experiment.name} was run by scheme {run.experiment.cv.scheme}, whose accuracy is "
+                f"the {estimate} estimate and no share of test rows that folds could be paired by; use a "
+                "cross-validation, such as scheme ordinary."
+            )
     labels, found = _methods(runs, titles or {})
     if len(labels) < 2:
         raise ConfigError(
@@ -150,27 +157,21 @@ def _methods(
                     if (row.dataset, row.algorithm) == (spec.name, algorithm.id)
                 }
                 partition = _partition(experiment, run.data.get(spec.name, ""), spec.missing)
-                found[spec.name][method] = _Results(rows, experiment, partition)
+                places = schemes.expected_places(experiment, spec.name)
+                found[spec.name][method] = _Results(rows, experiment, partition, places)
     return labels, found
 
 
 def _setting(experiment: Experiment, algorithm: AlgorithmSpec) -> Any:
     """What makes an algorithm of two runs one method: its parameters, and how they are chosen and tested."""
-    cv = experiment.cv.content()
+    cv = experiment.cv.plain()
     del cv["repeats"]
     return algorithm.name, dict(algorithm.params), dict(algorithm.grid), cv
 
 
 def _partition(experiment: Experiment, digest: str, missing: str) -> tuple[Any, ...]:
     """What decides how rows are divided (`schemes`): the name of the scheme does not, beyond how it cuts."""
-    cv = experiment.cv
-    if not schemes.SCHEMES[cv.scheme].single:
-        cut: tuple[Any, ...] = ("folds", cv.folds, cv.stratified)
-    elif cv.scheme == "monte_carlo":
-        cut = (cv.scheme, cv.test_fraction, cv.stratified)
-    else:
-        cut = (cv.scheme,)
-    return (experiment.seed, digest, missing, *cut)
+    return (experiment.seed, digest, missing, *schemes.SCHEMES[experiment.cv.scheme].partition(experiment.cv))
 
 
 def _scores(
@@ -223,7 +224,4 @@ def _lacks(repetitions: list[list[Row]], name: str) -> bool:
 
 
 def _test_over_train(experiment: Experiment) -> float | None:
-    cv = experiment.cv
-    if not schemes.SCHEMES[cv.scheme].single:
-        return 1 / (cv.folds - 1)
-    return cv.test_fraction / (1 - cv.test_fraction) if cv.scheme == "monte_carlo" else None
+    return schemes.SCHEMES[experiment.cv.scheme].test_over_train(experiment.cv)

@@ -227,8 +227,8 @@ class SignificanceReport:
         fixed = [s.dataset for s in self.paired.scores if s.test_over_train is None and s.dataset in without_t]
         if fixed:
             notes.append(
-                f"{', '.join(fixed)}: one fixed training and test set; its repetitions are no resampling, so there is "
-                "no t test."
+                f"{', '.join(fixed)}: training and test sets are fixed; repetitions are no resampling, so there is no "
+                "t test."
             )
         return notes
 

@@ -116,6 +116,7 @@ class ResultTable:
     """Lines in the order of the experiment, data sets first; `references` names the published tables shown.
 
     metrics     names of the columns, in order: metrics, and what estimators say of themselves
+    estimate    what the accuracy is called, if it is not a share of right test rows
     """
 
     title: str
@@ -123,6 +124,7 @@ class ResultTable:
     references: tuple[str, ...]
     notes: tuple[str, ...]
     metrics: tuple[str, ...] = SHOWN["classification"]
+    estimate: str = ""
 
     def sheet(self) -> Sheet:
         """What `render` prints."""
@@ -130,7 +132,9 @@ class ResultTable:
         header = ["data set", "algorithm"]
         numbers = [name for name in self.metrics if not _is_matrix(name)]
         for name in numbers:
-            header += [title_of(name), "published", "diff"] if self.references else [title_of(name)]
+            title = title_of(name)
+            title = f"{title} ({self.estimate})" if self.estimate and name == "accuracy" else title
+            header += [title, "published", "diff"] if self.references else [title]
         clusters = any(line.clusters for line in self.lines)
         if clusters:
             header += ["clusters", "published"] if self.references else ["clusters"]
@@ -161,7 +165,10 @@ class ResultTable:
             ),
             notes=self.notes,
             records=tuple(self._record(line, clusters) for line in self.lines),
-            facts={"published": [_facts(reference) for reference in self.references]},
+            facts={
+                "published": [_facts(reference) for reference in self.references],
+                **({"accuracy": self.estimate} if self.estimate else {}),
+            },
         )
 
     def _record(self, line: Line, clusters: bool) -> dict[str, Any]:
@@ -174,6 +181,8 @@ class ResultTable:
             "folds_failed": line.folds_failed,
             "folds_expected": line.folds_expected,
         }
+        if self.estimate:
+            record["accuracy_estimate"] = self.estimate
         for metric in self.metrics:
             if _is_matrix(metric):
                 record[f"{metric}_mean"] = json.dumps(line.matrices.get(metric))
@@ -253,14 +262,14 @@ def summarize(
     raises ConfigError if a table in `experiment.published` is unknown or holds no means over repetitions
     """
     tables = [published.comparable(reference) for reference in dict.fromkeys(experiment.published)]
-    places = schemes.places(experiment.cv)
-    expected = set(places)
+    places = {spec.name: schemes.expected_places(experiment, spec.name) for spec in experiment.datasets}
+    expected = {(name, *place) for name, found in places.items() for place in found}
     cells: dict[tuple[str, str], dict[tuple[int, int], Row]] = {
         (dataset.name, algorithm.id): {} for dataset in experiment.datasets for algorithm in experiment.algorithms
     }
     for row in rows:
         cell, place = cells.get((row.dataset, row.algorithm)), (row.repeat, row.fold)
-        if cell is None or place not in expected or place in cell:
+        if cell is None or (row.dataset, *place) not in expected or place in cell:
             raise ValueError(
                 f"{row.algorithm} on {row.dataset}, repetition {row.repeat}, fold {row.fold} is "
                 f"{'there twice' if cell and place in cell else f'no job of {experiment.name}'}"
@@ -271,10 +280,8 @@ def summarize(
     asked = checked(metrics or experiment.metrics, task, experiment.name, matrices=True)
     names = asked or _default_columns(SHOWN[task], cells.values())
     lines = [
-        _line(
-            dataset.name, algorithm, titles or {}, cells[dataset.name, algorithm.id], places, experiment, tables, names
-        )
-        for dataset in experiment.datasets
+        _line(name, algorithm, titles or {}, cells[name, algorithm.id], places[name], experiment, tables, names)
+        for name in places
         for algorithm in experiment.algorithms
     ]
     return ResultTable(
@@ -283,6 +290,7 @@ def summarize(
         references=tuple(table.reference for table in tables),
         notes=tuple(_notes(experiment, lines, tables, dataset_notes or {}, names)),
         metrics=names,
+        estimate=schemes.SCHEMES[experiment.cv.scheme].estimate_of(experiment.cv),
     )
 
 
@@ -310,7 +318,11 @@ def _line(
 ) -> Line:
     title = titles.get(algorithm.name, algorithm.name)
     failed = [done[place] for place in places if place in done and done[place].status != "ok"]
-    complete = _complete(done, places)
+    scheme = schemes.SCHEMES[experiment.cv.scheme]
+    apparent = sorted(scheme.apparent(experiment.cv))
+    complete = _complete(done, [place for place in places if place not in apparent])
+    if any(place not in done or done[place].status != "ok" for place in apparent):
+        complete = []  # every repetition needs it
     clusters = _clusters([row for r in complete for row in r])
     own = set(complete[0][0].measures) - set(METRICS) if complete else set()
     values: dict[str, TableValue] = {}
@@ -325,7 +337,10 @@ def _line(
             printed = "accuracy_percent" if name == AS_PUBLISHED else name
             as_published = False
         number = None if as_published else _published(shown, experiment, dataset, title, printed)
-        if not _is_matrix(name):
+        if name == "accuracy" and scheme.estimate:
+            whole = [done[place] for place in apparent] if complete else []
+            values[name] = _value(scheme.accuracies(experiment.cv, complete, whole) if complete else [], number)
+        elif not _is_matrix(name):
             values[name] = _table_value(name, complete, number, experiment, own)
         elif complete:
             sums = [METRICS[name].of_repetition(rows) for rows in complete]
@@ -473,14 +488,12 @@ def _notes(
 def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     cv = experiment.cv
     over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
-    if schemes.SCHEMES[cv.scheme].single:
-        protocol = f"{cv.repeats} x one training and test set ({cv.scheme}){over}."
-    else:
-        strata = ", stratified" if cv.stratified and cv.scheme != "stratified" else ""
-        protocol = f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}{strata}): {_aggregation(names)}{over}."
+    scheme = schemes.SCHEMES[cv.scheme]
+    pooling = (scheme.pooling_of(cv) if scheme.estimate else _aggregation(names)) if scheme.pooling_of(cv) else ""
+    protocol = f"{scheme.protocol(cv)}{': ' if pooling else ''}{pooling}{over}."
     notes = [protocol]
     chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})
-    if cv.scheme == "two_stage" and chosen:
+    if scheme.tuning == schemes.SHARED and chosen:
         notes.append(
             f"{' and '.join(chosen)} {'was' if len(chosen) == 1 else 'were'} chosen by a CV over all rows, test rows "
             "included, as the paper did; the accuracy may be optimistic."

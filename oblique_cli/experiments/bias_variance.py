@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import joblib
 import numpy as np
 
+from oblique_cli import schemes
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import significance
 from oblique_cli.evaluation.significance import BiasVariance
@@ -21,7 +22,6 @@ from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, first_line, predictions, tune
 from oblique_cli.nouns import Experiment
-from oblique_cli.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -106,10 +106,11 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     ConfigError for a scheme that does not test every row once a repetition, or for fewer than two repetitions.
     """
     cv = experiment.cv
-    if SCHEMES[cv.scheme].single:
+    scheme = schemes.SCHEMES[cv.scheme]
+    if not (scheme.tests_every_row_once and scheme.redraws):
         raise ConfigError(
-            f"bias-variance: scheme {cv.scheme} does not test every row once a repetition: use ordinary, stratified, "
-            "nested or two_stage."
+            f"bias-variance: scheme {cv.scheme} does not test every row once a repetition{_alike(scheme)}: use "
+            "ordinary, stratified, nested or two_stage."
         )
     if cv.repeats < 2:
         raise ConfigError(f"bias-variance: cv.repeats is {cv.repeats}, and variance needs at least 2: use more.")
@@ -131,6 +132,10 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     return Decompositions(experiment.title or experiment.name, cv.repeats, tuple(lines))
 
 
+def _alike(scheme: schemes.Scheme) -> str:
+    return ", by a tree of other rows each time" if scheme.tests_every_row_once else ""
+
+
 def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, int], int]) -> Decomposition:
     cv, dataset, spec = experiment.cv, case.dataset, case.spec
     label = case.algorithm.title if spec.id == spec.name else spec.id
@@ -139,7 +144,7 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
     place = "choosing parameters"
     try:
         for repeat in range(cv.repeats):
-            for fold in SCHEMES[cv.scheme].draw(dataset, cv, experiment.seed, repeat):
+            for fold in schemes.repetition(dataset, cv, experiment.seed, repeat):
                 if fold.tuning_id and spec.grid and shared is None:
                     job = jobs_of.shared_tuning(experiment, case.policy, dataset, spec)
                     shared, _ = tune(case, fold.tuning, job.seed)

@@ -36,7 +36,7 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
         check(experiment, spec, dataset)
         bases = {a.id: digest(_decides(experiment, spec, dataset, a)) for a in experiment.algorithms}
-        for repeat, fold in schemes.places(experiment.cv):
+        for repeat, fold in schemes.places(experiment.cv, dataset):
             seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
             for algorithm, base in bases.items():
                 key = digest([base, repeat, fold])
@@ -70,7 +70,7 @@ def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algori
 
     The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
     """
-    cv = experiment.cv.content()
+    cv = experiment.cv.plain()
     del cv["repeats"]
     grid = {name: list(values) for name, values in algorithm.grid.items()}
     how = [algorithm.id, algorithm.name, dict(algorithm.params), grid]
@@ -98,7 +98,7 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
     metrics.chosen(experiment.metrics, dataset.task, who, matrices=True)
     if experiment.cv.tune_metric:
         metrics.chosen([experiment.cv.tune_metric], dataset.task, who)
-    schemes.check(dataset, experiment.cv)
+    schemes.check(dataset, experiment.cv, tuned=any(algorithm.grid for algorithm in experiment.algorithms))
     if not schemes.SCHEMES[experiment.cv.scheme].tunes:
         for algorithm in experiment.algorithms:
             if algorithm.grid:

@@ -16,7 +16,7 @@ import platform
 import signal
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ import joblib
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from oblique_cli import seeds
+from oblique_cli import schemes, seeds
 from oblique_cli.data import catalogue
 from oblique_cli.errors import (
     EXIT_FAILED_FOLDS,
@@ -41,7 +41,17 @@ from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Fold, Job, Row, Tuning, TuningPair
+from oblique_cli.nouns import (
+    NO_INFORMATION_ERROR,
+    AlgorithmSpec,
+    DatasetSpec,
+    Experiment,
+    Fold,
+    Job,
+    Row,
+    Tuning,
+    TuningPair,
+)
 from oblique_cli.schemes import SCHEMES
 
 if TYPE_CHECKING:
@@ -106,6 +116,8 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             n_correct = int(right.sum())
             correct, rows = np.bincount(y[right], minlength=len(names)), np.bincount(y, minlength=len(names))
             per_class = {n: [c, r] for n, c, r in zip(names, correct.tolist(), rows.tolist(), strict=True)}
+            if fold.apparent:
+                measures[NO_INFORMATION_ERROR] = no_information_error(y, predicted, len(names))
         return Row.of(
             job,
             n_correct=n_correct,
@@ -138,6 +150,12 @@ def _measures(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicte
         raise ValueError("the predictions are not finite")
     always = [name for name in SHOWN[case.dataset.task] if METRICS[name].measured]
     return metrics_of.measure(always, _scored(case, estimator, X, y, predicted), case.metrics)
+
+
+def no_information_error(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
+    """Return the share of wrong pairs if every label met every prediction (Efron and Tibshirani 1997, eq. 28)."""
+    codes = np.arange(n_classes)[:, None]
+    return float(1 - ((y == codes).mean(axis=1) * (predicted == codes).mean(axis=1)).sum())
 
 
 def failed(job: Job, error: Exception | str) -> Row:
@@ -262,8 +280,8 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
         X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
-    # Both arrays are sorted, so the search gives the places of the pruning rows among the training rows.
-    own = {"pruning_rows": np.searchsorted(train, pruning)} if estimator.needs_pruning_rows else {}
+    # Where the pruning rows stand among the training rows: all copies of a row that was drawn twice.
+    own = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if estimator.needs_pruning_rows else {}
     with own_labels(case.dataset):
         estimator.fit(X, case.dataset.y[train], **own)
     return estimator, encoder
@@ -298,6 +316,7 @@ class RunSummary:
     failures   the rows that failed, this time
     stopped    the signal that stopped the run, 0 if nothing did
     seconds    from start to end
+    fold_counts    as in `Experiment`
     """
 
     name: str
@@ -307,6 +326,7 @@ class RunSummary:
     failures: tuple[Row, ...]
     stopped: int
     seconds: float
+    fold_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -344,18 +364,21 @@ def run(
     datasets = load_datasets(experiment, data_dir, offline)
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
+    fold_counts = _fold_counts(experiment, datasets)
     store.begin(
         experiment.name,
         content,
         len(jobs),
         argv=argv,
         environment=environment(),
-        presentation=experiment.presentation(),
+        presentation=experiment.presentation() | ({"fold_counts": fold_counts} if fold_counts else {}),
         fresh=fresh,
     )
     if adopt:
         store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
     pending = store.pending(experiment.name, jobs)
+    if more := store.not_asked_for(experiment.name):
+        progress.note(f"{experiment.name}: {more} stored folds are of repetitions beyond cv.repeats; kept, not shown")
 
     cases = {
         (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
@@ -402,7 +425,19 @@ def run(
         failures=tuple(failures),
         stopped=signals.received,
         seconds=time.perf_counter() - started,
+        fold_counts=fold_counts,
     )
+
+
+def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, tuple[int, ...]]:
+    """Return what tables, which see no data, must know of them: `Experiment.fold_counts`."""
+    if not SCHEMES[experiment.cv.scheme].places_from_data:
+        return {}
+    counts = {}
+    for dataset in datasets:
+        repeats = [repeat for repeat, _ in schemes.places(experiment.cv, dataset)]
+        counts[dataset.name] = tuple(np.bincount(repeats).tolist())
+    return counts
 
 
 def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[str]:
@@ -417,7 +452,10 @@ def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -
     """Return the data sets of `experiment`. data_dir : folder of the command line, before the configuration's own."""
     place = data_dir or experiment.data_dir
     own = csv_task(experiment)
-    return [catalogue.load(spec, data_dir=place, offline=offline, task=own) for spec in experiment.datasets]
+    groups = SCHEMES[experiment.cv.scheme].group_column(experiment.cv)
+    return [
+        catalogue.load(spec, data_dir=place, offline=offline, task=own, groups=groups) for spec in experiment.datasets
+    ]
 
 
 def csv_task(experiment: Experiment) -> str:
@@ -434,9 +472,8 @@ def _with_folds(
 ) -> Iterator[tuple[list[Job], Fold]]:
     """Pair jobs with their fold; jobs of a fold that have work in common come together.
 
-    One repetition of one data set is drawn at a time.
+    One fold is held at a time.
     """
-    cv = experiment.cv
 
     def work_of(job: Job) -> Hashable:
         case, tuning = cases[job.dataset, job.algorithm], tunings.get((job.dataset, job.algorithm))
@@ -445,14 +482,14 @@ def _with_folds(
         return case.algorithm.shared_work({**case.spec.params, **(tuning.chosen if tuning else {})})
 
     for (_, repeat), group in itertools.groupby(jobs, key=lambda job: (job.dataset, job.repeat)):
-        together: dict[Hashable, list[Job]] = {}
+        by_fold: dict[int, dict[Hashable, list[Job]]] = {}
         for job in group:
             work = work_of(job)
-            together.setdefault((job.fold, job.key if work is None else work), []).append(job)
+            by_fold.setdefault(job.fold, {}).setdefault(job.key if work is None else work, []).append(job)
         dataset = cases[job.dataset, job.algorithm].dataset
-        folds = list(SCHEMES[cv.scheme].draw(dataset, cv, experiment.seed, repeat))
-        for some in together.values():
-            yield some, folds[some[0].fold]
+        for fold in schemes.repetition(dataset, experiment.cv, experiment.seed, repeat):
+            for some in by_fold.get(fold.index, {}).values():
+                yield some, fold
 
 
 def _tune_shared(
@@ -467,12 +504,14 @@ def _tune_shared(
 
     Choices that are not in the store yet are made, and stored, first.
     """
+    if SCHEMES[experiment.cv.scheme].tuning != schemes.SHARED:
+        return {}
     needed: dict[str, Job] = {}
     pairs: dict[str, Iterable[TuningPair]] = {}
     for name in dict.fromkeys((job.dataset, job.algorithm) for job in pending):
         case = cases[name]
-        fold = next(SCHEMES[experiment.cv.scheme].draw(case.dataset, experiment.cv, experiment.seed, 0))
-        if fold.tuning_id and case.spec.grid:
+        if case.spec.grid:
+            fold = next(iter(schemes.repetition(case.dataset, experiment.cv, experiment.seed, 0)))
             job = jobs_of.shared_tuning(experiment, case.policy, case.dataset, case.spec)
             needed[job.key], pairs[job.key] = job, fold.tuning
     tunings = {t.key: t for t in store.tunings(experiment.name) if t.key in needed and t.status == "ok"}

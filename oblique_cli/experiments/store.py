@@ -1,8 +1,10 @@
 """Results in one SQLite file, which nothing else reads or writes.
 
-A run is an experiment's name. Each finished fold is one row and one transaction, so that a kill at any moment loses at
-most the folds in hand. Which folds are done is read from the rows; there is no other record of progress that could
-disagree with them.
+A run is an experiment's name, with what its configuration last said. It may grow: repetitions, data sets and algorithms
+may be added, and fewer repetitions asked for, which leaves the others stored and out of sight.
+
+Each finished fold is one row and one transaction, so that a kill at any moment loses at most the folds in hand. Which
+folds are done is read from the rows; there is no other record of progress that could disagree with them.
 
 Write-ahead logging with synchronous = NORMAL: the operating system has a commit before the next fold counts, so a
 killed process loses nothing that was committed. Only a power cut may lose the last folds, and it never damages the
@@ -79,6 +81,11 @@ CREATE TABLE tunings (
     seconds REAL NOT NULL,
     PRIMARY KEY (run, key)
 );
+"""
+
+# Whether a row is of a repetition that its run, as it was last begun, asks for.
+_ASKED = """
+    repeat < coalesce((SELECT json_extract(content, '$.cv.repeats') FROM runs WHERE name = rows.run), repeat + 1)
 """
 
 _JSON = {"chosen", "per_class", "inner", "clusters", "measures"}
@@ -198,9 +205,10 @@ class Store:
         presentation: Mapping[str, Any] | None = None,
         fresh: bool = False,
     ) -> None:
-        """Begin or resume `run`, which consists of `total` jobs and is decided by `content`.
+        """Begin, resume or grow `run`, which consists of `total` jobs and is decided by `content`.
 
-        ConfigError, naming what differs, if the run was begun with another content; `fresh` deletes its results first.
+        ConfigError, naming what differs, if the run was begun with another content that is no growth (`_is_growth`);
+        `fresh` deletes its results first.
         """
         content = json.loads(json.dumps(content))
         with self._errors():
@@ -211,12 +219,16 @@ class Store:
                     self._delete(run)
                 self.check(run, content)
                 now = datetime.now(UTC).isoformat(timespec="seconds")
-                self._db.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?)", (run, _text(content), total, now))
+                self._db.execute(
+                    "INSERT INTO runs VALUES (?, ?, ?, ?) "
+                    "ON CONFLICT (name) DO UPDATE SET content = excluded.content, total = excluded.total",
+                    (run, _text(content), total, now),
+                )
                 session = (run, now, _text(list(argv)), _text(dict(environment or {})), _text(dict(presentation or {})))
                 self._db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", session)
 
     def check(self, run: str, content: Mapping[str, Any]) -> None:
-        """Raise ConfigError, naming what differs, if `run` was begun with another content."""
+        """Raise ConfigError, naming what differs, if `run` was begun with another content that is no growth."""
         with self._errors():
             begun = self._db.execute("SELECT content FROM runs WHERE name = ?", (run,)).fetchone()
             if begun is not None:
@@ -233,10 +245,10 @@ class Store:
 
     def runs(self) -> list[Run]:
         """Return every run, in the order they were begun."""
-        query = """
+        query = f"""
             SELECT name, content, total, created,
-                   (SELECT count(*) FROM rows WHERE run = name AND status = 'ok'),
-                   (SELECT count(*) FROM rows WHERE run = name AND status = 'failed'),
+                   (SELECT count(*) FROM rows WHERE run = name AND status = 'ok' AND {_ASKED}),
+                   (SELECT count(*) FROM rows WHERE run = name AND status = 'failed' AND {_ASKED}),
                    (SELECT argv FROM sessions WHERE run = name ORDER BY rowid DESC LIMIT 1),
                    (SELECT environment FROM sessions WHERE run = name ORDER BY rowid DESC LIMIT 1),
                    (SELECT presentation FROM sessions WHERE run = name ORDER BY rowid DESC LIMIT 1)
@@ -261,8 +273,17 @@ class Store:
         self._put("rows", run, row)
 
     def rows(self, run: str) -> list[Row]:
-        """Return the rows of `run` by data set, algorithm, repetition and fold, whatever order they finished in."""
-        return self._get("rows", Row, run, "dataset, algorithm, repeat, fold")
+        """Return the rows of `run` by data set, algorithm, repetition and fold, whatever order they finished in.
+
+        Those of repetitions that the run does not ask for any more are left out.
+        """
+        return self._get("rows", Row, run, "dataset, algorithm, repeat, fold", _ASKED)
+
+    def not_asked_for(self, run: str) -> int:
+        """Return how many rows are stored of repetitions that the run does not ask for any more."""
+        with self._errors():
+            query = f"SELECT count(*) FROM rows WHERE run = ? AND NOT {_ASKED}"
+            return int(self._db.execute(query, (run,)).fetchone()[0])
 
     def adopt(self, run: str, jobs: Iterable[str], tunings: Iterable[str]) -> None:
         """Give `run` the good rows and tunings of these keys that any other run has: equal keys, equal results."""
@@ -297,10 +318,10 @@ class Store:
         with self._errors():
             self._db.execute(statement, [run, *values])
 
-    def _get(self, table: str, kind: Any, run: str, order: str) -> list[Any]:
+    def _get(self, table: str, kind: Any, run: str, order: str, where: str = "TRUE") -> list[Any]:
         names = [field.name for field in fields(kind)]
         columns = ", ".join(f'"{name}"' for name in names)
-        query = f"SELECT {columns} FROM {table} WHERE run = ? ORDER BY {order}"
+        query = f"SELECT {columns} FROM {table} WHERE run = ? AND {where} ORDER BY {order}"
         with self._errors():
             records = self._db.execute(query, (run,)).fetchall()
             return [
@@ -352,14 +373,30 @@ def _text(value: Any) -> str:
 
 
 def _refuse_changes(run: str, before: Any, now: Any) -> None:
-    """Raise ConfigError if a run's content differs from what it was begun with, naming the first differences."""
+    """Raise ConfigError if a run's content is no growth of what it was begun with, naming the first differences."""
     changes = list(_differences(before, now))
-    if changes:
+    if changes and not _is_growth(before, now):
         more = f" and {len(changes) - 4} more" if len(changes) > 4 else ""
         raise ConfigError(
             f"the configuration changed since run {run!r} began: {', '.join(changes[:4])}{more}: use --fresh to start "
             "over, or another name to keep both (--set name=...)."
         )
+
+
+def _is_growth(before: Any, now: Any) -> bool:
+    """Whether every stored fold that `now` asks for is still the fold it was, since keys of jobs leave the rest out.
+
+    That is so if repetitions differ, or data sets and algorithms were added.
+    """
+    before, now = (json.loads(json.dumps(content)) for content in (before, now))
+    for content in (before, now):
+        if isinstance(content.get("cv"), dict):
+            content["cv"].pop("repeats", None)
+    for key in ("datasets", "algorithms", "data"):
+        old, new = _by_name(before.get(key)), _by_name(now.get(key))
+        if isinstance(old, dict) and isinstance(new, dict):
+            before[key], now[key] = old, {name: thing for name, thing in new.items() if name in old}
+    return bool(before == now)
 
 
 def _differences(before: Any, now: Any, path: str = "") -> Iterator[str]:

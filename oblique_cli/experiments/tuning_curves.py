@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from oblique_cli import schemes
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, load_datasets, tune
 from oblique_cli.nouns import Experiment
-from oblique_cli.schemes import SCHEMES
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def tuning_curves(
     sets = zip(experiment.datasets, datasets, strict=True)
     for (policy, dataset), spec in itertools.product(sets, experiment.algorithms):
         case = Case.of(experiment, dataset, policy, spec)
-        for fold in SCHEMES[experiment.cv.scheme].draw(dataset, experiment.cv, experiment.seed, 0):
+        for fold in schemes.repetition(dataset, experiment.cv, experiment.seed, 0):
             index = -1 if fold.tuning_id else fold.index
             if index < 0:
                 seed = jobs_of.shared_tuning(experiment, policy, dataset, spec).seed

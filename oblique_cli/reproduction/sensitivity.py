@@ -258,7 +258,8 @@ class _Paths:
                 case = Case(dataset, policy, spec, algorithm)
                 chosen = []
                 for draw in range(count):
-                    fold = next(schemes.SCHEMES["two_stage"].draw(dataset, experiment.cv, experiment.seed + draw, 0))
+                    cv = replace(experiment.cv, scheme="two_stage")
+                    fold = next(iter(schemes.repetition(dataset, cv, experiment.seed + draw, 0)))
                     chosen.append(tune(case, fold.tuning, 0)[0]["epsilon"])
                 at = [spec.grid["epsilon"].index(epsilon) for epsilon in chosen]
                 folds = self._found[dataset.name, spec.id]

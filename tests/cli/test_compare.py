@@ -109,8 +109,22 @@ def test_the_name_follows_the_content(planned):
 
 def test_the_choices_of_the_help_are_those_there_are():
     assert tuple(comparing.RULES) == compare.RULES
-    assert {*compare.SCHEMES, "split"} == set(schemes.SCHEMES)
-    assert tuple(config.keys.CV["scheme"].names) == tuple(schemes.SCHEMES)
+    assert tuple(config.keys.cv()["scheme"].names) == tuple(schemes.SCHEMES)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "says"),
+    [
+        ("split", "'split' tests on the same divisions in every repetition, which gives no SD to compare by."),
+        ("leave_one_out", "'leave_one_out' tests on the same divisions in every repetition"),
+        ("bootstrap", "'bootstrap' gives a .632 estimate, whose SD over samples is none over repetitions"),
+        ("group", "'group' needs cv.groups: write a configuration and use oblique run."),
+        ("nestled", "'nestled' is not one of monte_carlo, nested, ordinary, stratified, two_stage."),
+    ],
+)
+def test_a_scheme_that_gives_nothing_to_compare_by_is_refused(call, scheme, says):
+    ended = call("compare", "--cv", scheme)
+    assert ended.code == 2 and f"Invalid value for '--cv': {says}" in ended.err
 
 
 def test_text_shows_the_numbers_then_the_verdicts_then_the_notes_once(call):

@@ -123,8 +123,7 @@ def test_every_key_arrives_where_it_belongs(project, tmp_path):
           - {id: bend-2, name: bend, max_depth: none, pruning: none, fast: true}
           - {name: bend, max_depth: 3, criterion: {grid: [gini, twoing]}, epsilon: {grid: [0, 1e-3, .5]}}
         cv:
-          {scheme: nested, folds: 3, repeats: 4, tune: {folds: 5}, stratified: true, test_fraction: 0.3,
-           pruning_fraction: 0.2}
+          {scheme: nested, folds: 3, repeats: 4, tune: {folds: 5}, stratified: true, pruning_fraction: 0.2}
         published: ["wickramarachchi2015:5.2", "manwani2012:II"]
     """
     experiment = config.load(project("x.yaml", text))
@@ -143,7 +142,7 @@ def test_every_key_arrives_where_it_belongs(project, tmp_path):
             "bend", "bend", {"max_depth": 3}, {"criterion": ("gini", "twoing"), "epsilon": (0.0, 0.001, 0.5)}
         ),
     )
-    assert experiment.cv == CVSpec("nested", 3, 4, 5, True, 0.3, 0.2)
+    assert experiment.cv == CVSpec("nested", 3, 4, 5, True, pruning_fraction=0.2)
     assert experiment.published == ("wickramarachchi2015:5.2", "manwani2012:II")
 
 
@@ -286,14 +285,29 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         (
             "epsilon: 0.1",
             "epsilon: {grid: [0.1, 0.2]}",
-            "5:25 epsilon of bend is a grid, and scheme ordinary chooses nothing; use scheme nested or two_stage.",
+            "5:25 epsilon of bend is a grid, and scheme ordinary chooses nothing; use scheme group, nested or "
+            "two_stage.",
         ),
         ("cv: {", "cv: ordinary # {", "6:5 cv must be a mapping of keys to values. Got 'ordinary'."),
         (
             "scheme: ordinary",
             "scheme: two-stage",
-            "6:14 cv.scheme must be one of 'ordinary', 'stratified', 'nested', 'two_stage', 'monte_carlo', 'split'. "
-            "Got 'two-stage'. Did you mean 'two_stage'?",
+            "6:14 cv.scheme must be one of 'bootstrap', 'group', 'leave_one_out', 'monte_carlo', 'nested', 'ordinary', "
+            "'split', 'stratified', 'two_stage'. Got 'two-stage'. Did you mean 'two_stage'?",
+        ),
+        ("repeats: 2", "test_fraction: 0.5", "6:34 cv.test_fraction is not used by scheme ordinary; leave it out."),
+        ("repeats: 2", "tune: {folds: 5}", "6:34 cv.tune is not used by scheme ordinary; leave it out."),
+        (
+            "scheme: ordinary",
+            "scheme: leave_one_out",
+            "6:29 cv.folds is not used by scheme leave_one_out, it has a fold for every row; leave it out.",
+        ),
+        ("scheme: ordinary", "scheme: group", "6:5 scheme group needs cv.groups, a text."),
+        ("scheme: ordinary", "scheme: group, groups: 7", "6:29 cv.groups must be a text. Got 7."),
+        (
+            "scheme: ordinary, folds: 5",
+            "scheme: bootstrap, plus: 1",
+            "6:31 cv.plus must be true or false. Got 1.",
         ),
         ("folds: 5", "folds: 1", "6:31 cv.folds must be a whole number, at least 2. Got 1."),
         ("folds: 5", "fold: 5", "6:24 unknown key 'fold' in cv. Did you mean 'folds'?"),
@@ -392,7 +406,7 @@ def test_a_configuration_that_is_no_mapping_is_refused(text, refuse):
 
 
 def test_extends_merges_mappings_and_replaces_lists_and_scalars(project):
-    project("far.yaml", "version: 1\nname: far\ntitle: Far\nseed: 3\ncv: {folds: 4, repeats: 6}\n")
+    project("far.yaml", "version: 1\nname: far\ntitle: Far\nseed: 3\ncv: {scheme: nested, folds: 4, repeats: 6}\n")
     project(
         "near.yaml", "extends: far.yaml\ndatasets: [bupa, wine]\nalgorithm: {name: bend, epsilon: 0.1}\ncv: {folds: 5}"
     )
@@ -402,7 +416,33 @@ def test_extends_merges_mappings_and_replaces_lists_and_scalars(project):
     assert (experiment.title, experiment.seed) == ("Far", 3)
     assert experiment.datasets == (DatasetSpec("iris"),)
     assert experiment.algorithms[0].params == {"criterion": "twoing", "epsilon": 0.1}
-    assert experiment.cv == CVSpec(folds=5, repeats=6, tune_folds=3)
+    assert experiment.cv == CVSpec("nested", folds=5, repeats=6, tune_folds=3)
+
+
+def test_a_scheme_that_changes_one_below_need_not_take_back_its_keys(project):
+    below = project("near.yaml", GOOD.replace("scheme: ordinary", "scheme: group, groups: g, tune: {folds: 3}"))
+    assert config.load(below).cv.options == {"groups": "g"}
+    for scheme in ("ordinary", "leave_one_out", "monte_carlo"):
+        above = project("x.yaml", f"extends: near.yaml\ncv: {{scheme: {scheme}}}")
+        for cv in (config.load(above).cv, config.load(below, [f"cv.scheme={scheme}"]).cv):
+            assert (cv.scheme, cv.repeats, cv.options) == (scheme, 2, {})
+
+
+@pytest.mark.parametrize(
+    "overrides", [("cv.scheme=leave_one_out", "cv.folds=3"), ("cv.folds=3", "cv.scheme=leave_one_out")]
+)
+def test_a_key_given_beside_or_above_a_scheme_that_does_not_use_it_is_refused(overrides, project):
+    with pytest.raises(ConfigError, match=r"--set cv\.folds=3: cv\.folds is not used by scheme leave_one_out, "):
+        config.load(project("x.yaml", GOOD), overrides)
+    project("near.yaml", GOOD.replace("scheme: ordinary, folds: 5", "scheme: leave_one_out"))
+    with pytest.raises(ConfigError, match=r"configs/x\.yaml:2:6 cv\.folds is not used"):
+        config.load(project("x.yaml", "extends: near.yaml\ncv: {folds: 3}"))
+
+
+def test_a_scheme_has_defaults_of_its_own(project):
+    for scheme, repeats in (("leave_one_out", 1), ("bootstrap", 50), ("split", 10)):
+        cv = config.load(project("x.yaml", GOOD), [f"cv={{scheme: {scheme}}}"]).cv
+        assert (cv.scheme, cv.repeats) == (scheme, repeats)
 
 
 def test_one_data_set_takes_the_place_of_several_in_the_base(project):
@@ -515,7 +555,7 @@ def test_the_project_folder_follows_from_the_place_of_the_file(file, here, root,
     ("override", "check"),
     [
         ("cv.repeats=3", lambda e: e.cv.repeats == 3),
-        ("cv.tune.folds=4", lambda e: e.cv.tune_folds == 4),
+        ("cv={scheme: nested, tune: {folds: 4}}", lambda e: e.cv.tune_folds == 4),
         ("cv={scheme: split}", lambda e: e.cv == CVSpec("split")),
         ("seed=12", lambda e: e.seed == 12),
         ("title=a = b", lambda e: e.title == "a = b"),
@@ -698,6 +738,8 @@ def test_every_bundled_configuration_obeys_the_schema(path, validator):
         ("step: 0.01", "step: 0"),
         ("to: 0.40, ", ""),
         ("folds: 10, repeats", "folds: 1, repeats"),
+        ("folds: 10, repeats", "test_fraction: 0.5, repeats"),
+        ("scheme: two_stage", "scheme: leave_one_out"),
         ("scheme: two_stage", "scheme: two-stage"),
         ("seed: 20260101", "seed: -1"),
         (":5.2", ":5.22"),
@@ -717,7 +759,7 @@ def test_the_schema_refuses_what_the_reader_refuses(old, new, validator, tmp_pat
 def test_the_schema_and_the_reader_know_the_same_keys():
     properties = config.schema()["properties"]
     assert set(properties) == set(config.keys.KEYS)
-    assert set(properties["cv"]["properties"]) == {*config.keys.CV, "tune"}
+    assert set(properties["cv"]["properties"]) == {*config.keys.cv(), "tune"}
 
 
 # Whatever the input

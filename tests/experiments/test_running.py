@@ -22,13 +22,14 @@ from threadpoolctl import threadpool_info
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError, StoreError
+from oblique_cli.evaluation.tables import summarize
 from oblique_cli.experiments import running
 from oblique_cli.experiments.jobs import expand
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import Case, environment, run, run_job, tune
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec
-from oblique_cli.schemes import folds
+from oblique_cli.schemes import SCHEMES, folds
 
 PATH = AlgorithmSpec("path", "path", grid={"epsilon": tuple(round(0.05 + 0.01 * i, 2) for i in range(36))})
 DEPTH = AlgorithmSpec("depth", "depth", grid={"max_depth": (1, 2, 3, 5)})
@@ -51,8 +52,11 @@ def fakes(monkeypatch):
     monkeypatch.setattr(running, "ALGORITHMS", FAKES)
     load = data.catalogue.load
 
-    def load_or_toy(spec, data_dir=None, offline=False, task="classification"):
-        return toy(name=spec.name) if spec.name.startswith("toy") else load(spec, data_dir, offline)
+    def load_or_toy(spec, data_dir=None, offline=False, task="classification", groups=""):
+        if spec.name.startswith("toy"):
+            own = {"groups": np.arange(30) // 3, "group_column": groups} if groups else {}
+            return toy(name=spec.name, **own)
+        return load(spec, data_dir, offline, groups=groups)
 
     monkeypatch.setattr(data.catalogue, "load", load_or_toy)
     PathTree.fits.clear()
@@ -412,9 +416,50 @@ def test_fresh_runs_everything_again(store):
 def test_a_changed_experiment_is_refused_before_anything_runs(store):
     exp = experiment("depth", repeats=10)
     run(exp, store, n_jobs=1)
-    with pytest.raises(ConfigError, match=r"cv\.repeats 10 -> 5: use --fresh to start over"):
-        run(replace(exp, cv=replace(exp.cv, repeats=5)), store, n_jobs=1)
+    with pytest.raises(ConfigError, match=r"cv\.folds 3 -> 4, cv\.repeats 10 -> 5: use --fresh to start over"):
+        run(replace(exp, cv=replace(exp.cv, folds=4, repeats=5)), store, n_jobs=1)
     assert len(store.rows("test")) == 30
+
+
+@pytest.mark.parametrize("scheme", ["ordinary", "nested", "two_stage", "bootstrap", "leave_one_out"])
+def test_more_repetitions_grow_a_run_to_what_it_would_have_been(store, scheme, tmp_path):
+    grid = {"max_depth": (1, 2)} if SCHEMES[scheme].tunes else {}
+    small = experiment(AlgorithmSpec("depth", "depth", grid=grid), scheme=scheme, repeats=1)
+    large = replace(small, cv=replace(small.cv, repeats=3))
+    first = run(small, store, n_jobs=1)
+    grown = run(large, store, n_jobs=1)
+    assert grown.resumed == first.total < grown.total == grown.done
+    (found,) = store.runs()
+    assert (found.total, found.done, found.content["cv"]["repeats"]) == (grown.total, grown.total, 3)
+    with Store(tmp_path / "at once.sqlite") as other:
+        run(large, other, n_jobs=1)
+        assert timeless(other.rows("test")) == timeless(store.rows("test"))
+
+
+def test_fewer_repetitions_are_shown_and_the_others_kept(store):
+    large = experiment("depth", repeats=3)
+    small = replace(large, cv=replace(large.cv, repeats=1))
+    run(large, store, n_jobs=1)
+    out = io.StringIO()
+    summary = run(small, store, n_jobs=1, progress=Progress(out))
+    assert (summary.total, summary.done, summary.resumed) == (3, 3, 3)
+    assert "test: 6 stored folds are of repetitions beyond cv.repeats; kept, not shown" in out.getvalue()
+    assert {row.repeat for row in store.rows("test")} == {0} and store.not_asked_for("test") == 6
+    (found,) = store.runs()
+    assert (found.total, found.done, found.failed) == (3, 3, 0)
+    assert summarize(store.rows("test"), small).lines[0].repeats == 1
+    again = run(large, store, n_jobs=1)
+    assert (again.resumed, again.total, len(store.rows("test"))) == (9, 9, 9)
+
+
+def test_data_sets_and_algorithms_may_be_added(store):
+    small = experiment("depth")
+    run(small, store, n_jobs=1)
+    large = experiment("depth", "stump", datasets=("toy", "toy two"))
+    summary = run(large, store, n_jobs=1)
+    assert (summary.resumed, summary.total, summary.done) == (6, 24, 24)
+    with pytest.raises(ConfigError, match=r"algorithms\.stump \{\.\.\.\} -> \(none\), data\.toy two .* -> \(none\), "):
+        run(small, store, n_jobs=1)
 
 
 def test_changed_data_are_refused_before_anything_runs(store, monkeypatch):

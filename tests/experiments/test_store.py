@@ -164,7 +164,8 @@ def test_fresh_starts_over_and_leaves_other_runs_alone(store):
 @pytest.mark.parametrize(
     ("changes", "difference"),
     [
-        ({"cv__repeats": 5}, "cv.repeats 10 -> 5"),
+        ({"cv__folds": 5}, "cv.folds (none) -> 5"),
+        ({"cv__repeats": 5, "seed": 2}, "cv.repeats 10 -> 5, seed 1 -> 2"),
         ({"seed": 2}, "seed 1 -> 2"),
         ({"algorithms__0__params__tau": 0.05}, "algorithms.gdt.params.tau 0 -> 0.05"),
         ({"algorithms__0__params__sign": "both"}, 'algorithms.gdt.params.sign (none) -> "both"'),

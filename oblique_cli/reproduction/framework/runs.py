@@ -93,6 +93,7 @@ def outcome(
             offline=request.offline,
         )
         rows, tunings = store.rows(experiment.name), store.tunings(experiment.name)
+    experiment = replace(experiment, fold_counts=summary.fold_counts)
     seconds = time.perf_counter() - started
     done = [row for row in rows if row.status == "ok"]
     cost = Cost(

@@ -1,0 +1,278 @@
+"""What a scheme says of itself, and the registration that refuses one that does not."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from oblique_cli.constraints import Boolean, Constraint, Integer, Real
+from oblique_cli.errors import ConfigError
+from oblique_cli.nouns import CVSpec, Fold, Row
+from oblique_cli.registry import Registry
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+Places = list[tuple[int, int]]
+
+FRACTION = Real(0, 1, open_low=True, open_high=True)
+FOLDS = Integer(2)
+
+# The keys of `cv` that every scheme takes, beside `scheme` itself; `tune` goes with every scheme that tunes.
+COMMON: Mapping[str, Constraint] = {
+    "repeats": Integer(1, 10_000),
+    "stratified": Boolean(),
+    "pruning_fraction": FRACTION,
+}
+RESERVED = ("scheme", "tune")
+
+NESTED = "nested"  # each fold's tuning pairs lie inside its training rows
+SHARED = "shared"  # one set of tuning pairs, over all rows, serves every fold of a data set
+
+
+class Scheme(ABC):
+    """A way to divide rows. A subclass has a docstring, whose first line is its summary, `places` and `draw`.
+
+    keys              its own keys of `cv`, name -> what the value may be; `CVSpec` has a field for some, the others
+                      are in `CVSpec.options`
+    required          those of them that must be given
+    unused            key of another scheme -> why this one has no use for it, as it follows "..., "
+    fixed             key -> the value that the name of the scheme stands for; another one is refused
+    defaults          key -> what a configuration without it means, where that is not the default of `CVSpec`
+    tuning            "" if it carries no tuning pairs, so that an algorithm may not have a grid; else NESTED or SHARED
+    covers            the test sets of a repetition together are all rows
+    disjoint          no row is in two test sets of a repetition
+    redraws           a repetition divides the rows anew; else repetitions differ in their pruning rows and seeds only,
+                      and their SD says nothing about how far a mean can be trusted
+    replacement       training rows may be drawn more than once
+    places_from_data  how many folds there are depends on the data set
+    estimate          what the accuracy is called if it is not a share of right test rows, "" if it is
+    pooling           how a table says what its numbers are
+    """
+
+    name: str = ""
+
+    keys: ClassVar[Mapping[str, Constraint]] = {}
+    required: ClassVar[tuple[str, ...]] = ()
+    unused: ClassVar[Mapping[str, str]] = {}
+    fixed: ClassVar[Mapping[str, Any]] = {}
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    tuning: ClassVar[str] = ""
+    covers: ClassVar[bool] = True
+    disjoint: ClassVar[bool] = True
+    redraws: ClassVar[bool] = True
+    replacement: ClassVar[bool] = False
+    places_from_data: ClassVar[bool] = False
+    estimate: ClassVar[str] = ""
+    pooling: ClassVar[str] = "accuracy in % pooled over the folds of a repetition, leaves averaged over its trees"
+
+    @property
+    def summary(self) -> str:
+        """One line for people."""
+        return (inspect.getdoc(type(self)) or "").partition("\n")[0]
+
+    @property
+    def tunes(self) -> bool:
+        """Whether its folds carry tuning pairs, so that an algorithm may have a grid."""
+        return bool(self.tuning)
+
+    @property
+    def tests_every_row_once(self) -> bool:
+        """Whether each row is in exactly one test set of a repetition."""
+        return self.covers and self.disjoint
+
+    def takes(self) -> dict[str, Constraint]:
+        """Return the keys of `cv` that have a meaning under this scheme, without `scheme` and `tune`."""
+        return {**COMMON, **self.keys}
+
+    # ---- what a subclass says ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def places(self, dataset: Dataset | None, cv: CVSpec) -> Places:
+        """Return the (repeat, index) of every fold, in order, without drawing any.
+
+        Repetitions and, in each, folds count from 0. More repetitions add places and change none. dataset : None
+        unless `places_from_data`
+        """
+
+    @abstractmethod
+    def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
+        """Yield the folds of one repetition, which depend on the arguments alone and on no other repetition.
+
+        `schemes.repetition` calls it and holds the folds to what the scheme says of itself.
+        """
+
+    def check(self, dataset: Dataset, cv: CVSpec) -> None:  # noqa: B027
+        """Raise ConfigError, in one sentence with a way out, if `dataset` cannot be divided as `cv` asks."""
+
+    def check_tuning(self, dataset: Dataset, cv: CVSpec) -> None:  # noqa: B027
+        """Raise ConfigError if the rows do not suffice for the tuning pairs."""
+
+    def group_column(self, cv: CVSpec) -> str:
+        """Return the column whose equal values stay together, which is then no feature; "" for none."""
+        return ""
+
+    # ---- what evaluation asks ----------------------------------------------------------------------------------------
+
+    def protocol(self, cv: CVSpec) -> str:
+        """Return what was done, for the note below a table: "10 x 5-fold CV (nested, stratified)"."""
+        return f"{cv.repeats} x {self.name}{', stratified' if cv.stratified and not self.fixed else ''}"
+
+    def estimate_of(self, cv: CVSpec) -> str:
+        """Return `estimate`, as the keys of `cv` have it."""
+        return self.estimate
+
+    def pooling_of(self, cv: CVSpec) -> str:
+        """Return `pooling`, as the keys of `cv` have it."""
+        return self.pooling
+
+    def partition(self, cv: CVSpec) -> tuple[Any, ...]:
+        """Return what decides the test rows beside seed and data: schemes that agree in it share their test rows."""
+        plain = cv.plain()
+        return (self.name, *((key, plain[key]) for key in sorted(self.takes()) if key in plain and key != "repeats"))
+
+    def test_over_train(self, cv: CVSpec) -> float | None:
+        """Return test rows to training rows of a fold, for the resampled t test; None if such a test has no meaning."""
+        return None
+
+    def apparent(self, cv: CVSpec) -> frozenset[tuple[int, int]]:
+        """Return the places of folds that are tested on their own training rows; no repetition averages them."""
+        return frozenset()
+
+    def accuracies(self, cv: CVSpec, repetitions: Sequence[Sequence[Row]], apparent: Sequence[Row]) -> list[Fraction]:
+        """Return the accuracy of each repetition in percent, from its good rows; there is one or more.
+
+        Wickramarachchi (2015), eq. 1.9.3: right predictions of all its folds over their test rows. Exact, so that no
+        order of rows or of sums can change a digit. apparent : the rows at the places of `apparent`
+        """
+        return [Fraction(100 * sum(r.n_correct for r in rows), sum(r.n_test for r in rows)) for rows in repetitions]
+
+
+SCHEMES: Registry[Scheme] = Registry("cross-validation scheme")
+
+S = TypeVar("S", bound=type)
+
+
+def scheme(name: str) -> Callable[[S], S]:
+    """Register the decorated subclass of `Scheme` as `name`; ConfigError names its file and what is missing."""
+
+    def keep(cls: S) -> S:
+        fault = _fault(name, cls)
+        if fault:
+            raise ConfigError(f"{_file(cls)}: scheme {name!r} {fault}.")
+        made = cls()
+        made.name = name
+        if fault := _fault_of_places(made):
+            raise ConfigError(f"{_file(cls)}: scheme {name!r} {fault}.")
+        SCHEMES.register(name)(made)
+        return cls
+
+    return keep
+
+
+def is_stratified(cv: CVSpec) -> bool:
+    """Return whether test folds, tuning folds and pruning rows keep class shares."""
+    return cv.stratified or bool(SCHEMES[cv.scheme].fixed.get("stratified", False))
+
+
+def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
+    """Return the places that a scheme states; ConfigError if they are no (repeat, index) counting from 0."""
+    found = made.places(dataset, cv)
+    if fault := _fault_of_counting(found, cv.repeats):
+        raise ConfigError(f"{_file(type(made))}: scheme {made.name!r} {fault}.")
+    return found
+
+
+# ---- registration ----------------------------------------------------------------------------------------------------
+
+
+def _file(cls: Any) -> str:
+    try:
+        return inspect.getsourcefile(cls) or str(cls)
+    except (OSError, TypeError):
+        return f"{getattr(cls, '__module__', 'unknown module')}.{getattr(cls, '__qualname__', cls)}"
+
+
+def _fault(name: str, cls: Any) -> str:
+    """Return what is wrong with a class as it stands, "" for nothing."""
+    if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]*", name):
+        return "needs a name of a-z, 0-9 and '_', such as leave_one_out"
+    if name in SCHEMES:
+        return f"has a name that {_file(type(SCHEMES[name]))} has taken"
+    if not (isinstance(cls, type) and issubclass(cls, Scheme)):
+        return "must be a class derived from Scheme"
+    if not (vars(cls).get("__doc__") or "").strip():
+        return "has no docstring, whose first line says in lists what it does"
+    for method, arguments in (("places", "dataset, cv"), ("draw", "dataset, cv, seed, repeat")):
+        if method in cls.__abstractmethods__:
+            return f"has no method {method}({arguments})"
+    for method in ("places", "draw", "check", "check_tuning", "accuracies"):
+        if not callable(getattr(cls, method)):
+            return f"has a {method} that is no method"
+    if cls.tuning not in ("", NESTED, SHARED):
+        return f"has tuning {cls.tuning!r}, which must be {NESTED!r}, {SHARED!r} or ''"
+    for flag in ("covers", "disjoint", "redraws", "replacement", "places_from_data"):
+        if not isinstance(getattr(cls, flag), bool):
+            return f"has {flag} {getattr(cls, flag)!r}, which must be True or False"
+    return _fault_of_keys(cls)
+
+
+def _fault_of_keys(cls: type[Scheme]) -> str:
+    for key, constraint in cls.keys.items():
+        if key in RESERVED or key in COMMON:
+            return f"has a key {key!r}, which belongs to all schemes"
+        if not isinstance(constraint, Constraint):
+            return f"has a key {key!r} without a Constraint that says what its value may be"
+        for other in SCHEMES.values():
+            if other.keys.get(key, constraint) != constraint:
+                return f"has a key {key!r} that may be something else than that of scheme {other.name!r}"
+    known: Mapping[str, Constraint] = {**COMMON, **cls.keys}
+    for what, keys in (("requires", cls.required), ("fixes", cls.fixed), ("has a default for", cls.defaults)):
+        for key in keys:
+            if key not in known:
+                return f"{what} the key {key!r}, which it does not have"
+    for key, value in (*cls.fixed.items(), *cls.defaults.items()):
+        if not known[key].holds(value):
+            return f"has {value!r} for the key {key!r}, which must be {known[key].describe()}"
+    return ""
+
+
+def _fault_of_places(made: Scheme) -> str:
+    if made.places_from_data:
+        return ""
+    found = []
+    for repeats in (1, 3):
+        try:
+            found.append(made.places(None, CVSpec(made.name, repeats=repeats)))
+        except Exception as error:
+            return (
+                f"cannot tell its places without a data set ({type(error).__name__}: {error}): say places_from_data = "
+                "True if they depend on it"
+            )
+        if fault := _fault_of_counting(found[-1], repeats):
+            return fault
+    few, many = found
+    kept = [place for place in many if place[0] == 0]
+    return "" if kept == few else "changes its places when repetitions are added"
+
+
+def _fault_of_counting(found: Any, repeats: int) -> str:
+    """Return what is wrong with stated places; tables and stored runs count folds by them."""
+    wrong = f"has places {str(found)[:80]}, which must be a list of (repeat, index)"
+    if not isinstance(found, list):
+        return wrong
+    counts = [0] * repeats
+    last = 0
+    for place in found:
+        if not (isinstance(place, tuple) and len(place) == 2 and all(type(number) is int for number in place)):
+            return wrong
+        repeat, index = place
+        if not (last <= repeat < repeats and index == counts[repeat]):
+            return f"has place {place} out of order: repetitions, and the folds of each, count from 0"
+        counts[repeat] += 1
+        last = repeat
+    return "" if all(counts) else f"has no fold in repetition {counts.index(0)} of {repeats}"

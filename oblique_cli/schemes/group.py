@@ -1,0 +1,106 @@
+"""Group cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from oblique_cli import seeds
+from oblique_cli.constraints import Constraint, Text
+from oblique_cli.errors import ConfigError
+from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
+from oblique_cli.schemes._checks import TUNE_FOLDS, check_train, largest_part
+from oblique_cli.schemes._cross_validation import CrossValidation
+from oblique_cli.schemes._draws import Cut
+from oblique_cli.schemes._scheme import FOLDS, NESTED, is_stratified, scheme
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+
+def cut_groups(
+    dataset: Dataset, cv: CVSpec, v: int, rows: np.ndarray, seed: int, *names: str | int
+) -> list[np.ndarray]:
+    """Cut `rows` into `v` disjoint sorted parts, all rows of a group in one.
+
+    Groups come in random order, and each goes to the part that has the fewest rows so far; stratified, to the part
+    that has the fewest of its classes, each class measured in shares of its rows. Among equals: fewest groups, first.
+    Not by falling size, which balances better: groups of different sizes would then be cut alike in every repetition.
+    ConfigError if `rows` have fewer than `v` groups.
+    """
+    assert dataset.groups is not None
+    present, member = np.unique(dataset.groups[rows], return_inverse=True)
+    if len(present) < v:
+        raise _too_few(dataset, len(present), v, " in training", TUNE_FOLDS)
+    strata = dataset.y[rows] if is_stratified(cv) else np.zeros(len(rows), dtype=np.int64)
+    sizes = np.zeros((len(present), int(strata.max()) + 1))
+    np.add.at(sizes, (member, strata), 1)
+    totals = np.maximum(sizes.sum(axis=0), 1)
+    load, count = np.zeros((v, sizes.shape[1])), np.zeros(v, dtype=np.int64)
+    part_of = np.empty(len(present), dtype=np.int64)
+    for group in seeds.generator(seed, dataset.name, *names).permutation(len(present)):
+        # The part whose load squared grows least: in one stratum, the part with the fewest rows.
+        grows = (load * sizes[group] / totals**2).sum(axis=1)
+        part = np.lexsort((count, grows))[0]
+        part_of[group] = part
+        load[part] += sizes[group]
+        count[part] += 1
+    return [rows[part_of[member] == part] for part in range(v)]
+
+
+def _too_few(dataset: Dataset, found: int, v: int, whose: str, remedy: str) -> ConfigError:
+    way_out = f"use {remedy.format(found)}" if found >= 2 else "use a column with more"
+    return ConfigError(
+        f"data set {dataset.name!r} has {found} group{'' if found == 1 else 's'}{whose} in column "
+        f"{dataset.group_column!r}, {v}-fold cross-validation by groups needs {v}: {way_out}."
+    )
+
+
+@scheme("group")
+class Group(CrossValidation):
+    """R x v-fold cross-validation that keeps equal values of the column `groups` together; may tune as nested does.
+
+    For rows that are no independent draws, such as several of one patient: the column is no feature, no group is on
+    both sides of a test or of a tuning fold, and the folds are as equal in size as whole groups in random order allow.
+    Pruning rows are single rows of the training set.
+    """
+
+    keys: ClassVar[dict[str, Constraint]] = {"folds": FOLDS, "groups": Text()}
+    required: ClassVar[tuple[str, ...]] = ("groups",)
+    tuning: ClassVar[str] = NESTED
+    cut: ClassVar[Cut] = staticmethod(cut_groups)
+
+    def group_column(self, cv: CVSpec) -> str:
+        return str(cv.options.get("groups", ""))
+
+    def check(self, dataset: Dataset, cv: CVSpec) -> None:
+        if cv.folds < 2:
+            raise ConfigError(f"folds: {cv.folds} leaves nothing to train on: use at least 2 folds.")
+        sizes = self._sizes(dataset)
+        if len(sizes) < cv.folds:
+            raise _too_few(dataset, len(sizes), cv.folds, "", FOLDS_KEY)
+        check_train(dataset, dataset.n - int(sizes.max()))
+
+    def check_tuning(self, dataset: Dataset, cv: CVSpec) -> None:
+        groups = len(self._sizes(dataset))
+        left = groups - largest_part(groups, cv.folds)
+        if left < cv.tune_folds:
+            raise _too_few(dataset, left, cv.tune_folds, " in training", TUNE_FOLDS)
+
+    def _sizes(self, dataset: Dataset) -> np.ndarray:
+        if dataset.groups is None:
+            raise ConfigError(f"data set {dataset.name!r} was read without a column of groups: use cv.groups.")
+        return np.unique(dataset.groups, return_counts=True)[1]
+
+    def draw(self, dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Iterator[Fold]:
+        return self.draw_nested(dataset, cv, seed, repeat)
+
+    def protocol(self, cv: CVSpec) -> str:
+        strata = ", stratified" if cv.stratified else ""
+        return f"{cv.repeats} x {cv.folds}-fold CV ({self.name} by {self.group_column(cv)}{strata})"
+
+    def partition(self, cv: CVSpec) -> tuple[Any, ...]:
+        return (self.name, self.group_column(cv), cv.folds, cv.stratified)

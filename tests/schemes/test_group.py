@@ -1,0 +1,165 @@
+"""Group cross-validation: what stays together, and where the column goes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cli_support import call
+from hypothesis import given
+from hypothesis import strategies as st
+from runner_support import toy
+
+from oblique_cli.data import catalogue
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.nouns import CVSpec, DatasetSpec
+from oblique_cli.schemes import check, folds
+
+__all__ = ["call"]
+
+
+def by_group(**changes):
+    return CVSpec("group", **{"folds": 3, "repeats": 2, "tune_folds": 2, "options": {"groups": "g"}, **changes})
+
+
+def grouped(groups, **changes):
+    groups = np.asarray(groups)
+    return toy(len(groups), groups=groups, group_column="g", **changes)
+
+
+@given(
+    st.lists(st.integers(0, 12), min_size=40, max_size=80).filter(lambda g: len(set(g)) > 6),
+    st.booleans(),
+    st.integers(0, 99),
+)
+def test_no_group_is_on_both_sides_of_a_test_or_a_tuning_fold(groups, stratified, seed):
+    dataset = grouped(groups)
+    for fold in folds(dataset, by_group(stratified=stratified), seed):
+        own = dataset.groups
+        assert not np.isin(own[fold.test], own[fold.train]).any()
+        try:
+            pairs = list(fold.tuning)
+        except ConfigError as error:
+            assert "groups in training" in str(error) or "group in training" in str(error)
+            continue
+        assert np.array_equal(np.sort(np.concatenate([pair.valid for pair in pairs])), fold.train)
+        for pair in pairs:
+            assert not np.isin(own[pair.valid], own[pair.train]).any()
+
+
+def test_folds_are_as_equal_as_whole_groups_allow():
+    dataset = grouped(np.repeat(np.arange(40), np.arange(40) % 5 + 1))
+    for repeat in range(3):
+        sizes = [len(f.test) for f in folds(dataset, by_group(folds=5, repeats=3), 1) if f.repeat == repeat]
+        assert sum(sizes) == dataset.n and np.ptp(sizes) <= 5
+
+
+def test_stratified_parts_keep_the_class_shares_better():
+    sizes = np.repeat(np.arange(60), 4)
+    dataset = grouped(sizes, y=np.repeat((np.arange(60) < 20).astype(np.int32), 4))
+
+    def worst(stratified):
+        drawn = folds(dataset, by_group(folds=5, stratified=stratified, repeats=5), 1)
+        return max(abs(dataset.y[f.test].mean() - 1 / 3) for f in drawn)
+
+    assert worst(True) < 0.06 < worst(False)
+
+
+def test_repetitions_cut_anew():
+    drawn = folds(grouped(np.repeat(np.arange(12), np.arange(12) + 1)), by_group(repeats=4), 1)
+    assert len({f.test.tobytes() for f in drawn}) > 6
+
+
+@pytest.mark.parametrize(
+    ("groups", "cv", "message"),
+    [
+        (
+            [0, 1] * 6,
+            by_group(),
+            "data set 'toy' has 2 groups in column 'g', 3-fold cross-validation by groups needs 3: use folds: 2.",
+        ),
+        (
+            [4] * 12,
+            by_group(),
+            "data set 'toy' has 1 group in column 'g', 3-fold cross-validation by groups needs 3: use a column with "
+            "more.",
+        ),
+        (
+            [0, 1, 2, 3] * 3,
+            by_group(tune_folds=3),
+            "data set 'toy' has 2 groups in training in column 'g', 3-fold cross-validation by groups needs 3: use "
+            "tune: {folds: 2}.",
+        ),
+        ([0] * 11 + [1], by_group(folds=2), "data set 'toy' has 12 rows, which leaves 1 to train on: use more rows."),
+    ],
+)
+def test_groups_that_do_not_suffice_are_a_sentence(groups, cv, message):
+    with pytest.raises(ConfigError) as caught:
+        check(grouped(groups), cv)
+    assert str(caught.value) == message
+    if "training in" in message:
+        check(grouped(groups), cv, tuned=False)  # nobody tunes, so nobody misses the groups
+
+
+CSV = "patient,a,b,class\n" + "".join(f"p{i // 4},{i % 7},{i % 5},{'xy'[i % 3 == 0]}\n" for i in range(48))
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "my.csv"
+    path.write_text(CSV)
+    return DatasetSpec("my", csv=str(path), target="class")
+
+
+def test_the_column_is_no_feature_whatever_it_looks_like(own):
+    dataset = catalogue.load(own, groups="patient")
+    assert dataset.feature_names == ("a", "b") and dataset.qualitative == ()
+    assert dataset.group_column == "patient" and np.bincount(dataset.groups).tolist() == [4] * 12
+    with pytest.raises(DataError, match="not numeric"):
+        catalogue.load(own)
+    numbers = catalogue.load(DatasetSpec("iris"), groups="petal_width")
+    assert numbers.p == 3 and len(set(numbers.groups.tolist())) == 22
+    assert numbers.digest != catalogue.load(DatasetSpec("iris"), groups="petal_length").digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column", "says"),
+    [
+        ("", "", "pateint", "there is no column 'pateint' to use as the column of cv.groups. Did you mean 'patient'?"),
+        ("", "", "class", "'class' is the target, it cannot be the column of cv.groups"),
+        ("p3,", ",", "patient", "column 1 ('patient') has 4 missing values; set missing: impute or drop"),
+    ],
+)
+def test_a_column_that_cannot_be_used_is_a_sentence(own, old, new, column, says):
+    with open(own.csv, "w") as file:
+        file.write(CSV.replace(old, new) if old else CSV)
+    with pytest.raises(DataError, match=f": {says.replace('(', '[(]').replace(')', '[)]').replace('?', '[?]')}$"):
+        catalogue.load(own, groups=column)
+
+
+def test_a_row_without_a_group_cannot_be_filled_in_and_can_be_dropped(own):
+    with open(own.csv, "w") as file:
+        file.write(CSV.replace("p3,", ","))
+    with pytest.raises(DataError, match=r"of cv\.groups is empty at line 14; set missing: drop"):
+        catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="impute"), groups="patient")
+    kept = catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="drop"), groups="patient")
+    assert kept.n == 44 == len(kept.groups)
+
+
+def test_a_run_by_groups_from_a_file_with_tuning(call):
+    (call.folder / "my.csv").write_text(CSV)
+    (call.folder / "x.yaml").write_text(
+        "version: 1\ndataset: {csv: my.csv, target: class}\nalgorithm: {name: hhgdt, epsilon: {grid: [0.1, 0.3]}}\n"
+        "cv: {scheme: group, groups: patient, folds: 4, repeats: 2, tune: {folds: 3}}\n"
+    )
+    assert call("validate", "x.yaml").out == "x.yaml: ok (1 data set x 1 algorithm x 8 folds)\n"
+    ended = call("run", "x.yaml", "-j", "1")
+    assert ended.code == 0, ended.err
+    assert "2 x 4-fold CV (group by patient): accuracy in % pooled over the folds of a repetition" in ended.out
+    again = call("table", "x")
+    assert again.out == ended.out, again.err
+    changed = call("run", "x.yaml", "-j", "1", "--set", "cv.groups=b")
+    assert changed.code == 4 and "not numeric" in changed.err  # the patient is a feature then
+    changed = call("run", "x.yaml", "-j", "1", "--set", "cv.groups=b", "--set", "dataset.encoding=onehot")
+    assert changed.code == 2 and 'cv.groups "patient" -> "b"' in changed.err
+    missing = call("validate", "x.yaml", "--set", "cv.groups=doctor")
+    assert missing.code == 4 and "there is no column 'doctor' to use as the column of cv.groups." in missing.err

@@ -1,0 +1,296 @@
+"""Registration, which refuses a broken scheme, and verification, which refuses a broken fold."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_support import call
+from runner_support import toy
+
+import oblique_cli
+from oblique_cli import config, schemes
+from oblique_cli.constraints import Integer
+from oblique_cli.errors import ConfigError
+from oblique_cli.nouns import CVSpec, Fold, TuningPair
+from oblique_cli.schemes import NESTED, SCHEMES, SHARED, Scheme, folds, repetition, scheme
+
+__all__ = ["call"]
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch):
+    """Schemes that a test registers are gone after it."""
+    monkeypatch.setattr(SCHEMES, "_things", dict(SCHEMES._things))
+
+
+# ---- from outside the package, in one file ---------------------------------------------------------------------------
+
+HALVES = '''
+"""Two halves in the order of the file."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from oblique_cli.constraints import Integer
+from oblique_cli.nouns import Fold
+from oblique_cli.schemes import Scheme, scheme
+
+
+@scheme("blocks")
+class Blocks(Scheme):
+    """The rows in blocks, in the order of the file, as for a series in time."""
+
+    keys: ClassVar = {"blocks": Integer(2, 50)}
+    redraws: ClassVar = False
+
+    def places(self, dataset, cv):
+        return [(r, k) for r in range(cv.repeats) for k in range(cv.options.get("blocks", 2))]
+
+    def draw(self, dataset, cv, seed, repeat):
+        rows = np.arange(dataset.n)
+        for k, test in enumerate(np.array_split(rows, cv.options.get("blocks", 2))):
+            train = np.setdiff1d(rows, test)
+            yield Fold(repeat, k, train, test, train[:3])
+'''
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[path.stem]
+
+
+def test_a_scheme_from_outside_is_one_file(call):
+    path = call.folder / "blocks.py"
+    path.write_text(HALVES)
+    loaded(path)
+    text = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: blocks, blocks: 5, repeats: 1}\n"
+    (call.folder / "x.yaml").write_text(text)
+    assert call("validate", "x.yaml").out == "x.yaml: ok (1 data set x 1 algorithm x 5 folds)\n"
+    ended = call("run", "x.yaml", "-j", "1", "--quiet")
+    assert ended.code == 0 and "1 x blocks: accuracy in % pooled" in ended.out, ended.err
+    assert call("table", "x").out == ended.out
+    assert "blocks" in call("list", "schemes").out
+    assert config.schema()["properties"]["cv"]["properties"]["blocks"] == Integer(2, 50).schema()
+    refused = call("validate", "x.yaml", "--set", "cv.blocks=1")
+    assert refused.code == 2 and "cv.blocks must be a whole number from 2 to 50. Got 1." in refused.err
+    other = call("validate", "x.yaml", "--set", "cv={scheme: ordinary, blocks: 3}")
+    assert other.code == 2 and "cv.blocks is not used by scheme ordinary; leave it out." in other.err
+
+
+def test_leave_one_out_as_it_was_once_written_is_an_error_and_no_table(call):
+    """It stated the ten places of `cv.folds`, drew 150 folds of iris and reported 100.0 ± 0.0 from ten test rows."""
+    path = call.folder / "naive.py"
+    ten = HALVES.replace('cv.options.get("blocks", 2))]', "cv.folds)]").replace('"blocks")', '"naive")')
+    path.write_text(ten.replace("cv.options.get", "(lambda *_: dataset.n)").replace('{"blocks": Integer(2, 50)}', "{}"))
+    loaded(path)
+    text = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: naive}\n"
+    (call.folder / "x.yaml").write_text(text)
+    ended = call("run", "x.yaml", "-j", "2", "--quiet")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "error: scheme 'naive', data set 'iris', repetition 0: 150 folds are drawn and 10 are stated by its places.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        (HALVES.replace("def places", "def plaices"), "scheme 'blocks' has no method places(dataset, cv)."),
+        ('"""Nothing."""', "no scheme is registered: put a subclass of Scheme under @scheme"),
+    ],
+)
+def test_a_broken_file_in_the_folder_stops_a_command_with_one_sentence(broken, says, tmp_path):
+    package = Path(oblique_cli.__file__).parent
+    shutil.copytree(package, tmp_path / "oblique_cli", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("configs", "datasets"):
+        (tmp_path / folder).symlink_to(package.parent / folder)
+    place = tmp_path / "oblique_cli" / "schemes" / "blocks.py"
+    place.write_text(broken)
+    ended = subprocess.run(
+        [sys.executable, "-m", "oblique_cli", "list", "schemes"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr.startswith(f"error: {place}: {says}") and ended.stderr.count("\n") == 1
+
+
+# ---- registration ----------------------------------------------------------------------------------------------------
+
+
+def good(**changes):
+    """A class that registers, with `changes`; None takes an attribute away."""
+
+    def places(self, dataset, cv):
+        return [(r, 0) for r in range(cv.repeats)]
+
+    def draw(self, dataset, cv, seed, repeat):
+        yield Fold(repeat, 0, np.arange(10, dataset.n), np.arange(10), np.arange(10, 12))
+
+    members = {"__doc__": "One line.", "__module__": __name__, "places": places, "draw": draw, "covers": False}
+    return type("Own", (Scheme,), {k: v for k, v in {**members, **changes}.items() if v is not None})
+
+
+def needs_data(self, dataset, cv):
+    return [(r, k) for r in range(cv.repeats) for k in range(dataset.n)]
+
+
+def function(dataset, cv, seed, repeat):
+    """A function was a scheme once."""
+
+
+def test_what_is_complete_registers():
+    scheme("own")(good())
+    assert SCHEMES["own"].summary == "One line." and not SCHEMES["own"].tunes
+    scheme("own_n")(good(places=needs_data, places_from_data=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "cls", "fault"),
+    [
+        ("Own scheme", good(), "needs a name of a-z, 0-9 and '_', such as leave_one_out"),
+        ("nested", good(), r"has a name that \S+/schemes/nested\.py has taken"),
+        ("own", function, "must be a class derived from Scheme"),
+        ("own", object, "must be a class derived from Scheme"),
+        ("own", good(__doc__=None), "has no docstring, whose first line says in lists what it does"),
+        ("own", good(places=None), r"has no method places\(dataset, cv\)"),
+        ("own", good(draw=None), r"has no method draw\(dataset, cv, seed, repeat\)"),
+        ("own", good(draw="random"), "has a draw that is no method"),
+        ("own", good(tuning="inside"), "has tuning 'inside', which must be 'nested', 'shared' or ''"),
+        ("own", good(covers="all"), "has covers 'all', which must be True or False"),
+        ("own", good(keys={"tune": Integer()}), "has a key 'tune', which belongs to all schemes"),
+        ("own", good(keys={"k": 3}), "has a key 'k' without a Constraint that says what its value may be"),
+        ("own", good(keys={"folds": Integer(9)}), "has a key 'folds' that may be something else than that of scheme"),
+        ("own", good(required=("k",)), "requires the key 'k', which it does not have"),
+        ("own", good(fixed={"folds": 3}), "fixes the key 'folds', which it does not have"),
+        ("own", good(defaults={"repeats": 0}), "has 0 for the key 'repeats', which must be a whole number from 1 to"),
+        ("own", good(places=needs_data), r"cannot tell its places without a data set \(AttributeError: .*\): say pla"),
+        ("own", good(places=lambda self, dataset, cv: cv.folds), r"has places 10, which must be a list of \(repeat, "),
+        ("own", good(places=lambda self, dataset, cv: [(0, 1)]), r"has place \(0, 1\) out of order: repetitions, and"),
+        ("own", good(places=lambda self, dataset, cv: [(0, 0)]), "has no fold in repetition 1 of 3"),
+        (
+            "own",
+            good(places=lambda self, dataset, cv: [(r, k) for r in range(cv.repeats) for k in range(cv.repeats)]),
+            "changes its places when repetitions are added",
+        ),
+    ],
+)
+def test_what_is_not_complete_is_refused_with_its_file(name, cls, fault):
+    before = set(SCHEMES)
+    with pytest.raises(ConfigError) as caught:
+        scheme(name)(cls)
+    place = "" if cls is object else re.escape(__file__)
+    assert re.match(rf"{place}.*: scheme {name!r} {fault}", str(caught.value)), str(caught.value)
+    assert set(SCHEMES) == before
+
+
+# ---- verification ----------------------------------------------------------------------------------------------------
+
+ALL = np.arange(30)
+
+
+def drawn(*made, repeats=1, **changes):
+    """Register a scheme that draws `made` and return the folds that come of it."""
+    changes = {"places": lambda self, dataset, cv: [(0, k) for k in range(len(made))], **changes}
+    scheme("own")(good(draw=lambda self, dataset, cv, seed, repeat: iter(made), places_from_data=True, **changes))
+    return folds(toy(30), CVSpec("own", repeats=repeats), seed=1)
+
+
+def fold(index=0, test=ALL[:10], **changes):
+    train = np.setdiff1d(ALL, test)
+    return replace(Fold(0, index, train, test, train[:2]), **changes)
+
+
+PAIR = TuningPair(ALL[10:20], ALL[20:30], ALL[10:12])
+THREE = tuple(fold(k, ALL[10 * k : 10 * k + 10]) for k in range(3))
+
+
+def test_folds_as_they_should_be_pass():
+    assert [f.index for f in drawn(*THREE, covers=True)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("made", "changes", "fault"),
+    [
+        ([fold(test=[1, 2])], {}, "fold 0: the test rows are a list, not an array of whole numbers"),
+        ([fold(test=ALL[:10] + 0.0, train=ALL[10:])], {}, "fold 0: the test rows are an array of float64, not"),
+        ([fold(test=ALL < 10, train=ALL[10:])], {}, "fold 0: the test rows are an array of bool, not"),
+        ([fold(test=ALL[:0], train=ALL)], {}, "fold 0: there are no test rows"),
+        ([fold(test=np.arange(20, 31))], {}, "fold 0: test row 30 is none of the 30 rows"),
+        ([fold(train=np.arange(-1, 20))], {}, "fold 0: training row -1 is none of the 30 rows"),
+        ([fold(test=ALL[:10][::-1])], {}, "fold 0: the test rows are not sorted, or not different"),
+        ([fold(train=np.repeat(ALL[10:], 2))], {}, "fold 0: the training rows are not sorted, or not different"),
+        ([fold(train=ALL)], {}, "fold 0: 10 rows, the first 0, are among the training and the test rows"),
+        ([fold(pruning=ALL[9:11])], {}, "fold 0: row 9 is among the pruning and not among the training rows"),
+        ([fold(pruning=ALL[10:])], {}, "fold 0: all training rows are pruning rows, and none is left to grow on"),
+        ([fold(test=ALL, train=ALL, apparent=True)], {}, "fold 0: only the folds that the scheme's `apparent` names"),
+        ([fold(tuning=[PAIR])], {}, "fold 0: it has tuning pairs, and the scheme's tuning is ''"),
+        ([fold()], {"tuning": NESTED}, "fold 0: it has no tuning pairs, and the scheme's tuning is 'nested'"),
+        ([fold(tuning=[PAIR])], {"tuning": SHARED}, "fold 0: its tuning_id is '', and the scheme's tuning is 'shared'"),
+        ([fold(), fold(1)], {}, "fold 1: 10 rows, the first 0, are tested in an earlier fold as well"),
+        (THREE[:2], {"covers": True}, "10 rows, the first 20, are in no test set, and the scheme covers all"),
+        (THREE[1:], {}, r"2 folds are drawn and 2 are stated by its places, the first that differs \(0, 1\)"),
+    ],
+)
+def test_a_fold_that_is_not_what_the_scheme_says_is_refused(made, changes, fault):
+    with pytest.raises(ConfigError, match=rf"^scheme 'own', data set 'toy', repetition 0(, |: )?{fault}"):
+        drawn(*made, **changes)
+
+
+def test_a_scheme_that_draws_more_folds_than_it_states_is_refused():
+    """Leave-one-out as a function once drew 150 folds of iris, of which ten were run: 100.0 ± 0.0."""
+    made = [fold(k, ALL[k : k + 1]) for k in range(30)]
+    with pytest.raises(ConfigError, match="repetition 0: 30 folds are drawn and 10 are stated by its places"):
+        drawn(*made, places=lambda self, dataset, cv: [(r, k) for r in range(cv.repeats) for k in range(cv.folds)])
+
+
+@pytest.mark.parametrize(
+    ("pair", "fault"),
+    [
+        (PAIR._replace(valid=ALL[19:]), "row 19 is among the training and the validation rows"),
+        (PAIR._replace(valid=ALL[5:9]), "4 rows, the first 5, are among the validation rows and not in the training"),
+        (PAIR._replace(pruning=ALL[25:26]), "row 25 is among the pruning and not among the training rows"),
+        (PAIR._replace(train=ALL[5:20]), "5 rows, the first 5, are among the training rows and not in the training"),
+    ],
+)
+def test_tuning_pairs_are_held_to_the_training_rows(pair, fault):
+    (only,) = drawn(fold(tuning=[PAIR, pair]), tuning=NESTED)
+    with pytest.raises(
+        ConfigError, match=f"^scheme 'own', data set 'toy', repetition 0, fold 0, tuning pair 1: {fault}"
+    ):
+        list(only.tuning)
+
+
+def test_draws_that_differ_from_one_time_to_the_next_are_refused():
+    rng = np.random.default_rng(0)
+
+    def draw(self, dataset, cv, seed, repeat):
+        yield fold(test=np.sort(rng.permutation(30)[:10]))
+
+    scheme("own")(good(draw=draw))
+    with pytest.raises(ConfigError, match=r"fold 0: two draws differ: draw from oblique_cli\.seeds only"):
+        list(repetition(toy(30), CVSpec("own", repeats=1), 1, 0))
+
+
+@pytest.mark.parametrize("name", list(SCHEMES))
+def test_every_scheme_states_the_places_it_draws_and_adds_some_with_repetitions(name):
+    split = (np.arange(20), np.arange(20, 30))
+    dataset = toy(30, groups=np.arange(30) // 3, group_column="g", split=split)
+    few, many = (CVSpec(name, folds=3, repeats=r, tune_folds=3, options={"groups": "g"}) for r in (2, 4))
+    assert schemes.places(many, dataset)[: len(schemes.places(few, dataset))] == schemes.places(few, dataset)
+    a, b = (folds(dataset, cv, seed=1) for cv in (few, many))
+    assert [(f.repeat, f.index) for f in b] == schemes.places(many, dataset)
+    for one, same in zip(a, b, strict=False):
+        assert all(np.array_equal(getattr(one, part), getattr(same, part)) for part in ("train", "test", "pruning"))
