@@ -1,19 +1,28 @@
 # `make run` and `make test` work on a fresh machine with Python 3.11 or newer, a C++20 compiler and make.
+# CXX=clang++ builds with another compiler (after `make clean`).
 
+# The Python that the virtual environment is made from
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# Where the virtual environment is
 VENV ?= .venv
-BIN = $(VENV)/bin
 # full or quick, for the reproductions
 PROFILE ?= full
-# Folder with the data sets that are not bundled; empty to use those bundled, fetched or named by OBLIQUE_DATA
+# Folder with the data sets that are not bundled; empty: bundled ones, fetched ones and those in OBLIQUE_DATA
 DATA ?=
+# Where `make wheels` puts the wheel
+DIST ?= dist
 
-export OBLIQUE_DATA := $(if $(DATA),$(DATA),$(OBLIQUE_DATA))
+ifneq ($(DATA),)
+export OBLIQUE_DATA := $(DATA)
+endif
 
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALLED = $(VENV)/.installed
-SOURCES = pyproject.toml $(wildcard oblique_cli/core/*)
+SOURCES = pyproject.toml $(shell find oblique_cli/core -type f)
+CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: run test lint bench figures reproduce clean
+.PHONY: run test lint format wheels bench figures reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -21,12 +30,24 @@ run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 test: $(INSTALLED)  ## all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-lint: $(INSTALLED)  ## style, types, and the C++ with warnings as errors
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "ruff>=0.6" "mypy>=1.11"
+lint: $(INSTALLED) $(VENV)/.lint  ## style and types of Python, style of C++, and a C++ build with warnings as errors
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/strict \
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(PIP) wheel --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.OBLIQUE_WARNINGS_AS_ERRORS=ON --config-settings=build-dir=build/strict/cmake .
+
+format: $(VENV)/.lint  ## Python and C++ in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+
+wheels: $(VENV)/.wheels  ## a manylinux wheel for PYTHON in DIST, checked where there is no compiler
+	rm -rf build/wheels
+	$(PIP) wheel --no-deps --wheel-dir build/wheels .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir $(DIST) build/wheels/*.whl
+	$(BIN)/python tools/check_wheel.py --dist $(DIST)
 
 bench: $(INSTALLED)  ## every speed claim, side by side
 	$(BIN)/python -m benchmarks
@@ -37,15 +58,26 @@ figures: $(INSTALLED)  ## the figures of the papers, drawn again, and docs/figur
 reproduce: $(INSTALLED)  ## every published table beside ours; PROFILE=quick for the small bundled sets
 	$(BIN)/oblique reproduce all --profile $(PROFILE)
 
-# reproduce-chapter3, reproduce-chapter5, reproduce-chapter6, reproduce-gdt: one study of `oblique reproduce`
-reproduce-%: $(INSTALLED)
+reproduce-%: $(INSTALLED)  ## one study, such as reproduce-chapter3; `oblique reproduce` lists the studies
 	$(BIN)/oblique reproduce $* --profile $(PROFILE)
 
-$(INSTALLED): $(SOURCES)
+help:  ## this list
+	@awk -F ':[^#]*## ' '/^[a-z%-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "Variables:"
+	@awk '/^# / { text = substr($$0, 3) } /^[A-Z]+ \?=/ { printf "  %-12s %s\n", $$1, text }' $(firstword $(MAKEFILE_LIST))
+
+clean:  ## removes everything that was built; results stay
+	rm -rf $(VENV) $(DIST) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+
+$(INSTALLED): $(BIN)/python $(SOURCES)
+	$(PIP) install --editable ".[test]"
 	touch $@
 
-clean:  ## everything that was built; results stay
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+# The tools of an extra of pyproject.toml, without the package itself
+$(VENV)/.lint $(VENV)/.wheels: $(VENV)/.%: pyproject.toml | $(BIN)/python
+	$(BIN)/python tools/requirements.py $* | $(PIP) install --requirement /dev/stdin
+	touch $@

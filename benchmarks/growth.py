@@ -165,7 +165,7 @@ def root_alone(report: Report, X: Array, y: NDArray[np.int32], repeat: int, samp
     """The root's split only: bounds and sorting in the core over all directions, NumPy over a sample of them."""
     n_classes = int(y.max()) + 1
     node = Node(X, y, None, n_classes, 0, "gini")
-    spaces = [group.spec for group in PROPOSERS["hhcart_a"]().propose(node, np.random.default_rng(0))]
+    spaces = [group.spec for group in PROPOSERS["hhcart_a"]().propose(node)]
     n_directions = len(spaces) * X.shape[1]
     # All columns of every reflection I - 2uu', and of them evenly spaced ones for NumPy.
     every = np.concatenate([np.eye(X.shape[1]) - 2.0 * np.outer(s[1], s[1]) for s in spaces if s[0] == "reflection"])

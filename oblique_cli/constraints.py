@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,9 +96,9 @@ class Integer(Constraint):
 
 @dataclass(frozen=True)
 class Choice(Constraint):
-    """One of a few words."""
+    """One of a few words: a tuple, or a registry, whose later names are then allowed as well."""
 
-    names: tuple[str, ...]
+    names: Collection[str]
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.names
@@ -107,6 +108,23 @@ class Choice(Constraint):
 
     def schema(self) -> dict[str, Any]:
         return {"enum": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Text(Constraint):
+    """A text that matches `pattern` as a whole."""
+
+    pattern: str = r"[\s\S]+"
+    words: str = "a text"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
+
+    def describe(self) -> str:
+        return self.words
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^(?:{self.pattern})$"}
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class UnknownName(ConfigError):
 class NotConverged(ConfigError):
     """An iteration that did not settle with the parameters it was given.
 
-    label    the class of the rows that it was given
+    label    the class of the rows that were given
     """
 
     def __init__(self, reason: str, label: Any) -> None:

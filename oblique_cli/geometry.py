@@ -22,8 +22,8 @@ def orient(v: Array, sign: float = -1.0) -> Array:
 
     v : (p,) unit vector; sign : -1 or +1
 
-    The p - 1 further axes of a reflection depend on the sign of the reflected vector, and the
-    negative one keeps e_1 - d away from zero.
+    The p - 1 further axes of a reflection depend on the sign of the reflected vector, and a negative sign keeps e_1 - d
+    away from zero.
     """
     for component in v:
         if abs(component) > ZERO_COMPONENT:
@@ -140,7 +140,7 @@ def pooled_variances(X: Array, y: NDArray[np.int32], weights: Array | None = Non
 
 
 def shrunk(covariance: Array, variances: Array, weight: float) -> Array:
-    """Return a covariance drawn towards a diagonal, where the class is small (beyond the papers; thesis 3.6 asks).
+    """Return the covariance of a small class, drawn towards a diagonal (beyond the papers; thesis 3.6 asks for it).
 
     (1 - l) S + l diag(variances) with l = max(0, 1 - weight / (5 p)): a class of five rows a feature or more keeps its
     own covariance, and the fewer rows there are, the less their correlations count.
@@ -191,7 +191,7 @@ def level_table(
 ) -> Array:
     """Return the weight of the rows of each level in each class, (n_levels, n_classes); rows of code -1 are left out.
 
-    All that CRIMCOORD needs of the rows of a node, in one pass.
+    This table, made in one pass, is all that CRIMCOORD needs of the rows of a node.
     """
     known = codes >= 0
     w = None if weights is None else weights[known]
@@ -200,7 +200,7 @@ def level_table(
 
 
 def merged_tables(tables: Iterable[Array]) -> Array:
-    """Return the level table of all rows from those of blocks of rows: their sum.
+    """Return the level table of all rows: the sum of the tables of blocks of rows.
 
     Thesis eq. 4.1.3b and 4.1.4a rebuild W and B of all rows from class means and scatters of blocks. Dummy vectors have
     a single 1, so both follow from the counts alone, and counts add up.
@@ -229,7 +229,7 @@ def crimcoord(table: Array) -> Array:
 
     The scores are the unit vector a that maximizes a'Ba / a'Ta, the leading eigenvector of T^- B, T = B + W (Loh & Shih
     1997; thesis eq. 3.7.3 and 4.1.4), with a positive first component that is not 0. A repeated leading eigenvalue is
-    settled by the canonical basis. Levels without weight get 0; so do all if one level only has weight.
+    settled by the canonical basis. Levels without weight get 0, and so do all levels if only one has weight.
     """
     scores = np.zeros(len(table))
     present = table.sum(axis=1) > 0
@@ -252,7 +252,8 @@ def crimcoord(table: Array) -> Array:
 class Standard:
     """Coordinates in which rows have a range of about 1 around 0: x = center + scale * z.
 
-    Solving there loses no digits to units and offsets, and a quotient of moments does not change under an affine map.
+    Solving in these coordinates loses no digits to units and offsets, and a quotient of moments does not change under
+    an affine map.
     center, scale : (p,); scale holds powers of 2, so that scaling is exact
     """
 

@@ -25,7 +25,8 @@ def depths_of(left: Children, right: Children) -> NDArray[np.int64]:
 def nested_rules(left: Children, right: Children, condition: Callable[[int], str], leaf: Callable[[int], str]) -> str:
     """Return a tree as nested "if" and "else". condition, leaf : what an internal node and a leaf say"""
     lines = []
-    # An explicit stack, because a tree may be deeper than Python's own. A node, or the line between two branches.
+    # An explicit stack, because a tree may be deeper than Python's own stack. An entry is a node, or the line between
+    # two branches.
     stack: list[tuple[int | str, int]] = [(0, 0)]
     while stack:
         node, depth = stack.pop()

@@ -59,6 +59,7 @@ class CVSpec:
     stratified          whether test folds, tuning folds and pruning rows keep class shares
     test_fraction       share of test rows in a Monte Carlo split
     pruning_fraction    share of each training set kept for pruning (used by algorithms that prune on their own rows)
+    tune_metric         the metric that chooses parameters; "" for accuracy, or the squared error of regression
     """
 
     scheme: str = "ordinary"
@@ -68,6 +69,14 @@ class CVSpec:
     stratified: bool = False
     test_fraction: float = 0.5
     pruning_fraction: float = 0.1
+    tune_metric: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """The fields as plain data; those that are younger than stored results only if they are set."""
+        plain = asdict(self)
+        if not self.tune_metric:
+            del plain["tune_metric"]
+        return plain
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,7 @@ class Experiment:
 
     name        file stem, or the `name` key
     published   tables to show beside ours, such as "wickramarachchi2015:5.2"
+    metrics     names of the metrics to show, () for the usual ones
     data_dir    folder of data files that are not bundled
     """
 
@@ -87,23 +97,32 @@ class Experiment:
     published: tuple[str, ...] = ()
     title: str = ""
     data_dir: str | None = None
+    metrics: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
 
-        Neither looks (title, published tables) nor where the data lies: its digest decides, not its place.
+        Looks (title, published tables, metrics) and the place of the data are left out; the digest of the data decides.
         """
         plain = asdict(self)
-        for key in ("title", "published", "name", "data_dir"):
+        for key in ("title", "published", "name", "data_dir", "metrics"):
             del plain[key]
+        plain["cv"] = self.cv.content()
         for dataset in plain["datasets"]:
             del dataset["csv"]
         content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
         return content
 
+    def presentation(self) -> dict[str, Any]:
+        """Everything that decides the looks of its table alone, as plain data."""
+        metrics = {"metrics": list(self.metrics)} if self.metrics else {}
+        return {"title": self.title, "published": list(self.published), **metrics}
+
     @classmethod
-    def from_content(cls, name: str, content: Mapping[str, Any], title: str, published: Iterable[str]) -> Experiment:
-        """Return the experiment whose `content` this is; keys of other things are passed over."""
+    def from_content(
+        cls, name: str, content: Mapping[str, Any], title: str, published: Iterable[str], metrics: Iterable[str] = ()
+    ) -> Experiment:
+        """Return the experiment whose `content` and `presentation` these are; other keys are ignored."""
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
@@ -119,6 +138,7 @@ class Experiment:
             cv=CVSpec(**content["cv"]),
             published=tuple(published),
             title=title,
+            metrics=tuple(metrics),
         )
 
     def digest(self) -> str:
@@ -173,17 +193,18 @@ class Row:
     n_correct, n_test     accuracy is their ratio; kept apart so that a repetition can be pooled (thesis eq. 1.9.3). For
                           regression n_correct is 0
     n_leaves, n_nodes, depth   0 for a classifier that is no tree
-    fit_seconds           growing the one tree that is tested, as if alone: what it took over from another fit of
-                          its fold is counted as well. `tune_seconds` is what choosing its parameters took
+    fit_seconds           growing the one tree that is tested, as if alone: work shared with another fit of the fold is
+                          counted as well. `tune_seconds` is the time of choosing the parameters
     chosen                parameters that tuning chose, {} if there was nothing to choose
     per_class             class label -> [correct, rows] on the test rows
     inner                 one mapping for each grid value of this fold's own tuning CV: {"params", "n_correct",
                           "n_rows", "n_leaves", "n_trees"}, sums over the tuning folds; [] if there was none, or if
                           it was shared (two-stage: see `Store.tunings`). For regression "squared_error" takes the place
-                          of "n_correct"
+                          of "n_correct"; "score" is there besides if `CVSpec.tune_metric` chooses
     clusters              class label -> number of its clusters, {} for an algorithm that finds none
-    measures              name -> number on the test rows: mse, rmse and r2 for regression; and what else the fitted
-                          estimator says of itself by its method `extra_measures(X, y)`
+    measures              name -> number on the test rows: mse, rmse and r2 for regression; metrics that the experiment
+                          asks for (a matrix as lists; "undefined: " and the reason where one has no value); and what
+                          else the fitted estimator says of itself by its method `extra_measures(X, y)`
     """
 
     key: str
@@ -205,7 +226,7 @@ class Row:
     per_class: Mapping[str, list[int]] = field(default_factory=dict)
     inner: list[dict[str, Any]] = field(default_factory=list)
     clusters: Mapping[str, int] = field(default_factory=dict)
-    measures: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, job: Job, **found: Any) -> Row:

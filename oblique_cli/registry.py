@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from oblique_cli.errors import UnknownName
+from oblique_cli.errors import ConfigError, UnknownName
 
 T = TypeVar("T")
 
@@ -17,20 +18,38 @@ def close_matches(name: str, names: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
 
 
-class Registry(Mapping[str, T]):
-    """A mapping that refuses duplicates and, asked for an unknown name, says which ones are close."""
+def source_of(thing: Any) -> str:
+    """Return the file that defines a class or function, "<input>" for one without a file."""
+    try:
+        return inspect.getsourcefile(inspect.unwrap(thing)) or "<input>"
+    except (TypeError, OSError):  # built in, or typed at a prompt
+        return "<input>"
 
-    def __init__(self, kind: str, listed_by: str = "") -> None:
+
+class Registry(Mapping[str, T]):
+    """A mapping that refuses duplicates and, asked for an unknown name, says which ones are close.
+
+    fault   what is wrong with a thing, as it follows "file: kind 'name' ", or None: whatever breaks the convention of
+            its kind is refused when it is registered, not when it is used
+    """
+
+    def __init__(self, kind: str, listed_by: str = "", fault: Callable[[T], str | None] | None = None) -> None:
         self.kind = kind
         self.listed_by = listed_by
+        self.fault = fault
         self._things: dict[str, T] = {}
 
     def register(self, name: str) -> Callable[[T], T]:
-        """Decorator that stores what it decorates under `name`; ValueError if the name is taken."""
+        """Decorator that stores what it decorates under `name`.
+
+        ValueError if the name is taken; ConfigError, with the file and what is missing, if the thing has a fault.
+        """
 
         def keep(thing: T) -> T:
             if name in self._things:
                 raise ValueError(f"{self.kind} {name!r} is registered twice")
+            if self.fault and (fault := self.fault(thing)):
+                raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {fault}.")
             self._things[name] = thing
             return thing
 

@@ -1,4 +1,4 @@
-"""Strict YAML: the part of YAML 1.2 a configuration needs, in which every value knows where it stands.
+"""Strict YAML: the part of YAML 1.2 that configurations and the data catalogue need, each value with its place.
 
 Plain words are read by the YAML 1.2 core schema: `1e-3` is a number, `no`, `on` and `12:30` are texts. Refused, with
 file, line and column: duplicate keys, keys that are not texts, merge keys, anchors, aliases, tags, several documents,
@@ -8,6 +8,7 @@ allowed and is never expanded.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import reprlib
@@ -64,17 +65,22 @@ class Place:
     column: int = 1
     width: int = 1
 
-    def show(self, message: str) -> str:
-        """Return "file:line:column message" with the line and a marker below; without them if there is no file."""
+    @property
+    def label(self) -> str:
+        """Return "file:line", or the name alone if there is no file or no line."""
         name = printable(self.source.name)
+        return name if self.source.path is None or self.line == 0 else f"{name}:{self.line}"
+
+    def show(self, message: str) -> str:
+        """Return "file:line:column message" with the line and a marker below; without both if there is no file."""
         if self.source.path is None or self.line == 0:
-            return f"{name}: {message}"
+            return f"{self.label}: {message}"
         lines = self.source.lines
         text = lines[self.line - 1] if self.line <= len(lines) else ""
-        start = max(0, self.column - 80)  # a window, should the line be very long
+        start = max(0, self.column - 80)  # a window of a very long line
         window = printable(text[start : start + 120])
         marker = " " * (self.column - 1 - start) + "^" * max(1, min(self.width, len(window) - self.column + 1 + start))
-        return f"{name}:{self.line}:{self.column} {message}\n{self.line:5d} | {window}\n{'':8}{marker}"
+        return f"{self.label}:{self.column} {message}\n{self.line:5d} | {window}\n{'':8}{marker}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +95,7 @@ class YamlValue:
     key: Place
 
     def plain(self) -> Any:
-        """Return the same without places."""
+        """Return the value without places."""
         if isinstance(self.data, dict):
             return {key: value.plain() for key, value in self.data.items()}
         if isinstance(self.data, list):
@@ -128,9 +134,13 @@ class Problems:
         self.add(place, message)
         return self.error()
 
+    def found(self) -> list[tuple[Place, str]]:
+        """Return every problem with its place, by file and line."""
+        return sorted(self._found, key=lambda p: (p[0].source.name, p[0].line, p[0].column))
+
     def error(self) -> ConfigError:
         """Return one error that shows every problem, by file and line."""
-        ordered = sorted(self._found, key=lambda p: (p[0].source.name, p[0].line, p[0].column))
+        ordered = self.found()
         blocks = [place.show(message) for place, message in ordered[:MAX_SHOWN]]
         count = len(ordered)
         first = f" (the first {MAX_SHOWN} are shown)" if count > MAX_SHOWN else ""
@@ -153,7 +163,7 @@ def read(path: Path, name: str, problems: Problems) -> YamlSource:
     except OSError as error:
         raise problems.stop(nothing, f"the file cannot be read: {error.strerror}.") from None
     if len(raw) > MAX_BYTES:
-        raise problems.stop(nothing, f"the file is larger than {MAX_BYTES // 1024} kB, which no configuration needs.")
+        raise problems.stop(nothing, f"the file is larger than {MAX_BYTES // 1024} kB, the most that is read.")
     try:
         return YamlSource(name, raw.decode("utf-8-sig"), path)
     except UnicodeDecodeError as error:
@@ -162,11 +172,20 @@ def read(path: Path, name: str, problems: Problems) -> YamlSource:
         raise problems.stop(place, f"the file is not UTF-8 text (byte {raw[error.start]:#04x}).") from None
 
 
-def parse(source: YamlSource, problems: Problems) -> YamlValue:
-    """Return the one document of `source`; raise ConfigError with all problems so far if it cannot be read on.
+def parse(source: YamlSource, problems: Problems, quick: bool = False) -> YamlValue:
+    """Return the one document of `source`; raise ConfigError with all problems so far if reading cannot go on.
 
+    quick : read by PyYAML's parser in C, if that is installed. It takes a fifth of the time, and lets a few texts pass
+            that the one in Python refuses (a tab inside a word). A text with any problem is read again in Python, so
+            that messages and places are the same.
     Duplicate and unusable keys are added to `problems`, and reading goes on without them.
     """
+    if quick and hasattr(yaml, "CSafeLoader"):
+        with contextlib.suppress(ValueError, yaml.YAMLError):  # a ConfigError is a ValueError
+            seen = Problems()
+            value = _Reading(source, seen, yaml.CSafeLoader).document()
+            seen.check()
+            return value
     try:
         return _Reading(source, problems).document()
     except yaml.reader.ReaderError as error:
@@ -187,10 +206,10 @@ def wrap(data: Any, place: Place) -> YamlValue:
 class _Reading:
     """One pass over the events of a text."""
 
-    def __init__(self, source: YamlSource, problems: Problems) -> None:
+    def __init__(self, source: YamlSource, problems: Problems, loader: Any = yaml.SafeLoader) -> None:
         self.source = source
         self.problems = problems
-        self.loader = yaml.SafeLoader(source.text)
+        self.loader = loader(source.text)
 
     def document(self) -> YamlValue:
         self.next()  # stream start
@@ -227,7 +246,7 @@ class _Reading:
 
     def place(self, event: yaml.Event) -> Place:
         start, end = event.start_mark, event.end_mark
-        # What goes on to the next line is marked to the end of this one; `show` cuts the marker there.
+        # An event that goes on to the next line is marked to the end of its first one; `show` cuts the marker there.
         return self.at(start, end.column - start.column if end.line == start.line else MAX_BYTES)
 
     def value(self, event: Any, depth: int, key: Place | None = None) -> YamlValue:
@@ -262,7 +281,7 @@ class _Reading:
         value = self.value(self.next(), depth, key.place)
         if not isinstance(key.data, str):
             self.problems.add(key.place, f"a key must be a text. Got {key.shown()}; put it in quotes if it is meant.")
-        elif key.data == "<<" and event.style is None:
+        elif key.data == "<<" and not event.style:
             self.problems.add(key.place, "merge key '<<' is not allowed; write the entries out, or use extends.")
         elif key.data in entries:
             first = entries[key.data].key
@@ -272,7 +291,7 @@ class _Reading:
 
     def scalar(self, event: yaml.ScalarEvent, place: Place) -> bool | int | float | str | None:
         text: str = event.value
-        if event.style is None:
+        if not event.style:  # None, or "" from the parser in C
             return plain_scalar(text)
         if found := _CONTROL.search(text):
             raise self.problems.stop(place, f"character {found.group()!r} is not allowed in a text.")

@@ -12,25 +12,39 @@ import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
 from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.estimators.oblique.top_down import PRUNINGS
 from oblique_cli.nouns import DatasetSpec
 from oblique_cli.tree.growing import grow_top_down
-from oblique_cli.tree.splitting import CRITERIA, PROPOSERS
+from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS
+from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Node
 from oblique_cli.tree.structure import Tree
 
 PROPOSER_NAMES = sorted(PROPOSERS)
-# They draw at random: compare only fits of one seed.
-STOCHASTIC = {"sadt", "oc1", "oc1_lc"}
 ALGORITHM_NAMES = [name for name in sorted(ALGORITHMS) if name in PROPOSERS]  # those grown top-down
 NATIVE_NAMES = [name for name in PROPOSER_NAMES if PROPOSERS[name].native is not None]
 HHCART_NAMES = ["hhcart_a", "hhcart_d"]
 GEOMETRIC_NAMES = ["gdt", "hhgdt"]
 CRITERION_NAMES = list(CRITERIA)
 PRUNING_NAMES = list(PRUNINGS)
-DRAWING_PRUNINGS = ("cost_complexity", "reduced_error", "cv")  # those that draw rows at random
+# Those that draw rows at random, and those among them that keep rows from growth.
+DRAWING_PRUNINGS = [name for name, rule in PRUNINGS.items() if rule.rows != NO_ROWS]
+KEEPING_PRUNINGS = [name for name, rule in PRUNINGS.items() if rule.rows == KEPT_ROWS]
 
 REAL_SETS = ["bupa", "balance_scale", "wine", "iris", "statlog_heart", "glass"]
+
+
+def draws(name: str) -> bool:
+    """Whether a heuristic draws random numbers, which a node without a seed has none of."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    try:
+        list(PROPOSERS[name]().propose(Node(X, np.arange(60, dtype=np.int32) % 3, None, 3, 0, "gini")))
+    except ConfigError:
+        return True
+    return False
+
+
+STOCHASTIC = {name for name in PROPOSER_NAMES if draws(name)}  # compare only fits of one seed
 
 
 @cache

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
-import os
 import threading
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from oblique_cli.data import catalogue, files
+from oblique_cli.data import catalogue, catalogue_file, files
 from oblique_cli.resources import folder
 
 DATASETS = folder("datasets")
 FETCHED = [name for name, entry in catalogue.entries().items() if not entry.bundled and not entry.generated]
+
+
+def marked(name: str) -> Any:
+    """A parameter of a test that needs the set `name`, which is not bundled."""
+    return pytest.param(name, marks=pytest.mark.unbundled(name))
+
 
 # Raw form of the set "pebbles", as an archive may have it: irregular blanks, an id to drop, zeros that carry nothing.
 PEBBLES_RAW = "Id  weight size  kind\n" + "".join(
@@ -80,8 +87,7 @@ def use_catalogue(monkeypatch: pytest.MonkeyPatch, place: Path, facts: dict) -> 
     (place / "catalogue.yaml").write_text(yaml.safe_dump(facts, sort_keys=False))
     monkeypatch.setattr(catalogue, "folder", lambda name: place)
     monkeypatch.setattr(files, "folder", lambda name: place)
-    monkeypatch.setattr(catalogue, "entries", lambda: catalogue._read(place / "catalogue.yaml"))
-    monkeypatch.setattr(catalogue, "_other_names", lambda: {})
+    monkeypatch.setattr(catalogue, "read", functools.cache(lambda: catalogue_file.load(place / "catalogue.yaml")))
 
 
 @pytest.fixture
@@ -190,11 +196,3 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.delenv(proxy, raising=False)
         yield running
-
-
-def data_directory() -> Path | None:
-    """Where files that are not bundled are while testing: $OBLIQUE_DATA, or ../shared/data beside the checkout."""
-    for place in (os.environ.get("OBLIQUE_DATA"), DATASETS.parents[1] / "shared" / "data"):
-        if place and (Path(place) / "seeds.csv").is_file():
-            return Path(place)
-    return None

@@ -22,16 +22,16 @@ DEGENERATE: dict[str, tuple[np.ndarray, np.ndarray]] = {
 }
 
 
-def node_of(X: Any, y: Any, weights: Any = None, criterion: str = "gini", depth: int = 0) -> Node:
+def node_of(X: Any, y: Any, weights: Any = None, criterion: str = "gini", seed: int = 0, path: int = 1) -> Node:
     """A node whose problem has the classes of y."""
     y = np.asarray(y, dtype=np.int32)
     w = None if weights is None else np.asarray(weights, dtype=float)
-    return Node(np.ascontiguousarray(X, dtype=float), y, w, int(y.max()) + 1, depth, criterion)
+    return Node(np.ascontiguousarray(X, dtype=float), y, w, int(y.max()) + 1, 0, criterion, seed=seed, path=path)
 
 
-def proposals(name: str, node: Node, seed: int = 0, **parameters: Any) -> list[tuple[Any, ...]]:
+def proposals(name: str, node: Node, **parameters: Any) -> list[tuple[Any, ...]]:
     """The groups of directions that the named heuristic proposes."""
-    return [group.spec for group in PROPOSERS[name](**parameters).propose(node, np.random.default_rng(seed))]
+    return [group.spec for group in PROPOSERS[name](**parameters).propose(node)]
 
 
 def proposed_plane(name: str, node: Node, **options: Any) -> tuple[np.ndarray, float]:
@@ -41,9 +41,9 @@ def proposed_plane(name: str, node: Node, **options: Any) -> tuple[np.ndarray, f
     return normals[0], float(offsets[0])
 
 
-def split_of(name: str, node: Node, seed: int = 0, **parameters: Any) -> Split | None:
+def split_of(name: str, node: Node, **parameters: Any) -> Split | None:
     """The split that the named heuristic gives."""
-    return best_split(node, PROPOSERS[name](**parameters), np.random.default_rng(seed))
+    return best_split(node, PROPOSERS[name](**parameters))
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> float:

@@ -159,6 +159,18 @@ def test_what_is_refused_is_named_with_its_place(content, place, says, refuse):
     assert message.endswith("\n1 error.")
 
 
+@pytest.mark.parametrize("text", ["a: 1\na: 2", "a: &x 1", "[", 'a: "\\UFFFFFFFF"', "a: b: c", "a: \ud800", "\t"])
+def test_the_quick_way_refuses_with_the_same_words(text):
+    said = []
+    for quick in (False, True):
+        problems = Problems()
+        with pytest.raises(ConfigError) as caught:
+            parse(YamlSource("text", text), problems, quick=quick)
+            problems.check()
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
 def test_a_merge_key_in_quotes_is_a_text():
     assert plain('{"<<": 1}') == {"<<": 1}
 
@@ -183,9 +195,7 @@ def test_an_alias_bomb_is_refused_before_it_expands(refuse):
 def test_the_largest_file_is_read_and_a_larger_one_is_not(refuse, tmp_path):
     text = "a: [" + "0.123, " * ((MAX_BYTES - 10) // 7) + "]"
     assert len(plain(text)["a"]) > 30_000
-    assert refuse("#" * (MAX_BYTES + 1)).startswith(
-        "a.yaml: the file is larger than 256 kB, which no configuration needs."
-    )
+    assert refuse("#" * (MAX_BYTES + 1)).startswith("a.yaml: the file is larger than 256 kB, the most that is read.")
 
 
 def test_a_missing_file_and_a_folder_are_no_files(tmp_path):
@@ -255,4 +265,9 @@ def test_plain_data_can_be_wrapped_and_unwrapped():
     data = {"a": [1, {"b": None}], "c": "d"}
     assert wrap(data, place).plain() == data
     assert wrap((1, 2), place).plain() == [1, 2]
-    assert place.show("wrong.") == "data: wrong."
+    assert place.show("wrong.") == "data: wrong." and place.label == "data"
+
+
+def test_the_label_of_a_place_is_file_and_line(tmp_path):
+    assert Place(YamlSource("x.yaml", "a", tmp_path), 7, 2).label == "x.yaml:7"
+    assert Place(YamlSource("x.yaml", "", tmp_path), 0).label == "x.yaml"

@@ -6,7 +6,8 @@ Kargupta, Park and Dutta (2006), section 3.2. The basis function of a partition 
 
 of modulus 1 everywhere; for features of two values it is 1 or -1 (Walsh). Inner products are means over the domain,
 <f, g> = mean of f(x) g(x), so the basis is orthonormal. The paper writes 1 / sqrt(|domain|) in front of the basis in
-one place and 1 / |domain| in front of the sum in another; the means are the second, and remain finite for 180 features.
+one place and 1 / |domain| in front of the sum in another. Means are the second form, and they remain finite for 180
+features.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ WORD = 64
 class Domain:
     """All vectors x whose feature m takes the values 0 to cardinalities[m] - 1.
 
-    A partition is a vector of the same kind. As a key it takes `n_words` unsigned words, in which every feature has a
-    field of its own just wide enough for its values, so keys are equal exactly where partitions are.
+    A partition is a vector of the same kind. As a key a partition takes `n_words` unsigned words. Every feature has a
+    field of its own there, just wide enough for its values, so two keys are equal exactly if their partitions are.
     """
 
     def __init__(self, cardinalities: Sequence[int]) -> None:

@@ -1,8 +1,8 @@
 """C4.5-style trees over discrete features: gain ratio, a branch for every value, pessimistic pruning.
 
 Quinlan (1993), C4.5: Programs for Machine Learning, as far as it concerns discrete features without missing values.
-Where the book leaves a choice, the one of its widely used free implementation (J48) is taken: tests need a gain of at
-least the average one less 0.001, and a subtree is replaced if the estimate of its errors is not 0.1 errors better.
+Where the book leaves a choice, this module follows the widely used free implementation (J48): a test needs a gain of at
+least the average gain less 0.001, and a subtree is replaced if the estimate of its errors is not 0.1 errors better.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class C45(BaseEstimator):
         return self.grow_on(rows if weights is None else rows.weighted(weights), rng)
 
     def grow_on(self, rows: Rows, rng: np.random.Generator | None = None) -> DiscreteTree:
-        """Return the tree of rows that are counted already: many trees of one set of rows share that work."""
+        """Return the tree of rows that are counted already: many trees of one set of rows share the counting."""
         root = self._grow(rows, np.flatnonzero(rows.class_weights.any(axis=1)), rng)
         if self.pruning == "pessimistic":
             self._collapse(root)
@@ -108,7 +108,8 @@ class C45(BaseEstimator):
             return None
         allowed = free & (rows.domain.lambdas > 1)
         if self.max_features is not None and rng is not None:
-            # Drawn until one of them can split, as random trees do; a node of which none can is a leaf.
+            # Features are drawn until one of them can split, as in random trees; a node that no feature can split is a
+            # leaf.
             for feature in _batches(np.flatnonzero(allowed), self.max_features, rng):
                 only = np.zeros_like(allowed)
                 only[feature] = True
@@ -162,7 +163,7 @@ class C45(BaseEstimator):
             elif as_branch <= as_tree + SLACK:
                 node.feature, node.children = largest.feature, largest.children
                 node.distribute(rows)
-                # The branch has other rows than it was pruned on, so it is looked at again.
+                # The branch now holds other rows than those it was pruned on, so its pruning is decided again.
                 todo.extend(reversed(_postorder(node)))
         return root
 
@@ -186,7 +187,7 @@ class C45(BaseEstimator):
 
 
 def added_errors(total: float, errors: float, confidence: float) -> float:
-    """Return what C4.5 adds to the errors seen among `total` cases: up to the limit exceeded with that probability.
+    """Return what C4.5 adds to the errors seen among `total` cases: the sum is their upper limit at `confidence`.
 
     By hand: no error among 6 cases at 25 % gives 6 (1 - 0.25^(1/6)) = 1.238.
     """

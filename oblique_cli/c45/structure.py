@@ -18,7 +18,7 @@ class DiscreteTree:
     """A multiway tree as frozen arrays. The root is node 0, and nodes are numbered level by level.
 
     domain      : Domain
-    feature     : (n_nodes,)    feature that a node splits on, -1 at leaves; none comes twice on a path
+    feature     : (n_nodes,)    feature that a node splits on, -1 at leaves; no feature comes twice on a path
     first_child : (n_nodes,)    the child for value v is first_child + v; -1 at leaves
     values      : (n_nodes, V)  what the nodes hold: training weight of each class, or averages of a function
     labels      : (n_nodes,)    class code that a node has as a leaf
@@ -73,13 +73,13 @@ class DiscreteTree:
         return parents
 
     def children(self, node: int | np.integer[Any]) -> slice:
-        """Return the node numbers of an internal node's children, in the order of the values they are for."""
+        """Return the node numbers of an internal node's children, in the order of the values of its feature."""
         first = int(self.first_child[node])
         return slice(first, first + self.domain.cardinalities[self.feature[node]])
 
     @cached_property
     def paths(self) -> tuple[Ints, Ints]:
-        """Features and values on the way to every node, two arrays (n_nodes, depth) with -1 behind the end."""
+        """Features and values on the way to every node, two arrays (n_nodes, depth) with -1 after the end."""
         width = self.depth
         features = np.full((self.n_nodes, width), -1, dtype=np.int64)
         values = np.full((self.n_nodes, width), -1, dtype=np.int64)

@@ -50,7 +50,7 @@ class ReaderGone(Exception):
 
 @contextlib.contextmanager
 def _noticing_the_reader() -> Iterator[None]:
-    # Left to click, a broken pipe would be exit code 1, which stands for a bug.
+    # click would turn a broken pipe into exit code 1, which stands for a bug.
     try:
         yield
     except BrokenPipeError:
@@ -112,8 +112,8 @@ def main() -> int:
     code = call(sys.argv[1:])
     dummy = sys.modules.get("multiprocessing.dummy")
     if dummy and any(isinstance(thread, dummy.DummyProcess) for thread in threading.enumerate()):
-        # Left at once (a second Ctrl-C, a full disk) while threads are inside compiled code, which nothing can stop.
-        # They would crash at Python's regular end.
+        # A second Ctrl-C or a full disk ends the process while threads are inside compiled code, which nothing can
+        # stop. Those threads would crash at Python's regular end.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -132,7 +132,7 @@ def call(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return int(end.code or EXIT_OK)
     except ReaderGone:
-        # Python would complain when it flushes the rest at its end.
+        # Python would complain when it flushes the rest at exit.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE
@@ -141,7 +141,7 @@ def call(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
     except ObliqueError as error:
-        # A configuration's problems come as lines with their places, anything else as one sentence.
+        # A configuration's problems are printed as lines with their places, any other error as one sentence.
         text = str(error)
         click.echo(text if "\n" in text else f"error: {text}", err=True)
         return error.exit_code

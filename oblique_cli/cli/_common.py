@@ -42,6 +42,15 @@ format_option = click.option(
 )
 
 
+metric_option = click.option(
+    "--metric",
+    "metrics",
+    metavar="NAME",
+    multiple=True,
+    help="A metric (oblique list metrics); may be repeated.  [default: accuracy and leaves, or errors and leaves]",
+)
+
+
 def set_option(example: str) -> Command:
     """Return the option --set."""
     return click.option(
@@ -50,7 +59,7 @@ def set_option(example: str) -> Command:
 
 
 def writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
-    """Refuse what cannot be written before hours of work, not after."""
+    """Refuse an output that cannot be written before hours of work, not after."""
     if path is None:
         return None
     place = Path(path).resolve()
@@ -70,7 +79,7 @@ output_option = click.option(
 
 
 class NumberRange(click.FloatRange):
-    """A range of numbers. That of click lets "nan" through, which is neither below nor above any limit."""
+    """A range of numbers. click's own range accepts "nan", which is neither below nor above any limit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = super().convert(value, param, ctx)
@@ -107,7 +116,7 @@ class Runner:
     quiet: bool
 
     def run(self, experiment: Experiment) -> tuple[RunSummary, ResultTable]:
-        """Run or resume an experiment; return how that ended, and the table of what is stored now."""
+        """Run or resume an experiment; return how the run ended, and the table of what is stored now."""
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
@@ -206,15 +215,18 @@ def find_run(store: Store, name: str) -> Run:
     return runs[name]
 
 
-def table_of(experiment: Experiment, rows: Sequence[Row]) -> ResultTable:
-    """Return the table of an experiment, with titles and notes of its algorithms and data sets."""
+def table_of(experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str] = ()) -> ResultTable:
+    """Return the table of an experiment, with titles and notes of its algorithms and data sets.
+
+    metrics : names of those to show, without them those of the experiment
+    """
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.tables import summarize
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.csv is None}
-    return summarize(rows, experiment, titles=titles, dataset_notes=notes)
+    return summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
 
 
 def _remark(note: str) -> str:
@@ -236,7 +248,7 @@ def write(text: str, output: str | None = None) -> None:
 
 
 def columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> str:
-    """Lines of text in aligned columns; those numbered in `right` end at one place."""
+    """Lines of text in aligned columns; the columns numbered in `right` are right-aligned."""
     padded = []
     for i, cells in enumerate(zip(*rows, strict=True)):
         width = max(map(len, cells))
@@ -245,5 +257,5 @@ def columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> str:
 
 
 def facts(pairs: Mapping[str, str]) -> str:
-    """Lines of a name and what it is, the latter at one place; those without are left out."""
+    """Lines of names and their values, the values aligned; a name without a value is left out."""
     return columns([pair for pair in pairs.items() if pair[1]])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Fitted:
     """A fitted estimator and what it was fitted to.
 
-    X : rows as the estimator saw them; encoder : what made them from the data set's, None if they are its own
+    X : rows as the estimator saw them; encoder : what made X from the rows of the data set, None if X is those rows
     """
 
     dataset: Dataset
@@ -78,7 +78,7 @@ def fit_to_all(
 
 
 def _full(override: str) -> str:
-    """Return "epsilon=0.1" as the key of a configuration: there is one algorithm and one data set it can belong to."""
+    """Return "epsilon=0.1" as the key of a configuration that has one algorithm and one data set."""
     key = override.partition("=")[0]
     if "." in key:
         return override

@@ -18,7 +18,7 @@ Cell = tuple[str, str]
 def plan(experiment: Experiment, runner: Runner) -> str:
     """Return the plan of `experiment` as text. Nothing is run, and nothing is written.
 
-    The time is that of stored folds of the same data set and algorithm, spread over the workers.
+    The time is estimated from stored folds of the same data set and algorithm, spread over the workers.
     raises what the run itself would raise about its data, its folds or a changed configuration
     """
     datasets = load_datasets(experiment, runner.data_dir, runner.offline)

@@ -39,8 +39,8 @@ def bias_variance(
 ) -> None:
     """Split the error of the algorithms of configuration CFG into squared bias and variance.
 
-    Runs all folds of all repetitions again, since stored results do not hold predictions, and stores nothing. The
-    error is that of oblique run on the same configuration. Ends with exit code 3 if folds failed.
+    Runs all folds of all repetitions again, since stored results do not hold predictions, and stores nothing. The error
+    equals the one that oblique run finds for the same configuration. Ends with exit code 3 if folds failed.
 
     Example: oblique bias-variance smoke --set cv.repeats=10
     """

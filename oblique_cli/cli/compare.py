@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import Runner, running_options, write
+from oblique_cli.cli._common import Runner, metric_option, running_options, write
 
 if TYPE_CHECKING:
     from oblique_cli.nouns import Experiment
@@ -28,7 +28,7 @@ EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
 # Where the catalogue finds a data set without the network.
 HERE = ("bundled", "data directory", "cache")
 
-# About six minutes on two processors, where all the others together take one.
+# Letter takes about six minutes on two processors, all the other sets together take one.
 SLOW = ("letter",)
 
 
@@ -53,6 +53,7 @@ def _names(ctx: click.Context, param: click.Parameter, text: str | None) -> list
 @click.option("--folds", type=click.IntRange(2), help="Folds, also of the CV that tunes.  [default: 10]")
 @click.option("--seed", type=click.IntRange(0), default=20260101, show_default=True, help="Of every random draw.")
 @click.option("--rule", type=click.Choice(RULES), default="1-SD", show_default=True, help="When a mean is better.")
+@metric_option
 @running_options
 def compare(
     scheme: str,
@@ -62,11 +63,12 @@ def compare(
     folds: int | None,
     seed: int,
     rule: str,
+    metrics: tuple[str, ...],
     runner: Runner,
     format_: str,
     output: str | None,
 ) -> None:
-    """Compare algorithms data set by data set: accuracy, leaves, and which one is better.
+    """Compare algorithms data set by data set: accuracy, leaves or other metrics, and which one is better.
 
     Without options: GDT against HHGDT as in Table 5.3 of the thesis, with its numbers and verdicts beside ours. A
     scheme that tunes lets gdt and hhgdt choose epsilon from 0.05, 0.06, ..., 0.40; everything else has its default.
@@ -97,10 +99,10 @@ def compare(
         "algorithms": [_algorithm(name, tunes) for name in algorithms],
         "cv": {"scheme": scheme, "repeats": repeats, "folds": folds or 10, "tune": {"folds": folds or 10}},
     }
+    if metrics:
+        plain["metrics"] = list(metrics)
     experiment = config.from_mapping(plain, where="oblique compare")
-    experiment = replace(
-        experiment, name=f"compare-{scheme}-{experiment.digest()[:8]}", published=_published(experiment)
-    )
+    experiment = replace(experiment, name=f"compare-{scheme}-{_digest(experiment)}", published=_published(experiment))
     if missing and not runner.quiet:
         click.echo(missing, err=True)
     summary, table = runner.run(experiment)
@@ -115,6 +117,15 @@ def compare(
     raise SystemExit(summary.exit_code)
 
 
+def _digest(experiment: Experiment) -> str:
+    """Eight letters for the content of a run, what it is asked to measure included."""
+    from oblique_cli.evaluation.metrics import to_measure
+    from oblique_cli.experiments.jobs import digest
+
+    whole, measured = experiment.digest(), to_measure(experiment.metrics)
+    return (digest([whole, measured]) if measured else whole)[:8]
+
+
 def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
     return {"name": name, "epsilon": {"grid": EPSILON}} if tunes and name in TUNED else name
 
@@ -122,7 +133,7 @@ def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
 def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
     """Return the data sets to use, and a note that says which ones of Table 5.3 are left out and how to get them.
 
-    A set that is asked for by name may be fetched; nothing is fetched that nobody asked for.
+    A set that the user names may be fetched; no other set is.
     """
     from oblique_cli.data import catalogue
 
@@ -143,14 +154,14 @@ def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
 def _in_table(table: str) -> list[str]:
     """Return our names of the data sets of a table of the thesis, in its order."""
     from oblique_cli.data import catalogue
-    from oblique_cli.published.reading import numbers
+    from oblique_cli.published import dataset_code, numbers
 
-    ours = {catalogue.published_code(name, SOURCE): name for name in catalogue.names()}
+    ours = {dataset_code(SOURCE, name): name for name in catalogue.names()}
     return [ours[code] for code in dict.fromkeys(number.dataset for number in numbers(SOURCE, table))]
 
 
 def _published(experiment: Experiment) -> tuple[str, ...]:
-    """Return the table of the thesis that this comparison can be held against, if it has any of its numbers."""
+    """Return the table of the thesis to compare with, () if the table shares no number with this comparison."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.published.reading import numbers
 

@@ -11,7 +11,7 @@ from oblique_cli.cli._common import columns, data_dir_option, json_option, offli
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
-    from oblique_cli.data.catalogue import Entry
+    from oblique_cli.data.entries import Entry
 
 
 @click.group()
@@ -45,8 +45,10 @@ def list_(data_dir: str | None, as_json: bool) -> None:
 
     Example: oblique data list --json
     """
-    from oblique_cli.data.catalogue import entries
+    from oblique_cli.data.catalogue import entries, faults
 
+    for fault in faults().values():
+        click.echo(fault, err=True)
     rows = [_facts(entry, data_dir) for entry in entries().values()]
     if as_json:
         click.echo(json.dumps(rows, indent=2))
@@ -147,7 +149,7 @@ def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offlin
         except DataError as error:
             if len(wanted) == 1:
                 raise
-            # The others are still wanted.
+            # A set that failed does not stop the others.
             failed.append(entry.name)
             click.echo(f"{entry.name} failed: {error}", err=True)
     if failed:

@@ -8,7 +8,7 @@ import click
 
 from oblique_cli import __version__
 from oblique_cli.cli._common import data_dir_option, database, facts, json_option, results_option
-from oblique_cli.errors import EXIT_OK, ObliqueError
+from oblique_cli.errors import EXIT_OK, DataError, ObliqueError
 
 
 @click.command()
@@ -24,7 +24,7 @@ def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
     """
     found = {"oblique": __version__}
     code = EXIT_OK
-    for part in (_core, _environment, lambda: _data(data_dir), lambda: _results(results)):
+    for part in (_core, _environment, lambda: _data(data_dir), _catalogue, lambda: _results(results)):
         try:
             found |= part()
         except ObliqueError as error:
@@ -70,6 +70,14 @@ def _data(data_dir: str | None) -> dict[str, str]:
         "other data": ", ".join(map(str, files.data_folders(data_dir))),
         "data sets": f"{counts} (oblique data verify checks them)",
     }
+
+
+def _catalogue() -> dict[str, str]:
+    from oblique_cli.data import catalogue
+
+    if catalogue.faults():
+        raise DataError("\n".join(catalogue.faults().values()))
+    return {}
 
 
 def _results(results: str) -> dict[str, str]:

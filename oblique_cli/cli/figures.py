@@ -22,16 +22,13 @@ def figures(
 ) -> None:
     """Draw the figures NAME, or all of them, each to a file of its name.
 
-    All of them together also write README.md beside them: what each remakes, what its text claims and what was seen.
-    Drawing needs matplotlib, the extra `figures` of the package.
+    Without NAME, README.md is written beside the figures too: what each figure remakes, what the paper's text claims,
+    and what was seen. Drawing needs matplotlib, the extra `figures` of the package.
 
     Example: oblique figures hhcart_growth --output .
     """
     from oblique_cli.data import files
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.reproduction.figures import (
-        examples,  # noqa: F401  (they register their figures)
-    )
     from oblique_cli.reproduction.figures.illustrations import FIGURES, FigureSetting, page
 
     if listing:

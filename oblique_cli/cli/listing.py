@@ -46,10 +46,46 @@ def _criteria() -> list[dict[str, Any]]:
     return [{"name": name} for name in CRITERIA]
 
 
+def _prunings() -> list[dict[str, Any]]:
+    from oblique_cli.tree.pruning import PRUNINGS
+
+    return [
+        {
+            "name": name,
+            "rows": rule.rows,
+            "parameters": " ".join(rule.constraints),
+            "summary": _summary(rule),
+        }
+        for name, rule in PRUNINGS.items()
+    ]
+
+
+def _metrics() -> list[dict[str, Any]]:
+    from oblique_cli.evaluation.metrics import METRICS
+
+    return [
+        {
+            "name": name,
+            "task": one.task,
+            "unit": one.unit,
+            "better": "larger" if one.larger_is_better else "smaller",
+            "needs": one.needs,
+            "folds": one.aggregate,
+            "summary": one.summary,
+        }
+        for name, one in METRICS.items()
+    ]
+
+
+def _summary(thing: Any) -> str:
+    """The first line of the docstring of a class or function."""
+    return (thing.__doc__ or "").strip().partition("\n")[0]
+
+
 def _published() -> list[dict[str, Any]]:
     from oblique_cli.published.reading import tables
 
-    # Only those that can stand beside ours; the others hold single folds and classes.
+    # Only tables whose numbers can stand beside ours; the others hold single folds and classes.
     found = [table for table in tables().values() if table.level == "repetitions"]
     return [{"name": table.reference, "caption": table.caption} for table in found]
 
@@ -66,6 +102,8 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "algorithms": _algorithms,
     "schemes": _schemes,
     "criteria": _criteria,
+    "prunings": _prunings,
+    "metrics": _metrics,
     "published": _published,
     "configs": _configs,
 }
@@ -91,7 +129,7 @@ def list_(kind: str, as_json: bool) -> None:
 
 
 def _described(algorithms: list[dict[str, Any]]) -> list[str]:
-    """Return a block of text for each algorithm and, for a kind of several, one for what all of them share."""
+    """Return a block of text for each algorithm, and one for the parameters that all algorithms of a family share."""
     blocks = []
     for growth in dict.fromkeys(algorithm["growth"] for algorithm in algorithms):
         kin = [algorithm for algorithm in algorithms if algorithm["growth"] == growth]

@@ -47,9 +47,8 @@ def reproduce(
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
-    NAME may be all, for every study but sensitivity, or report, which runs nothing: it writes the results of the full
-    profiles into docs/reproduction.md, docs/forests.md and README.md of the
-    current folder.
+    The name all stands for every study but sensitivity. The name report runs nothing: it writes the results of the full
+    profiles into docs/reproduction.md, docs/forests.md and README.md of the current folder.
 
     Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
     so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two

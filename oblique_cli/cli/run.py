@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import Runner, own_data, running_options, set_option, write
+from oblique_cli.cli._common import Runner, metric_option, own_data, running_options, set_option, write
 from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.nouns import Experiment
 
-# An oblique tree, and beside it the tree that shows whether it is worth it.
+# An oblique tree, and an axis-parallel one that shows whether oblique splits are worth it.
 OWN_DATA_ALGORITHMS = ("axis_parallel", "hhcart_a")
 
 
@@ -28,6 +28,7 @@ OWN_DATA_ALGORITHMS = ("axis_parallel", "hhcart_a")
     multiple=True,
     help=f"With --csv: an algorithm; may be repeated.  [default: {' and '.join(OWN_DATA_ALGORITHMS)}]",
 )
+@metric_option
 @set_option("cv.repeats=2")
 @running_options
 @click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
@@ -37,6 +38,7 @@ def run(
     csv: str | None,
     target: str | None,
     algorithms: tuple[str, ...],
+    metrics: tuple[str, ...],
     overrides: tuple[str, ...],
     runner: Runner,
     format_: str,
@@ -49,12 +51,14 @@ def run(
     Folds that are stored already are not run again, so the same command goes on after an interruption or a kill. A fold
     that fails is stored with its message and tried again next time.
 
-    Ends with exit code 3 if folds failed. Ctrl-C finishes the folds in hand, twice stops at once.
+    Ends with exit code 3 if folds failed. Ctrl-C finishes the folds in hand; a second Ctrl-C stops at once.
 
     \b
     Example: oblique run bupa_hhgdt --set cv.repeats=2 --format md
              oblique run --csv my.csv --target class --set dataset.missing=impute
     """
+    if metrics:
+        overrides += (f"metrics=[{', '.join(map(_quoted, metrics))}]",)
     if csv is None:
         if target is not None or algorithms:
             raise click.UsageError("--target and --algorithm go with --csv; a configuration has its own")
@@ -90,6 +94,10 @@ def run(
         write("\n".join(tables) if output else "\n" * (len(tables) > 1) + tables[-1], output)
         runner.report(summary)
     raise SystemExit(code)
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
 
 
 def _load(names: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool) -> list[Experiment]:

@@ -9,21 +9,17 @@ from oblique_cli.cli._common import (
     database,
     find_run,
     format_option,
+    metric_option,
     output_option,
     results_option,
     writable,
     write,
 )
 
-# The names in paired.METRICS, which the help must know without importing it.
-METRICS = ("accuracy", "leaves")
-
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option(
-    "--metric", type=click.Choice((*METRICS, "both")), default="both", show_default=True, help="What to test."
-)
+@metric_option
 @click.option(
     "--alpha",
     type=NumberRange(0, 0.5, min_open=True),
@@ -37,7 +33,7 @@ METRICS = ("accuracy", "leaves")
     type=NumberRange(0, 100),
     default=1.0,
     show_default=True,
-    help="Accuracies that differ by less are practically the same.",
+    help="Accuracies that differ by less are practically the same; of a metric without %, hundredths.",
 )
 @click.option(
     "--rope-leaves",
@@ -45,7 +41,7 @@ METRICS = ("accuracy", "leaves")
     type=NumberRange(0, 10),
     default=0.1,
     show_default=True,
-    help="Leaves that differ by a smaller share are practically the same.",
+    help="Leaves, errors and times that differ by a smaller share are practically the same.",
 )
 @results_option
 @format_option
@@ -58,7 +54,7 @@ METRICS = ("accuracy", "leaves")
 )
 def significance(
     runs: tuple[str, ...],
-    metric: str,
+    metrics: tuple[str, ...],
     alpha: float,
     rope: float,
     rope_leaves: float,
@@ -92,8 +88,7 @@ def significance(
             stored.append(StoredRun(experiment, store.rows(name), found.content["data"]))
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     title = " and ".join(run.experiment.title or run.experiment.name for run in stored)
-    metrics = METRICS if metric == "both" else (metric,)
-    verdicts = judge(pair(stored, titles), title, Limits(alpha, rope, rope_leaves), metrics)
+    verdicts = judge(pair(stored, titles, metrics), title, Limits(alpha, rope, rope_leaves))
     if diagram is not None:
         write(drawing.svg(verdicts), diagram)
     write(render(verdicts, format_), output)

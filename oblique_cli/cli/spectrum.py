@@ -52,8 +52,8 @@ def spectrum(
 ) -> None:
     """Fit trees to all rows of the data set NAME, or of a CSV file, and show their Fourier spectrum.
 
-    A coefficient tells how much of the function depends on a set of features together: by its share of the energy, the
-    sum of squares, which is the mean square of the function over all combinations of values.
+    A coefficient's share of the energy tells how much of the function depends on a set of features together. The energy
+    is the sum of the squared coefficients, which is the mean square of the function over all combinations of values.
 
     \b
     Example: oblique spectrum spect --algorithm aft --set n_trees=40

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, find_run, format_option, output_option, results_option, table_of, write
+from oblique_cli.cli._common import (
+    database,
+    find_run,
+    format_option,
+    metric_option,
+    output_option,
+    results_option,
+    table_of,
+    write,
+)
 
 
 @click.command()
 @click.argument("run")
+@metric_option
 @results_option
 @format_option
 @output_option
-def table(run: str, results: str, format_: str, output: str | None) -> None:
+def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output: str | None) -> None:
     """Print the table of the stored run RUN (oblique status lists them).
 
-    Nothing is run, and neither the configuration nor the data is needed. It is the table that oblique run prints; of an
-    unfinished run, with marks where folds are missing.
+    Nothing is run, and neither the configuration nor the data is needed. The table is the one that oblique run prints;
+    in that of an unfinished run, marks show where folds are missing. Metrics of what every fold has (accuracy,
+    balanced_accuracy, sizes, times) can be shown of any run; others were computed if the run was asked for them.
 
+    \b
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex
+             oblique table bupa_hhgdt --metric accuracy --metric nodes --metric fit
     """
     from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.store import Store
@@ -28,4 +41,4 @@ def table(run: str, results: str, format_: str, output: str | None) -> None:
         found = find_run(store, run)
         rows = store.rows(run)
     experiment = Experiment.from_content(run, found.content, **found.presentation)
-    write(render(table_of(experiment, rows), format_), output)
+    write(render(table_of(experiment, rows, metrics), format_), output)

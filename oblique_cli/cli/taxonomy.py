@@ -1,4 +1,4 @@
-"""`oblique taxonomy`: a hierarchy over objects with classes, and what it says of them."""
+"""`oblique taxonomy`: a hierarchy over objects, and what it says of their classes."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def tree(
 
     A row goes the way of "if" when the inequality holds. A leaf shows its class and how many training rows of each
     class it has, or its linear model if the algorithm predicts numbers. The JSON holds every coefficient to the bit.
-    The formats svg and png draw the tree, and beside it the partition if there are two numeric features; they need
-    --output and matplotlib. Of a condition they show the eight largest coefficients.
+    The formats svg and png draw the tree, and beside it the partition if there are two numeric features; drawing needs
+    --output and matplotlib. A drawn condition shows its eight largest coefficients.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3

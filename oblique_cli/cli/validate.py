@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.errors import EXIT_CONFIG, EXIT_OK, ConfigError, DataError
+from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, DataError
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool) -> None:
     """Check configurations: files, or names of bundled ones; all bundled ones if none is given.
 
-    Every problem of a file is shown with its place. Then what each of its data sets says against it; sets that are not
-    at hand are passed over. Ends with exit code 2 if a configuration is wrong, else with 4 if data cannot be used.
+    Every problem of a file is shown with its place, then every conflict with one of its data sets; sets that are not at
+    hand are passed over. Faulty entries of the data catalogue are shown as well. Ends with exit code 2 if a
+    configuration is wrong, else with 4 if data cannot be used.
 
     Example: oblique validate bupa_hhgdt my.yaml
     """
@@ -36,15 +37,20 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
     def dataset(spec: DatasetSpec, place: str | None, task: str) -> Dataset | None:
         """The data, or None for a set of the catalogue that is still to be fetched or put in its place."""
         if spec.csv is None:
+            known = catalogue.entry(spec.name)
             # `load` moves a damaged file of the cache aside; `verify` changes nothing.
             seen = catalogue.verify(spec.name, place)
-            if seen.status == "absent" and not catalogue.entry(spec.name).bundled:
+            if seen.status == "absent" and not known.bundled:
                 return None
             if seen.status == "bad":
                 raise DataError(f"{seen.message}. Put a good copy in its place")
         return catalogue.load(spec, place, offline=True, task=task)
 
     codes = {EXIT_OK}
+    for fault in catalogue.faults().values():  # shown always; an error for a configuration that uses the set
+        click.echo(fault, err=True)
+    if catalogue.faults() and not configs:
+        codes.add(EXIT_DATA)
     for name in configs or composing.bundled():
         try:
             experiment = config.load(name, overrides, allow_outside)

@@ -1,7 +1,7 @@
 """A configuration file becomes a frozen `Experiment`, or one error that lists everything wrong with it.
 
-The tables of `keys`, and the parameter tables of the algorithms, are the only place that says what a key may be: they
-check values, word the errors and make the JSON schema for editors (`json_schema`).
+The tables of `keys`, and the parameter tables of the algorithms, are the only place that says what a key may be: these
+tables check values, word the errors and make the JSON schema for editors (`json_schema`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 from oblique_cli.config import keys
 from oblique_cli.config.composing import PLURAL, apply, compose, located, project_root, resolve
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE, Text
-from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE
+from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 from oblique_cli.published import comparable
@@ -65,7 +65,7 @@ def _experiment(tree: YamlValue, name: str, root: Path | None, problems: Problem
 
 
 class _Checking:
-    """One walk over a configuration. What is wrong is noted in `problems`, and the walk goes on with None in its place.
+    """One walk over a configuration. A wrong value is noted in `problems`, and the walk goes on with None in its place.
 
     `experiment` therefore returns something usable only if no problem was noted.
     """
@@ -146,6 +146,7 @@ class _Checking:
         datasets = self.items(top["datasets"], "datasets") if "datasets" in top else []
         algorithms = self.items(top["algorithms"], "algorithms") if "algorithms" in top else []
         published = self.items(top["published"], "published") if "published" in top else []
+        metrics = self.items(top["metrics"], "metrics") if "metrics" in top else []
         dataset_specs = [self.dataset(item) for item in datasets]
         algorithm_specs = [self.algorithm(item, cv.scheme) for item in algorithms]
         self.distinct("data set", [(s.name, i) for s, i in zip(dataset_specs, datasets, strict=True) if s])
@@ -161,11 +162,12 @@ class _Checking:
             algorithms=tuple(spec for spec in algorithm_specs if spec),
             cv=cv,
             published=tuple(self.published(item) for item in published),
+            metrics=self.metrics(metrics),
             data_dir=self.data_dir(top["data_dir"]) if "data_dir" in top else None,
         )
 
     def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
-        """Note what an algorithm and a data set say of missing values, if it does not go together."""
+        """Note a contradiction between what an algorithm and a data set say of missing values."""
         known = "missing" in keys.algorithm_table()[algorithm.name].parameters
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
         if dataset.missing == "keep" and "error" in chosen:
@@ -181,6 +183,20 @@ class _Checking:
         named = self.one(value, "data_dir", Text())
         found = located(value, self.root, self.problems, folder=True) if named else None
         return str(found) if found else None
+
+    def metrics(self, values: list[YamlValue]) -> tuple[str, ...]:
+        """Return the names of the metrics to show."""
+        names = [self.metric(value, "metrics", "names of metrics", keys.metric_table()) for value in values]
+        self.distinct("metric", [(name, v) for name, v in zip(names, values, strict=True) if name])
+        return tuple(names)
+
+    def metric(self, value: YamlValue, owner: str, allowed: str, known: Iterable[str]) -> str:
+        """Return the name of a metric, "" after noting that it is none of those `known`."""
+        known = list(known)
+        if isinstance(value.data, str) and value.data in known:
+            return value.data
+        self.problems.add(value.place, f"{owner} must be {allowed}. Got {value.shown()}.{_near(value.data, known)}")
+        return ""
 
     def published(self, value: YamlValue) -> str:
         reference = self.one(value, "published", Text())
@@ -302,8 +318,12 @@ class _Checking:
         entries = self.entries(value, "cv", (*CV, "tune"))
         fields = self.table(entries, "cv.", CV)
         if "tune" in entries:
-            tune = self.table(self.entries(entries["tune"], "cv.tune", TUNE), "cv.tune.", TUNE)
-            fields |= {f"tune_{key}": number for key, number in tune.items()}
+            given = self.entries(entries["tune"], "cv.tune", TUNE)
+            if "metric" in given:
+                fields["tune_metric"] = self.metric(
+                    given.pop("metric"), "cv.tune.metric", "a metric of predictions", keys.tuning_metrics()
+                )
+            fields |= {f"tune_{key}": value for key, value in self.table(given, "cv.tune.", TUNE).items()}
         # `ordinary` and `stratified` are one scheme with the switch off and on, so the switch may not contradict.
         scheme = fields.get("scheme", "ordinary")
         if scheme in ("ordinary", "stratified"):
@@ -316,7 +336,7 @@ class _Checking:
 
 
 def _is_whole(params: Mapping[str, Any]) -> bool:
-    """Whether no value is missing, as one that was noted as wrong is."""
+    """Whether every value is there; a value that was noted as wrong is None."""
     return None not in params.values()
 
 
@@ -326,7 +346,7 @@ def _takes_mapping(constraint: Constraint) -> bool:
 
 
 def _near(name: Any, known: Iterable[str]) -> str:
-    """Return the close matches of `name` as a sentence, or all there is if none is close."""
+    """Return the close matches of `name` as a sentence, or all known names if none is close."""
     return close_matches(str(name)[:80], known) or f" Known: {', '.join(known)}."
 
 

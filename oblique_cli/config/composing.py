@@ -43,8 +43,8 @@ def resolve(name: str | Path) -> Path:
 def project_root(path: Path) -> Path:
     """Return the folder that paths in the configuration `path` may not leave.
 
-    It is the folder that holds `configs` for a file below `configs`; else the current folder for a file below that;
-    else the file's own folder.
+    For a file below a folder `configs` that is the folder which holds `configs`; for another file below the current
+    folder, the current folder; for any other file, its own folder.
     """
     for folder in path.parents:
         if folder.name == "configs":
@@ -54,7 +54,7 @@ def project_root(path: Path) -> Path:
 
 
 def compose(path: Path, overrides: Iterable[str], root: Path | None, problems: Problems) -> YamlValue:
-    """Return the mapping that `path` says, on top of what it extends, with `overrides` ("key=value") applied.
+    """Return the mapping in the file `path`, on top of what the file extends, with `overrides` ("key=value") applied.
 
     root : folder that `extends` may not leave, or None
     """
@@ -74,7 +74,7 @@ def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: 
     """Return the file (or folder) that a text names, or None after noting that it leaves `root` or is not there.
 
     A path in a file starts at the folder of that file. A path given on the command line starts at the current folder
-    and may lead anywhere: whoever typed it asked for it.
+    and may lead anywhere, because the user typed it.
     """
     file = value.place.source.path
     name = shown(value.data)
@@ -109,7 +109,7 @@ def use_lists(tree: YamlValue, problems: Problems) -> None:
 
 
 def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[Path, ...]) -> YamlValue:
-    """Return what `path` says on top of what it extends; `chain` are the files that led here."""
+    """Return the mapping in `path` on top of what the file extends; `chain` holds the files that led to it."""
     here = Path.cwd()
     name = path.relative_to(here) if path.is_relative_to(here) else path
     value = parse(read(path, str(name), problems), problems)
@@ -137,7 +137,7 @@ def _with_bases(path: Path, root: Path | None, problems: Problems, chain: tuple[
 
 
 def _merged(below: YamlValue, above: YamlValue) -> YamlValue:
-    """Return `above` where it says something and `below` elsewhere; lists and scalars replace as a whole."""
+    """Return `below` with the entries of `above` in place of its own; lists and scalars are replaced as a whole."""
     if not isinstance(below.data, dict) or not isinstance(above.data, dict):
         return above
     entries = dict(below.data)
@@ -173,7 +173,7 @@ def _override(tree: YamlValue, override: str, problems: Problems) -> None:
 
 
 def _put(at: YamlValue, parts: list[str], value: YamlValue) -> None:
-    """Store `value` below `at`, making mappings on the way; LookupError says why it cannot be done."""
+    """Store `value` below `at`, making mappings on the way; LookupError says why that is impossible."""
     part, *rest = parts
     key: Any = part
     if isinstance(at.data, list):

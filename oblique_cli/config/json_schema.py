@@ -7,23 +7,24 @@ from typing import Any
 
 from oblique_cli.config import keys
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE, Text
-from oblique_cli.constraints import Constraint, Optional
+from oblique_cli.config.keys import CV, DATASET, EXPERIMENT, ID, RANGE, TUNE
+from oblique_cli.constraints import Constraint, Optional, Text
 from oblique_cli.published import tables
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of configuration files, for editors.
 
-    It offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
+    The schema offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
     """
     items = {"dataset": _dataset_schema(), "algorithm": _algorithm_schema()}
-    tune = _mapping(TUNE)
+    tune = _mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})
     properties = {
         **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
         **items,
         **{PLURAL[one]: _list(schema) for one, schema in items.items()},
         "cv": _mapping(CV, tune=tune),
+        "metrics": _list({"enum": list(keys.metric_table())}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},
@@ -35,7 +36,7 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "properties": properties,
         "additionalProperties": False,
-        # What extends another file may leave out what that file says.
+        # A file that extends another one may leave out what the other file says.
         "anyOf": [{"required": ["extends"]}, {"allOf": [{"required": ["version"]}, *complete]}],
     }
 

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real, Text
 from oblique_cli.schemes import SCHEMES
-
-
-@dataclass(frozen=True)
-class Text(Constraint):
-    """A text that matches `pattern` as a whole."""
-
-    pattern: str = r"[\s\S]+"
-    words: str = "a text"
-
-    def holds(self, value: Any) -> bool:
-        return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
-
-    def describe(self) -> str:
-        return self.words
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": f"^(?:{self.pattern})$"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +30,7 @@ FRACTION = Real(0, 1, open_low=True, open_high=True)
 FOLDS = Integer(2)
 
 EXPERIMENT: dict[str, Constraint] = {"version": Format(), "name": ID, "title": Text(), "seed": Integer(0)}
-KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "published", "data_dir", "extends")
+KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "data_dir", "extends")
 DATASET: dict[str, Constraint] = {
     "name": Text(),
     "csv": Text(),
@@ -64,7 +46,7 @@ CV: dict[str, Constraint] = {
     "test_fraction": FRACTION,
     "pruning_fraction": FRACTION,
 }
-TUNE: dict[str, Constraint] = {"folds": FOLDS}
+TUNE: dict[str, Constraint] = {"folds": FOLDS, "metric": Text()}
 RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, open_low=True)}
 
 
@@ -73,6 +55,20 @@ def algorithm_table() -> Mapping[str, Any]:
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     return ALGORITHMS
+
+
+def metric_table() -> Mapping[str, Any]:
+    """Return the metrics by name."""
+    from oblique_cli.evaluation.metrics import METRICS
+
+    return METRICS
+
+
+def tuning_metrics() -> tuple[str, ...]:
+    """Return the names of the metrics that can choose parameters: those of predictions."""
+    from oblique_cli.evaluation.metrics import LABELS, METRICS, PROBABILITIES
+
+    return tuple(name for name, one in METRICS.items() if one.needs in (LABELS, PROBABILITIES) and not one.matrix)
 
 
 def named_parameters(algorithm: Any) -> dict[str, Constraint]:

@@ -6,16 +6,16 @@ The facts are in `datasets/catalogue.yaml`. Only `load` imports anything numeric
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from oblique_cli.constraints import Choice, check
 from oblique_cli.data import csv_file, files
-from oblique_cli.data.files import File, Found
+from oblique_cli.data.entries import Catalogue, Entry, lookup_key
+from oblique_cli.data.files import Found
 from oblique_cli.errors import ConfigError, DataError, UnknownName
 from oblique_cli.registry import close_matches
 from oblique_cli.resources import folder
@@ -27,81 +27,6 @@ POLICIES = {
     "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
-
-
-@dataclass(frozen=True)
-class Source:
-    """One place of the archive: a path below its root; if that is a zip file, the member in it, and so on inwards."""
-
-    path: str
-    members: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How the archive's file becomes ours; the result must have our checksum.
-
-    delimiter   one character, or "whitespace"
-    header      whether the first line is a header, to be passed over
-    columns     our names in the archive's order, "-" for a column that is dropped
-    missing     the archive's word for a missing value
-    """
-
-    sources: tuple[Source, ...]
-    delimiter: str
-    header: bool
-    columns: tuple[str, ...]
-    missing: str = ""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What the catalogue says of one data set. `catalogue.yaml` explains the fields at its top."""
-
-    name: str
-    title: str
-    task: str
-    n: int
-    numeric: int
-    categorical: int
-    availability: str
-    files: Mapping[str, File]
-    source: str
-    origin: str
-    licence: str
-    notes: str
-    note: str = ""
-    paper_code: str = ""
-    aliases: tuple[str, ...] = ()
-    published: Mapping[str, str] = field(default_factory=dict)
-    classes: Mapping[str, int] = field(default_factory=dict)
-    categorical_columns: tuple[str, ...] = ()
-    recipe: Recipe | None = None
-
-    @property
-    def p(self) -> int:
-        """Number of features."""
-        return self.numeric + self.categorical
-
-    @property
-    def bundled(self) -> bool:
-        """Whether the files come with the package."""
-        return self.availability == "bundled"
-
-    @property
-    def generated(self) -> bool:
-        """Whether the set is drawn by `synthetic` and has no files."""
-        return self.availability == "generated"
-
-    @property
-    def target(self) -> str:
-        """Name of the last column of the files."""
-        return "target" if self.task == "regression" else "class"
-
-    @property
-    def where(self) -> str:
-        """How messages name the data set."""
-        return f"data set {self.name!r}"
 
 
 class Spec(Protocol):
@@ -133,53 +58,27 @@ class DataRequest:
     qualitative: tuple[str, ...] = ()
 
 
-def _read(path: Path) -> dict[str, Entry]:
-    import yaml
-
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    # Both loaders build plain data only; the C one takes 15 ms instead of 115.
-    facts: dict[str, dict[str, Any]] = yaml.load(csv_file.read(path), Loader=loader)
-    return {name: _entry(name, fact) for name, fact in facts.items()}
-
-
-def _entry(name: str, facts: Mapping[str, Any]) -> Entry:
-    plain = dict(facts)
-    plain["files"] = {part: File(**file) for part, file in plain["files"].items()}
-    for key in ("aliases", "categorical_columns"):
-        plain[key] = tuple(plain.get(key, ()))
-    if "recipe" in plain:
-        recipe = dict(plain["recipe"])
-        recipe["sources"] = tuple(Source(s["path"], tuple(s.get("members", ()))) for s in recipe["sources"])
-        recipe["columns"] = tuple(recipe["columns"])
-        plain["recipe"] = Recipe(**recipe)
-    return Entry(name=name, **plain)
-
-
 @functools.cache
+def read() -> Catalogue:
+    """The catalogue as its file has it. Read once a process; treat it as constant."""
+    from oblique_cli.data import catalogue_file
+
+    return catalogue_file.load(folder("datasets") / "catalogue.yaml")
+
+
 def entries() -> Mapping[str, Entry]:
-    """Every entry by name, in the order of the file. Read once a process; treat it as constant."""
-    return _read(folder("datasets") / "catalogue.yaml")
+    """Every entry that can be used, by name, in the order of the file."""
+    return read().entries
+
+
+def faults() -> Mapping[str, str]:
+    """What is wrong with the entries that cannot be used, by name: sentences with file and line, one a line."""
+    return read().faults
 
 
 def names() -> list[str]:
-    """Names of all data sets, in the catalogue's order: sets of the papers first."""
-    return list(entries())
-
-
-def _key(name: str) -> str:
-    """Form in which names are compared: lower case, blanks and hyphens as underscores."""
-    return re.sub(r"[\s-]+", "_", name.strip().lower())
-
-
-@functools.cache
-def _other_names() -> Mapping[str, frozenset[str]]:
-    """Alias or published code, as `_key` -> the sets it may mean."""
-    found: dict[str, set[str]] = {}
-    for entry in entries().values():
-        for other in (*entry.aliases, entry.paper_code, *entry.published.values()):
-            found.setdefault(_key(other), set()).add(entry.name)
-    del found[""]
-    return {other: frozenset(sets) for other, sets in found.items()}
+    """Names of all data sets, in the catalogue's order: sets of the papers first. Faulty entries are among them."""
+    return list(read().names)
 
 
 def resolve(name: str) -> str:
@@ -187,21 +86,25 @@ def resolve(name: str) -> str:
 
     Raises UnknownName, with close matches, if it means nothing or several sets.
     """
-    key = _key(name)
-    if key in entries():
-        return key
-    meant = sorted(_other_names().get(key, ()))
+    key, known = lookup_key(name), read()
+    if key in known.own_names:
+        return known.own_names[key]
+    meant = known.other_names.get(key, ())
     if len(meant) == 1:
         return meant[0]
     if meant:
         raise UnknownName(f"data set {name!r} may be {' or '.join(meant)}; use one of these names")
-    hint = close_matches(key, {**entries(), **_other_names()})
-    raise UnknownName(f"unknown data set {name!r}.{hint} (oblique data list)")
+    hint = close_matches(key, {**known.own_names, **known.other_names})
+    broken = f"; entries that cannot be used: {', '.join(faults())}" if faults() else ""
+    raise UnknownName(f"unknown data set {name!r}.{hint} (oblique data list{broken})")
 
 
 def entry(name: str) -> Entry:
-    """Return the entry that `resolve` leads to."""
-    return entries()[resolve(name)]
+    """Return the entry that `resolve` leads to. Raises DataError if it has a fault."""
+    known = resolve(name)
+    if known in faults():
+        raise DataError(faults()[known])
+    return entries()[known]
 
 
 def published_code(name: str, source: str) -> str | None:
@@ -259,12 +162,15 @@ def _drawn(known: Entry) -> Dataset:
     """Draw a generated set and hold it to what its entry says."""
     from oblique_cli.data import synthetic
 
+    if known.name not in synthetic.SYNTHETIC:
+        hint = close_matches(known.name, synthetic.SYNTHETIC)
+        raise DataError(f"{known.where}: nothing draws a set of this name ({known.at('availability')}).{hint}")
     dataset = synthetic.draw(known.name, paper_code=known.paper_code, note=known.note)
     counts = {label: int((dataset.y == code).sum()) for code, label in enumerate(dataset.classes)}
     if (dataset.n, dataset.p, counts) != (known.n, known.p, dict(known.classes)):
         raise DataError(
             f"{known.where}: catalogue says {known.n} rows, {known.p} features and classes {dict(known.classes)}, "
-            f"drawn were {dataset.n}, {dataset.p} and {counts}"
+            f"drawn were {dataset.n}, {dataset.p} and {counts} ({known.at('')})"
         )
     return dataset
 
@@ -283,7 +189,10 @@ def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool
     found = files.find(file, known.bundled, data_dir)
     if found is None:
         if known.bundled:
-            raise DataError(f"{known.where}: {folder('datasets') / file.name} is missing. Install the package again")
+            raise DataError(
+                f"{known.where}: {folder('datasets') / file.name} is missing ({known.at(f'files.{part}')}). Install "
+                "the package again, or put the file there"
+            )
         from oblique_cli.data.fetch import fetch
 
         found = fetch(known, files.cache_folder(), offline=offline, looked_in=files.data_folders(data_dir))
@@ -321,15 +230,29 @@ def _checked_table(known: Entry, contents: Mapping[str, bytes]) -> csv_file.Tabl
     rows = {part: len(table.lines) for part, table in zip(contents, tables, strict=True)}
     expected = {part: file.rows for part, file in known.files.items()}
     counts = dict(Counter(joined.columns[-1])) if known.task == "classification" else {}
-    if any(t.header != first.header for t in tables) or joined.header[-1] != known.target:
-        raise DataError(f"{known.where}: the header of {next(iter(known.files.values())).name} is not as expected")
+    if any(t.header != first.header for t in tables):
+        raise DataError(f"{known.where}: the headers of its files differ ({known.at('files')})")
+    if joined.header[-1] != known.target:
+        raise DataError(
+            f"{known.where}: the last column of {next(iter(known.files.values())).name} must be {known.target!r}, the "
+            f"target of {known.task} ({known.at('task')}). Got {joined.header[-1]!r}"
+        )
     if (rows, len(joined.header) - 1) != (expected, known.p):
+        place = known.at("numeric" if rows == expected else "files")
         raise DataError(
             f"{known.where}: catalogue says {sum(expected.values())} rows and {known.p} features, the files have "
-            f"{sum(rows.values())} and {len(joined.header) - 1}"
+            f"{sum(rows.values())} and {len(joined.header) - 1} ({place})"
+        )
+    if lost := [column for column in known.categorical_columns if column not in joined.header[:-1]]:
+        hint = close_matches(lost[0], joined.header[:-1])
+        raise DataError(
+            f"{known.where}: the files have no feature {lost[0]!r} ({known.at('categorical_columns')}).{hint}"
         )
     if counts != dict(known.classes):
-        raise DataError(f"{known.where}: catalogue says classes {dict(known.classes)}, the files have {counts}")
+        raise DataError(
+            f"{known.where}: catalogue says classes {dict(known.classes)}, the files have {counts} "
+            f"({known.at('classes')})"
+        )
     return joined
 
 
@@ -345,9 +268,12 @@ class Check:
 def verify(name: str, data_dir: str | Path | None = None) -> Check:
     """Check every file of a set against its sha256, then its rows, features and class counts; changes nothing.
 
-    A generated set has no files: it is drawn and counted.
+    A generated set has no files: it is drawn and counted. A fault of the entry itself is "bad" as well.
     """
-    known = entry(name)
+    name = resolve(name)
+    if name in faults():
+        return Check(name, "bad", faults()[name])
+    known = entries()[name]
     if known.generated:
         try:
             _drawn(known)
@@ -358,7 +284,8 @@ def verify(name: str, data_dir: str | Path | None = None) -> Check:
     for part, file in known.files.items():
         found = files.find(file, known.bundled, data_dir)
         if found is None:
-            return Check(known.name, "absent", f"{known.where}: {file.name} is not found")
+            named = f" ({known.at(f'files.{part}')})" if known.bundled else ""
+            return Check(known.name, "absent", f"{known.where}: {file.name} is not found{named}")
         try:
             content = csv_file.read(found.path)
             fault = files.mismatch(found, content)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from oblique_cli.data import csv_file, files
-from oblique_cli.data.catalogue import Entry, Recipe, Source
+from oblique_cli.data.entries import Entry, Recipe, Source
 from oblique_cli.data.files import Found
 from oblique_cli.errors import ConfigError, DataError
 
@@ -58,21 +58,22 @@ def fetch(
     timeout: float = TIMEOUT,
     looked_in: Sequence[Path] = (),
 ) -> Found:
-    """Make sure that the file of an entry that is not bundled is in the folder `place`, and return it.
+    """Make sure that the files of an entry that is not bundled are in the folder `place`, and return the first.
 
     base_url    root of the archive; by default $OBLIQUE_UCI_URL, else the archive itself
     looked_in   folders named in the message when the set cannot be fetched
     Raises DataError: offline, never in the archive, not reachable, or not what the catalogue says. Raises ConfigError
     for a base_url that is not http or https.
     """
-    (file,) = entry.files.values()  # no set to fetch has two
+    wanted = " and ".join(file.name for file in entry.files.values())
     folders = ", ".join(map(str, looked_in or [place]))
-    advice = f"put {file.name} into a folder and name that by --data-dir or {files.ENVIRONMENT}"
+    advice = f"put {wanted} into a folder and name that by --data-dir or {files.ENVIRONMENT}"
     owner = files.CACHE if files.is_cache(place) else files.DATA_DIRECTORY
-    for name, sha256 in file.forms():  # the last one is the form that is written here
-        target = Found(place / name, sha256, owner)
-        if _is_good(entry, target):
-            return target
+    forms = [[Found(place / name, sha256, owner) for name, sha256 in file.forms()] for file in entry.files.values()]
+    good = [next((form for form in file if _is_good(entry, form)), None) for file in forms]
+    if good[0] is not None and all(good):
+        return good[0]
+    target = forms[0][-1]  # a recipe makes one file, in the last of its forms
     if entry.recipe is None:
         raise DataError(f"{entry.where} is not in {folders} and was never in the UCI archive; {advice}")
     if offline:

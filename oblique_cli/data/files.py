@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from oblique_cli.data.entries import File
 from oblique_cli.errors import DataError
 from oblique_cli.resources import folder
 
@@ -17,26 +17,6 @@ ENVIRONMENT = "OBLIQUE_DATA"
 BUNDLED = "bundled"
 DATA_DIRECTORY = "data directory"
 CACHE = "cache"
-
-
-@dataclass(frozen=True)
-class File:
-    """One file of an entry.
-
-    sha256            of the file as it is named here
-    unpacked_sha256   of the same file without gzip, which is how a fetched one is kept; "" if there is no such form
-    """
-
-    name: str
-    rows: int
-    sha256: str
-    unpacked_sha256: str = ""
-
-    def forms(self) -> Iterator[tuple[str, str]]:
-        """Pairs of file name and sha256: each one is the whole file."""
-        yield self.name, self.sha256
-        if self.unpacked_sha256:
-            yield self.name.removesuffix(".gz"), self.unpacked_sha256
 
 
 @dataclass(frozen=True)

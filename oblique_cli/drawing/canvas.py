@@ -1,4 +1,4 @@
-"""Where matplotlib is met: an empty figure, its style, and the bytes of a finished one, equal whenever it is drawn."""
+"""The one use of matplotlib itself: an empty figure, its style, and the bytes of a finished figure, always the same."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 # In SVG only points are made of dots.
 DOTS_PER_INCH = {"svg": 100, "png": 150}
 
-# Told apart by readers who see no difference between red and green (Okabe and Ito), and by their shapes.
+# Readers who see no difference between red and green can tell these apart (Okabe and Ito), and shapes differ too.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
 STYLE: Any = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib; a reader of the SVG without it falls back to another
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib; a viewer without this font takes another
     "font.size": 8.0,
     "axes.titlesize": 9.0,
     "axes.spines.top": False,
@@ -30,12 +30,12 @@ STYLE: Any = {
     "lines.linewidth": 1.2,
     "figure.dpi": 100,
     "svg.hashsalt": "oblique",  # ids of elements are random without it
-    "svg.fonttype": "none",  # letters stay letters, a tenth of the size
+    "svg.fonttype": "none",  # text stays text, in a tenth of the size
 }
 
 
 def color(code: int) -> str:
-    """The color of a class code; they repeat after eight."""
+    """The color of a class code; colors repeat after eight."""
     return COLORS[code % len(COLORS)]
 
 
@@ -65,7 +65,7 @@ def blank(
         ) from None
     from matplotlib.figure import Figure
 
-    # It tells standard error that it builds a cache of fonts.
+    # matplotlib tells standard error that it builds a cache of fonts.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     with matplotlib.rc_context(STYLE):
         widths = widths or (width,) * columns
@@ -82,6 +82,6 @@ def rendered(figure: Figure, form: str) -> bytes:
     with matplotlib.rc_context(STYLE):
         figure.savefig(stream, format=form, metadata=metadata, dpi=DOTS_PER_INCH[form])
     if form == "svg":
-        # Lines that end in blanks offend version control.
+        # Version control complains about lines that end in blanks.
         return b"\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + b"\n"
     return stream.getvalue()

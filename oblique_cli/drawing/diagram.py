@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# More leaves than this, or more terms in a condition, no page shows legibly.
+# No page shows more leaves than this, or more terms in a condition, legibly.
 MOST_LEAVES = 64
 MOST_TERMS = 8
 LEAF_WIDTH = 1.5
@@ -93,7 +93,7 @@ def drawing(
     level_names: Mapping[int, Sequence[str]] | None = None,
     rows: tuple[NDArray[np.float64], NDArray[np.int32]] | None = None,
 ) -> Figure:
-    """Return the figure of a tree. rows : training rows and codes; with two quantitative features they are shown too.
+    """Return the figure of a tree. rows : training rows and codes, shown too if there are two quantitative features.
 
     Raises ConfigError for a tree of more than 64 leaves, or without matplotlib.
     """
@@ -154,6 +154,7 @@ def diagram(axes: Axes, sketch: Sketch) -> None:
             axes.text(*middle, sketch.ways[child], ha=side, va="bottom", fontsize=6.5, color="0.35", parse_math=False)
         face = tint(sketch.shades[node]) if sketch.shades[node] >= 0 else GREY
         box = {"boxstyle": "round,pad=0.3", "facecolor": face, "edgecolor": "none"}
+        # A dollar sign in a user's name is no mathematics.
         axes.text(*here, text, ha="center", va="center", fontsize=6.5, bbox=box, parse_math=False)
 
 

@@ -54,7 +54,7 @@ def regions(axes: Axes, tree: Tree, box: Array) -> None:
 def cuts(
     axes: Axes, tree: Tree, box: Array, nodes: Iterable[int] | None = None, *, color: str = "black", width: float = 1.2
 ) -> None:
-    """Draw the hyperplanes of `nodes` (all of them without it), each inside its node's region."""
+    """Draw the hyperplanes of `nodes` (by default of all nodes), each inside its node's region."""
     found = divide(tree, box).cuts
     for node in found if nodes is None else nodes:
         if node in found:

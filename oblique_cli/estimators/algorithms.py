@@ -25,6 +25,7 @@ from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.top_down import no_native
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
+from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 
@@ -153,21 +154,39 @@ class TopDown(Algorithm):
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Those of the proposer, then those of the tree."""
-        return dict(self.estimator.constraints)
+        """Those of the proposer, then those of the tree, then those of pruning rules that the tree has no name for."""
+        own = dict(self.estimator.constraints)
+        rules = {name: c for rule in PRUNINGS.values() for name, c in rule.constraints.items()}
+        return own | {name: constraint for name, constraint in rules.items() if name not in own}
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The estimator's own."""
+        """The estimator's own, and those of pruning rules."""
         own = self.estimator().get_params(deep=False)
-        return {name: own[name] for name in self.parameters}
+        rules = {name: value for rule in PRUNINGS.values() for name, value in rule().get_params(deep=False).items()}
+        return {name: (rules | own)[name] for name in self.parameters}
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
-        """Native growth of what has none."""
-        return no_native(self.name) if params.get("engine") == "native" and not self.compiled else None
+        """Native growth of what has none, or a parameter of a pruning rule that is not the one chosen."""
+        if params.get("engine") == "native" and not self.compiled:
+            return no_native(self.name)
+        rule = (self.defaults | dict(params))["pruning"]
+        strays = sorted(self._of_rules(params).keys() - PRUNINGS[rule].constraints.keys())
+        return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
+
+    def _of_rules(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of `params` that belong to a pruning rule and that the tree has no name for."""
+        return {name: value for name, value in params.items() if name not in self.estimator.constraints}
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        return self.estimator(random_state=random_state, **params)
+        of_rule = self._of_rules(params)
+        own = {name: value for name, value in params.items() if name not in of_rule}
+        estimator = self.estimator(random_state=random_state, **own)
+        if of_rule:
+            rule, tree = PRUNINGS[estimator.pruning], estimator.get_params(deep=False)
+            shared = {name: tree[name] for name in rule.constraints if name in tree}
+            estimator.set_params(pruning=rule(**of_rule, **shared))
+        return estimator
 
 
 @dataclass(frozen=True)

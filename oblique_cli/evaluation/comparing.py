@@ -3,19 +3,21 @@
 1-SD rule (Manwani and Sastry 2012; Wickramarachchi 2015, chapters 5 and 6): A beats B if
 mean_A - sd_A >= mean_B + sd_B. The 2-SD rule (Wickramarachchi 2015, chapter 3) takes twice the SD. Intervals that just
 touch count as apart, because two printed verdicts need it (GDT on Wine, HHCART(A) on BC). The TPRTI rule (Amalaman
-2015, Table 2.6) asks that the other's mean lies outside the better one's SD: mean_A - sd_A >= mean_B. For leaves the
-smaller mean is the better one.
+2015, Table 2.6) asks that the other's mean lies outside the better one's SD: mean_A - sd_A >= mean_B. Which mean is
+the better one a metric says: of leaves, the smaller.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.evaluation.tables import MISSING, Line, ResultTable, Sheet, TableValue, TextGrid, mean_and_sd
+from oblique_cli.evaluation.metrics import METRICS
+from oblique_cli.evaluation.tables import MISSING, Line, ResultTable, Sheet, TextGrid, listed, shown, title_of
 from oblique_cli.published.reading import Published
 from oblique_cli.registry import Registry, close_matches
 
@@ -71,15 +73,14 @@ def verdict(
 class PrintedDuel:
     """Two algorithms on one data set; each verdict is FIRST, SECOND, TIE or None.
 
-    published_*   the same rule on the published means and SDs, None unless one table has both
+    verdicts    by metric
+    published   the same rule on the published means and SDs, None unless one table has both
     """
 
     first: Line
     second: Line
-    accuracy: str | None
-    leaves: str | None
-    published_accuracy: str | None
-    published_leaves: str | None
+    verdicts: Mapping[str, str | None]
+    published: Mapping[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -94,31 +95,35 @@ class Pair:
     def labels(self) -> tuple[str, str]:
         return self.duels[0].first.label, self.duels[0].second.label
 
-    def counts(self, verdict_name: str) -> dict[str, int]:
-        """Wins, ties, losses of `first` and undecided data sets, for "accuracy", "published_leaves" and so on."""
-        seen = Counter(getattr(duel, verdict_name) for duel in self.duels)
+    def counts(self, metric: str, published: bool = False) -> dict[str, int]:
+        """Wins, ties, losses of `first` and undecided data sets, by our verdicts or by those of published numbers."""
+        seen = Counter((duel.published if published else duel.verdicts)[metric] for duel in self.duels)
         return {"wins": seen[FIRST], "ties": seen[TIE], "losses": seen[SECOND], "undecided": seen[None]}
 
     def agreement(self, metric: str) -> tuple[int, int]:
         """Data sets where our verdict is the published one, and data sets where there are both."""
-        both = [(getattr(duel, metric), getattr(duel, f"published_{metric}")) for duel in self.duels]
+        both = [(duel.verdicts[metric], duel.published[metric]) for duel in self.duels]
         both = [(ours, theirs) for ours, theirs in both if ours is not None and theirs is not None]
         return sum(ours == theirs for ours, theirs in both), len(both)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Pairs of algorithms in the order of the table; `has_published` says whether it shows published numbers."""
+    """Pairs of algorithms in the order of the table; `has_published` says whether it shows published numbers.
+
+    metrics     names of those compared by
+    """
 
     title: str
     rule: str
     pairs: tuple[Pair, ...]
+    metrics: tuple[str, ...]
     has_published: bool
     notes: tuple[str, ...]
 
     def sheet(self) -> Sheet:
         """What `tables.render` prints: one grid a pair, then wins, ties and losses of each."""
-        rows = tuple(self._summary(pair, metric) for pair in self.pairs for metric in ("accuracy", "leaves"))
+        rows = tuple(self._summary(pair, metric) for pair in self.pairs for metric in self.metrics)
         header = ("first", "second", "metric", "wins/ties/losses", "undecided")
         return Sheet(
             title=f"{self.title}, {self.rule} rule",
@@ -139,37 +144,43 @@ class Comparison:
     def _grid(self, pair: Pair) -> TextGrid:
         first, second = pair.labels
         header = ["data set"]
-        for metric, best in (("accuracy", "better"), ("leaves", "smaller")):
-            header += [f"{metric} {first}", f"{metric} {second}", best]
+        for metric in self.metrics:
+            title, best = title_of(metric), "better" if METRICS[metric].larger_is_better else "smaller"
+            header += [f"{title} {first}", f"{title} {second}", best]
             if self.has_published:
                 header.append("published")
         rows = []
         for duel in pair.duels:
             row = [duel.first.dataset]
-            for metric in ("accuracy", "leaves"):
-                row += [mean_and_sd(getattr(line, metric), line.mark) for line in (duel.first, duel.second)]
-                row.append(_winner(duel, getattr(duel, metric)))
+            for metric in self.metrics:
+                row += [shown(metric, line.value(metric), line.mark) for line in (duel.first, duel.second)]
+                row.append(_winner(duel, duel.verdicts[metric]))
                 if self.has_published:
-                    row.append(_winner(duel, getattr(duel, f"published_{metric}")))
+                    row.append(_winner(duel, duel.published[metric]))
             rows.append(tuple(row))
         return TextGrid(header=tuple(header), rows=tuple(rows), left=1, caption=f"{first} against {second}")
 
     def _summary(self, pair: Pair, metric: str) -> tuple[str, ...]:
         ours = pair.counts(metric)
-        row = (*pair.labels, metric, f"{ours['wins']}/{ours['ties']}/{ours['losses']}", str(ours["undecided"]))
+        row = (
+            *pair.labels,
+            title_of(metric),
+            f"{ours['wins']}/{ours['ties']}/{ours['losses']}",
+            str(ours["undecided"]),
+        )
         if not self.has_published:
             return row
-        theirs = pair.counts(f"published_{metric}")
+        theirs = pair.counts(metric, published=True)
         same, both = pair.agreement(metric)
         return (*row, f"{theirs['wins']}/{theirs['ties']}/{theirs['losses']}", f"{same} of {both}")
 
     def _counts(self, pair: Pair) -> dict[str, Any]:
         record: dict[str, Any] = {"first": pair.first, "second": pair.second}
-        for metric in ("accuracy", "leaves"):
+        for metric in self.metrics:
             record[metric] = pair.counts(metric)
             if self.has_published:
                 same, both = pair.agreement(metric)
-                record[f"published_{metric}"] = pair.counts(f"published_{metric}")
+                record[f"published_{metric}"] = pair.counts(metric, published=True)
                 record[f"same_verdict_{metric}"] = {"same": same, "of": both}
         return record
 
@@ -183,19 +194,19 @@ class Comparison:
             record[f"{place}_folds_ok"] = line.folds_ok
             record[f"{place}_folds_failed"] = line.folds_failed
             record[f"{place}_folds_expected"] = line.folds_expected
-        for metric in ("accuracy", "leaves"):
+        for metric in self.metrics:
             for place, line in (("first", duel.first), ("second", duel.second)):
-                value: TableValue = getattr(line, metric)
+                value = line.value(metric)
                 record[f"{place}_{metric}_mean"] = value.mean
                 record[f"{place}_{metric}_sd"] = value.sd
-            record[f"{metric}_verdict"] = getattr(duel, metric)
+            record[f"{metric}_verdict"] = duel.verdicts[metric]
             if self.has_published:
-                record[f"{metric}_published_verdict"] = getattr(duel, f"published_{metric}")
+                record[f"{metric}_published_verdict"] = duel.published[metric]
         return record
 
 
 def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, second: str | None = None) -> Comparison:
-    """Compare the algorithms of a table, data set by data set.
+    """Compare the algorithms of a table, data set by data set, by the metrics that it shows.
 
     rule            a name in RULES
     first, second   ids of two algorithms; `first` alone is compared with every other; neither: all pairs
@@ -203,13 +214,15 @@ def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, se
     """
     RULES[rule]  # an unknown name is refused here, before any work
     ids = list(dict.fromkeys(line.algorithm for line in table.lines))
-    pairs = tuple(Pair(a, b, tuple(_duels(table, rule, a, b))) for a, b in _pairs(ids, first, second))
+    metrics = tuple(name for name in table.metrics if name in METRICS and not METRICS[name].matrix)
+    pairs = tuple(Pair(a, b, tuple(_duels(table, rule, a, b, metrics))) for a, b in _pairs(ids, first, second))
     return Comparison(
         title=table.title,
         rule=rule,
         pairs=pairs,
+        metrics=metrics,
         has_published=bool(table.references),
-        notes=(*_notes(rule, pairs), *table.notes),
+        notes=(*_notes(rule, pairs, metrics), *table.notes),
     )
 
 
@@ -231,25 +244,18 @@ def _pairs(ids: list[str], first: str | None, second: str | None) -> list[tuple[
     return [(first, second)]
 
 
-def _duels(table: ResultTable, rule: str, first: str, second: str) -> list[PrintedDuel]:
+def _duels(table: ResultTable, rule: str, first: str, second: str, metrics: Sequence[str]) -> list[PrintedDuel]:
     lines = {(line.dataset, line.algorithm): line for line in table.lines}
     duels = []
     for dataset in dict.fromkeys(line.dataset for line in table.lines):
         a, b = lines[dataset, first], lines[dataset, second]
-        duels.append(
-            PrintedDuel(
-                a,
-                b,
-                accuracy=verdict(a.accuracy.mean, a.accuracy.sd, b.accuracy.mean, b.accuracy.sd, rule=rule),
-                leaves=verdict(
-                    a.leaves.mean, a.leaves.sd, b.leaves.mean, b.leaves.sd, rule=rule, smaller_is_better=True
-                ),
-                published_accuracy=published_verdict(a.accuracy.published, b.accuracy.published, rule=rule),
-                published_leaves=published_verdict(
-                    a.leaves.published, b.leaves.published, rule=rule, smaller_is_better=True
-                ),
-            )
-        )
+        ours: dict[str, str | None] = {}
+        theirs: dict[str, str | None] = {}
+        for name in metrics:
+            one, other, smaller = a.value(name), b.value(name), not METRICS[name].larger_is_better
+            ours[name] = verdict(one.mean, one.sd, other.mean, other.sd, rule=rule, smaller_is_better=smaller)
+            theirs[name] = published_verdict(one.published, other.published, rule=rule, smaller_is_better=smaller)
+        duels.append(PrintedDuel(a, b, ours, theirs))
     return duels
 
 
@@ -270,18 +276,23 @@ def _winner(duel: PrintedDuel, outcome: str | None) -> str:
     return {FIRST: duel.first.label, SECOND: duel.second.label, TIE: "tie", None: MISSING}[outcome]
 
 
-def _notes(rule: str, pairs: tuple[Pair, ...]) -> list[str]:
+def _notes(rule: str, pairs: tuple[Pair, ...], metrics: Sequence[str]) -> list[str]:
     duels = [duel for pair in pairs for duel in pair.duels]
-    notes = [f"{rule} rule: {RULES[rule]} (leaves: the smaller wins); touching intervals count as apart."]
-    if any(duel.accuracy is None or duel.leaves is None for duel in duels):
+    smaller = [title_of(name) for name in metrics if not METRICS[name].larger_is_better]
+    which = f" ({listed(smaller)}: the smaller wins)" if smaller else ""
+    notes = [f"{rule} rule: {RULES[rule]}{which}; touching intervals count as apart."]
+    if any(outcome is None for duel in duels for outcome in duel.verdicts.values()):
         notes.append(f"{MISSING} no verdict: an SD needs two complete repetitions of both algorithms.")
     without_sd = [
         duel.first.dataset
         for duel in duels
-        for metric in ("accuracy", "leaves")
-        if getattr(duel, f"published_{metric}") is not None
-        and any(getattr(line, metric).published.sd is None for line in (duel.first, duel.second))
+        for name, outcome in duel.published.items()
+        if outcome is not None and any(number is not None and number.sd is None for number in _published(duel, name))
     ]
     if without_sd:
         notes.append(f"No SD is printed for {', '.join(dict.fromkeys(without_sd))}; it is read as 0.")
     return notes
+
+
+def _published(duel: PrintedDuel, name: str) -> tuple[Published | None, Published | None]:
+    return duel.first.value(name).published, duel.second.value(name).published

@@ -7,6 +7,7 @@ from html import escape
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.significance_report import FEWEST_DATASETS, Ranking, SignificanceReport
+from oblique_cli.evaluation.tables import title_of
 
 WIDTH, MARGIN, LINE = 760, 200, 18  # pixels; names stand in the margins
 
@@ -19,7 +20,7 @@ def svg(verdicts: SignificanceReport) -> str:
         if one.ranking is None:
             n = len(verdicts.paired.scores)
             raise ConfigError(f"a critical-difference diagram needs at least {FEWEST_DATASETS} data sets. Got {n}.")
-        caption = f"{one.metric}: average ranks over {one.ranking.friedman.n} data sets"
+        caption = f"{title_of(one.metric)}: average ranks over {one.ranking.friedman.n} data sets"
         names = [verdicts.paired.methods[method] for method in one.ranking.methods]
         drawn, height = _diagram(one.ranking, names, caption)
         parts += [f'<g transform="translate(0 {top})">', *drawn, "</g>"]

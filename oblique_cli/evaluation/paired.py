@@ -7,7 +7,7 @@ repetitions that are complete for every method, since a mean over other repetiti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,10 +15,10 @@ import numpy as np
 
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import task_of
+from oblique_cli.evaluation.metrics import METRICS, TESTED, NotMeasured, Undefined
+from oblique_cli.evaluation.metrics import chosen as checked
+from oblique_cli.evaluation.tables import listed, not_measured, task_of_experiment, title_of
 from oblique_cli.nouns import AlgorithmSpec, Experiment, Row
-
-METRICS = ("accuracy", "leaves")
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,14 @@ class StoredRun:
 class PairedScores:
     """What the methods did on one data set, in their order, over the repetitions that all of them completed.
 
-    accuracy, leaves   methods x repetitions, as `tables` defines them: % pooled over the folds, mean over the trees
+    repetitions        metric -> methods x repetitions, as `tables` makes them of their folds
     means              metric -> the mean over repetitions of each method, the same float for equal rationals
     folds              metric -> methods x folds of all repetitions; {} if the methods do not share their folds
     test_over_train    test rows to training rows of a fold, None if the folds are one fixed split
     """
 
     dataset: str
-    accuracy: np.ndarray
-    leaves: np.ndarray
+    repetitions: Mapping[str, np.ndarray]
     means: Mapping[str, tuple[float, ...]]
     folds: Mapping[str, np.ndarray]
     test_over_train: float | None
@@ -50,11 +49,12 @@ class PairedScores:
 
 @dataclass(frozen=True)
 class Paired:
-    """methods: id -> label, in the order of the runs. notes: what is left out, and why."""
+    """methods: id -> label, in the order of the runs. notes: what is left out, and why. metrics: names of them."""
 
     methods: Mapping[str, str]
     scores: tuple[PairedScores, ...]
     notes: tuple[str, ...]
+    metrics: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,11 @@ class _Results:
         return [self.rows[place] for place in schemes.places(self.experiment.cv) if place[0] == repeat]
 
 
-def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None) -> Paired:
+def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, metrics: Sequence[str] = ()) -> Paired:
     """Return what the methods of `runs` did, data set by data set.
 
-    titles   algorithm name -> what to print
+    titles    algorithm name -> what to print
+    metrics   names of the metrics to compare by; without them accuracy and leaves, or RMSE and leaves of regression
 
     A method is an algorithm of a configuration. One that two runs have on the same data set, or with other settings,
     becomes two methods, "hhgdt (run)". ConfigError if there are fewer than two methods, or no data set has them all.
@@ -92,12 +93,14 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None) -> 
     names = [run.experiment.name for run in runs]
     if len(set(names)) < len(names):
         raise ConfigError(f"significance: a run is given twice ({', '.join(names)}); give each once.")
-    for run in runs:
-        if any(task_of(algorithm.name) == "regression" for algorithm in run.experiment.algorithms):
-            raise ConfigError(
-                f"significance: {run.experiment.name} predicts numbers, and the tests compare classifiers; its errors "
-                "are in oblique table."
-            )
+    tasks = {task_of_experiment(run.experiment): run.experiment.name for run in runs}
+    if len(tasks) > 1:
+        raise ConfigError(
+            f"significance: {tasks['regression']} predicts numbers and {tasks['classification']} classes; give runs of "
+            "one kind."
+        )
+    (task,) = tasks
+    names_of_metrics = checked(metrics or TESTED[task], task, "significance")
     labels, found = _methods(runs, titles or {})
     if len(labels) < 2:
         raise ConfigError(
@@ -110,14 +113,14 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None) -> 
         results = found[dataset]
         missing = [labels[method] for method in labels if method not in results]
         if missing:
-            notes.append(f"{dataset} is left out: {_listed(missing)} was not run on it.")
+            notes.append(f"{dataset} is left out: {listed(missing)} was not run on it.")
             continue
-        one = _scores(dataset, labels, {method: results[method] for method in labels}, notes)
+        one = _scores(dataset, labels, {method: results[method] for method in labels}, notes, names_of_metrics)
         if one:
             scores.append(one)
     if not scores:
         raise ConfigError(f"significance: no data set can be used. {' '.join(notes)}")
-    return Paired(labels, tuple(scores), tuple(notes))
+    return Paired(labels, tuple(scores), tuple(notes), names_of_metrics)
 
 
 def _methods(
@@ -153,7 +156,7 @@ def _methods(
 
 def _setting(experiment: Experiment, algorithm: AlgorithmSpec) -> Any:
     """What makes an algorithm of two runs one method: its parameters, and how they are chosen and tested."""
-    cv = asdict(experiment.cv)
+    cv = experiment.cv.content()
     del cv["repeats"]
     return algorithm.name, dict(algorithm.params), dict(algorithm.grid), cv
 
@@ -171,7 +174,11 @@ def _partition(experiment: Experiment, digest: str, missing: str) -> tuple[Any, 
 
 
 def _scores(
-    dataset: str, labels: Mapping[str, str], results: Mapping[str, _Results], notes: list[str]
+    dataset: str,
+    labels: Mapping[str, str],
+    results: Mapping[str, _Results],
+    notes: list[str],
+    metrics: Sequence[str],
 ) -> PairedScores | None:
     complete = {method: result.complete() for method, result in results.items()}
     common = sorted(set.intersection(*complete.values()))
@@ -188,27 +195,31 @@ def _scores(
     shared = len({result.partition for result in results.values()}) == 1 and len(sizes) == 1
     if not shared:
         notes.append(f"{dataset}: the runs divided its rows differently, so its folds cannot be paired by a t test.")
-    accuracy = [[_accuracy(repetition) for repetition in rows[m]] for m in labels]
-    leaves = [[Fraction(sum(r.n_leaves for r in rep), len(rep)) for rep in rows[m]] for m in labels]
+    repetitions: dict[str, list[list[Fraction]]] = {}
+    for name in metrics:
+        try:
+            repetitions[name] = [[METRICS[name].of_repetition(rep) for rep in rows[m]] for m in labels]
+        except NotMeasured as error:
+            without = next(one.experiment for m, one in results.items() if _lacks(rows[m], name))
+            raise not_measured(name, without) from error
+        except Undefined as reason:
+            notes.append(f"{dataset} is left out: {title_of(name)} is undefined in some fold ({reason}).")
+            return None
     folds = {
-        "accuracy": np.array([[100 * row.n_correct / row.n_test for rep in rows[m] for row in rep] for m in labels]),
-        "leaves": np.array([[float(row.n_leaves) for rep in rows[m] for row in rep] for m in labels]),
+        name: np.array([[float(METRICS[name].of(row)) for rep in rows[m] for row in rep] for m in labels])
+        for name in metrics
     } if shared else {}  # fmt: skip
     return PairedScores(
         dataset,
-        accuracy=np.array(accuracy, dtype=float),
-        leaves=np.array(leaves, dtype=float),
-        means={
-            metric: tuple(float(sum(values) / len(values)) for values in each)
-            for metric, each in (("accuracy", accuracy), ("leaves", leaves))
-        },
+        repetitions={name: np.array(each, dtype=float) for name, each in repetitions.items()},
+        means={name: tuple(float(sum(values) / len(values)) for values in each) for name, each in repetitions.items()},
         folds=folds,
         test_over_train=_test_over_train(next(iter(results.values())).experiment),
     )
 
 
-def _accuracy(repetition: list[Row]) -> Fraction:
-    return Fraction(100 * sum(row.n_correct for row in repetition), sum(row.n_test for row in repetition))
+def _lacks(repetitions: list[list[Row]], name: str) -> bool:
+    return any(name not in row.measures for rows in repetitions for row in rows)
 
 
 def _test_over_train(experiment: Experiment) -> float | None:
@@ -216,7 +227,3 @@ def _test_over_train(experiment: Experiment) -> float | None:
     if not schemes.SCHEMES[cv.scheme].single:
         return 1 / (cv.folds - 1)
     return cv.test_fraction / (1 - cv.test_fraction) if cv.scheme == "monte_carlo" else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

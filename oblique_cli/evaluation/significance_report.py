@@ -1,8 +1,8 @@
 """The report of `oblique significance`: what every test says about the methods of stored runs.
 
-Positive differences speak for the first method: of accuracy as it is, of leaves turned round, since fewer are better.
-Over data sets, leaves are compared by the logarithm of their ratio, because a difference of five leaves is much on
-Wine and nothing on Letter.
+Positive differences speak for the first method: of accuracy as it is, of leaves turned round, since fewer are better;
+a metric says its direction. Over data sets, leaves, errors and times (`Metric.ratio`) are compared by the logarithm of
+their ratio, because a difference of five leaves is much on Wine and nothing on Letter.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import numpy as np
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import comparing, significance
 from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE
-from oblique_cli.evaluation.paired import METRICS, Paired, PairedScores
+from oblique_cli.evaluation.metrics import METRICS, Metric
+from oblique_cli.evaluation.paired import Paired, PairedScores
 from oblique_cli.evaluation.significance import Friedman, Probabilities, SignTest, Wilcoxon
-from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
+from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, listed, title_of
 
 # With fewer data sets no rank test can say anything: four that all agree have p = 0.125.
 FEWEST_DATASETS = 5
@@ -29,11 +30,19 @@ AXIS = 48  # characters of a diagram on the terminal
 
 @dataclass(frozen=True)
 class Limits:
-    """alpha: level of every test. rope: accuracies that are practically equal, in points; of leaves, as a share."""
+    """The level of every test, and what is practically equal.
+
+    rope          in points, of accuracy; hundredths of a metric that is no percentage
+    rope_leaves   as a share, of leaves and whatever else is compared by its ratio
+    """
 
     alpha: float = 0.05
     rope: float = 1.0
     rope_leaves: float = 0.1
+
+    def within(self, metric: Metric) -> float:
+        """Differences over data sets, as `_toward_better` makes them, that are practically none."""
+        return log(1 + self.rope_leaves) if metric.ratio else self.rope * metric.point
 
 
 @dataclass(frozen=True)
@@ -128,7 +137,7 @@ class SignificanceReport:
                     for duel in one.duels
                 ),
                 left=3,
-                caption=f"{one.metric}, data set by data set",
+                caption=f"{title_of(one.metric)}, data set by data set",
             )
         ]
         if one.matches:
@@ -152,7 +161,7 @@ class SignificanceReport:
                         for m in one.matches
                     ),
                     left=2,
-                    caption=f"{one.metric}, over {len(self.paired.scores)} data sets",
+                    caption=f"{title_of(one.metric)}, over {len(self.paired.scores)} data sets",
                 )
             )
         if one.ranking:
@@ -177,7 +186,7 @@ class SignificanceReport:
             rows,
             left=3,
             caption=(
-                f"{metric}, critical difference {ranking.critical_difference:.2f} (Nemenyi): Friedman chi2 "
+                f"{title_of(metric)}, critical difference {ranking.critical_difference:.2f} (Nemenyi): Friedman chi2 "
                 f"{found.chi2:.2f}, Iman-Davenport F {found.f:.2f} with {k - 1} and {(k - 1) * (found.n - 1)} degrees "
                 f"of freedom, p {_p(found.p, self.limits.alpha)}"
             ),
@@ -185,14 +194,20 @@ class SignificanceReport:
 
     def _notes(self) -> list[str]:
         limits = self.limits
+        ratios = [title_of(one.metric) for one in self.metrics if METRICS[one.metric].ratio]
+        points = [title_of(one.metric) for one in self.metrics if not METRICS[one.metric].ratio]
+        same = [f"{limits.rope:g} points of {listed(points)}"] if points else []
+        same += [f"{limits.rope_leaves:.0%} of the {listed(ratios)}"] if ratios else []
+        signs = [
+            f"{'positive' if METRICS[one.metric].larger_is_better else 'negative'} {title_of(one.metric)}"
+            for one in self.metrics
+        ]
         notes = [
             "1-SD, 2-SD: the rules of the papers on means and SDs over repetitions. t, p: corrected resampled t test "
             "(Nadeau and Bengio 2003) over all folds, not adjusted for the number of pairs and data sets.",
             f"P: posterior probabilities that the first is better, that both are practically the same (within "
-            f"{limits.rope:g} points of accuracy, {limits.rope_leaves:.0%} of the leaves), that the second is "
-            "(Benavoli et al. 2017).",
-            f"* p below {limits.alpha:g}. First - second: positive accuracy, negative leaves and negative "
-            "ranks speak for the first.",
+            f"{', '.join(same)}), that the second is (Benavoli et al. 2017).",
+            f"* p below {limits.alpha:g}. First - second: {', '.join(signs)} and negative ranks speak for the first.",
         ]
         n = len(self.paired.scores)
         if n < FEWEST_DATASETS:
@@ -219,18 +234,29 @@ class SignificanceReport:
 
 
 def judge(
-    paired: Paired, title: str, limits: Limits | None = None, metrics: tuple[str, ...] = METRICS
+    paired: Paired, title: str, limits: Limits | None = None, metrics: tuple[str, ...] | None = None
 ) -> SignificanceReport:
-    """Run every test on every pair of methods, for each of `metrics` ("accuracy", "leaves").
+    """Run every test on every pair of methods, for each of `metrics`, all of `paired` if there are none.
 
-    ConfigError if leaves are asked for and a method has none.
+    ConfigError if a metric that is compared by its ratio is 0, as the leaves of what is no tree.
     """
     limits = limits or Limits()
-    for scores in paired.scores:
-        for label, leaves in zip(paired.methods.values(), scores.means["leaves"], strict=True):
-            if "leaves" in metrics and leaves <= 0:
-                raise ConfigError(f"significance: {label} has no leaves on {scores.dataset}; use --metric accuracy.")
+    metrics = metrics or paired.metrics
+    for name in metrics:
+        for scores in paired.scores if METRICS[name].ratio else ():
+            for label, mean in zip(paired.methods.values(), scores.means[name], strict=True):
+                if mean <= 0:
+                    other = next((n for n in paired.metrics if not METRICS[n].ratio), "r2")
+                    raise ConfigError(
+                        f"significance: {label} has no {title_of(name)} on {scores.dataset}; use --metric {other}."
+                    )
     return SignificanceReport(title, limits, paired, tuple(_judge(paired, metric, limits) for metric in metrics))
+
+
+def _toward_better(values: np.ndarray, metric: Metric) -> np.ndarray:
+    """Values whose differences over data sets are compared, larger for better."""
+    compared = np.log(values) if metric.ratio else values
+    return compared if metric.larger_is_better else -compared
 
 
 def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
@@ -243,8 +269,8 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
     if len(paired.scores) < FEWEST_DATASETS:
         return MetricVerdicts(metric, duels, (), None)
     means = np.array([scores.means[metric] for scores in paired.scores])
-    larger_is_better = means if metric == "accuracy" else -np.log(means)
-    rope = limits.rope if metric == "accuracy" else log(1 + limits.rope_leaves)
+    larger_is_better = _toward_better(means, METRICS[metric])
+    rope = limits.within(METRICS[metric])
     ranks = [float(rank) for rank in significance.average_ranks(larger_is_better)]
     n, k = means.shape
     pairs = list(combinations(range(k), 2))
@@ -271,15 +297,16 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
 
 
 def _duel(scores: PairedScores, methods: tuple[str, ...], a: int, b: int, metric: str, limits: Limits) -> MethodDuel:
-    smaller = metric == "leaves"
-    repetitions = scores.leaves if smaller else scores.accuracy
+    about = METRICS[metric]
+    smaller = not about.larger_is_better
+    repetitions = scores.repetitions[metric]
     means = scores.means[metric]
     sds = [float(one.std(ddof=1)) if len(one) > 1 else None for one in repetitions[[a, b]]]
     t = None
     if scores.folds and scores.test_over_train is not None and scores.folds[metric].shape[1] > 1:
         d = scores.folds[metric][a] - scores.folds[metric][b]
         t = significance.corrected_resampled_t(-d if smaller else d, scores.test_over_train)
-    rope = limits.rope_leaves * (means[a] + means[b]) / 2 if smaller else limits.rope
+    rope = limits.rope_leaves * (means[a] + means[b]) / 2 if about.ratio else limits.within(about)
     return MethodDuel(
         scores.dataset,
         methods[a],

@@ -1,14 +1,15 @@
-"""Tables of results: data set x algorithm, accuracy and leaves as mean ± SD over repetitions, published numbers beside.
+"""Tables of results: data set x algorithm, metrics as mean ± SD over repetitions, published numbers beside.
 
 How a number is made (Wickramarachchi 2015, eq. 1.9.3):
   accuracy of a repetition   correct test predictions summed over its folds / test rows summed over its folds
   leaves of a repetition     plain mean over the trees of its folds
+  other metrics              as the registry says (`metrics.Metric.aggregate`)
   a cell                     mean over repetitions, and SD with divisor R - 1 (none for one repetition)
 
 What is not there is not made up. Pooling needs every row tested once, so only complete repetitions are averaged: one
 with a failed fold, or one not finished yet, is left out of the mean, and the cell carries a mark and the count of its
 folds: `†99/100` if folds failed, `‡37/100` if folds are still to run. A cell without a complete repetition shows a
-dash.
+dash, and so does one of a metric that has no value in some fold; a note says why.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ import html
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import sqrt
 from typing import Any, Protocol
 
 from oblique_cli import published, schemes
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import task_of
+from oblique_cli.evaluation.metrics import METRICS, SHOWN, NotMeasured, Undefined
+from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.nouns import AlgorithmSpec, Experiment, Row
 from oblique_cli.published.reading import Published
 from oblique_cli.registry import Registry
@@ -40,11 +44,13 @@ class TableValue:
     """One metric of one line: ours, and what was published.
 
     mean, sd    over complete repetitions; mean is None if there is none, sd if there are fewer than two
+    undefined   why there is no mean though repetitions are complete: in how many folds, and the first reason
     """
 
     mean: float | None
     sd: float | None
     published: Published | None = None
+    undefined: str = ""
 
     @property
     def difference(self) -> float | None:
@@ -64,15 +70,16 @@ class Line:
     message     message of the first failed fold, by repetition and fold
     clusters    class -> its clusters, averaged over the training sets of the complete repetitions; {} if the algorithm
                 finds none. `clusters_published` are those of a published table, as printed, "" if it has none
-    measures    what else was measured on the test rows (`Row.measures`), mean over the folds of a repetition: errors of
-                regression, which has no accuracy, and shares of rejected rows
+    values      name -> value: of the metrics shown, and of what estimators say of themselves (`Row.measures`), which is
+                averaged over the folds of a repetition
+    matrices    name of a metric -> its matrix of counts, mean over repetitions
+    classes     the classes that its rows and columns stand for
     """
 
     dataset: str
     algorithm: str
     label: str
-    accuracy: TableValue
-    leaves: TableValue
+    values: Mapping[str, TableValue]
     repeats: int
     repeats_expected: int
     folds_ok: int
@@ -81,7 +88,20 @@ class Line:
     message: str = ""
     clusters: Mapping[str, float] = field(default_factory=dict)
     clusters_published: str = ""
-    measures: Mapping[str, TableValue] = field(default_factory=dict)
+    matrices: Mapping[str, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+
+    def value(self, name: str) -> TableValue:
+        """The value of a metric, one without a mean if the line has none."""
+        return self.values.get(name, TableValue(None, None))
+
+    @property
+    def accuracy(self) -> TableValue:
+        return self.value("accuracy")
+
+    @property
+    def leaves(self) -> TableValue:
+        return self.value("leaves")
 
     @property
     def mark(self) -> str:
@@ -93,41 +113,35 @@ class Line:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Lines in the order of the experiment, data sets first; `references` names the published tables shown."""
+    """Lines in the order of the experiment, data sets first; `references` names the published tables shown.
+
+    metrics     names of the columns, in order: metrics, and what estimators say of themselves
+    """
 
     title: str
     lines: tuple[Line, ...]
     references: tuple[str, ...]
     notes: tuple[str, ...]
-    regression: bool = False
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures that any line has: those of TITLES first, then by name."""
-        found = {name for line in self.lines for name in line.measures}
-        return (*(name for name in TITLES if name in found), *sorted(found - set(TITLES)))
+    metrics: tuple[str, ...] = SHOWN["classification"]
 
     def sheet(self) -> Sheet:
         """What `render` prints."""
         several = len(self.references) > 1
         header = ["data set", "algorithm"]
-        metrics = self._metrics()
-        for metric in metrics:
-            title = TITLES.get(metric, metric.replace("_", " "))
-            header += [title, "published", "diff"] if self.references else [title]
+        numbers = [name for name in self.metrics if not _is_matrix(name)]
+        for name in numbers:
+            header += [title_of(name), "published", "diff"] if self.references else [title_of(name)]
         clusters = any(line.clusters for line in self.lines)
         if clusters:
             header += ["clusters", "published"] if self.references else ["clusters"]
         rows = []
         for line in self.lines:
             row = [line.dataset, line.label]
-            for metric in metrics:
-                value = _metric(line, metric)
-                own_unit = metric in line.measures
-                row.append(measured(value, line.mark) if own_unit else mean_and_sd(value, line.mark))
+            for name in numbers:
+                value = line.value(name)
+                row.append(shown(name, value, line.mark))
                 if self.references:
-                    signed = _signed_measure if own_unit else _signed
-                    row += [_printed(value.published, several), signed(value.difference)]
+                    row += [_printed(value.published, several), _difference(name, value)]
             if clusters:
                 row.append(f"({', '.join(f'{n:.1f}' for n in line.clusters.values())})" if line.clusters else MISSING)
                 if self.references:
@@ -135,14 +149,20 @@ class ResultTable:
             rows.append(tuple(row))
         return Sheet(
             title=self.title,
-            grids=(TextGrid(header=tuple(header), rows=tuple(rows), left=2),),
+            grids=(
+                TextGrid(header=tuple(header), rows=tuple(rows), left=2),
+                *(
+                    _matrix_grid(line, name)
+                    for name in self.metrics
+                    if _is_matrix(name)
+                    for line in self.lines
+                    if name in line.matrices
+                ),
+            ),
             notes=self.notes,
             records=tuple(self._record(line, clusters) for line in self.lines),
             facts={"published": [_facts(reference) for reference in self.references]},
         )
-
-    def _metrics(self) -> tuple[str, ...]:
-        return (*(() if self.regression else ("accuracy",)), *self.measures, "leaves")
 
     def _record(self, line: Line, clusters: bool) -> dict[str, Any]:
         record: dict[str, Any] = {
@@ -154,8 +174,11 @@ class ResultTable:
             "folds_failed": line.folds_failed,
             "folds_expected": line.folds_expected,
         }
-        for metric in self._metrics():
-            value = _metric(line, metric)
+        for metric in self.metrics:
+            if _is_matrix(metric):
+                record[f"{metric}_mean"] = json.dumps(line.matrices.get(metric))
+                continue
+            value = line.value(metric)
             record[f"{metric}_mean"] = value.mean
             record[f"{metric}_sd"] = value.sd
             if self.references:
@@ -174,14 +197,38 @@ class ResultTable:
 
 # The measure that a published accuracy stands beside, of an algorithm whose paper counts rejected rows as right.
 AS_PUBLISHED = "published_accuracy_percent"
-TITLES = {"mse": "MSE", "rmse": "RMSE", "r2": "R2"}
 
 
-def _metric(line: Line, name: str) -> TableValue:
-    if name in ("accuracy", "leaves"):
-        value: TableValue = getattr(line, name)
-        return value
-    return line.measures.get(name, TableValue(None, None))
+def _is_matrix(name: str) -> bool:
+    return name in METRICS and METRICS[name].matrix
+
+
+def title_of(name: str) -> str:
+    """Return the heading of a column: a metric's title, or what an estimator says of itself in words."""
+    return str(METRICS[name].title) if name in METRICS else name.replace("_", " ")
+
+
+def shown(name: str, value: TableValue, mark: str = "") -> str:
+    """Return a cell: "67.9 ± 1.9", in the decimals of its metric."""
+    decimals = METRICS[name].decimals if name in METRICS else None
+    return measured(value, mark) if decimals is None else mean_and_sd(value, mark)
+
+
+def _difference(name: str, value: TableValue) -> str:
+    decimals = METRICS[name].decimals if name in METRICS else None
+    return (_signed_measure if decimals is None else _signed)(value.difference)
+
+
+def _matrix_grid(line: Line, name: str) -> TextGrid:
+    return TextGrid(
+        header=("class", *line.classes),
+        rows=tuple(
+            (label, *(f"{count:.4g}" for count in counts))
+            for label, counts in zip(line.classes, line.matrices[name], strict=True)
+        ),
+        left=1,
+        caption=f"{line.dataset}, {line.label}: {title_of(name)}, rows of a class by the class predicted, a repetition",
+    )
 
 
 # -- from rows to lines ------------------------------------------------------------------------------------------------
@@ -193,15 +240,19 @@ def summarize(
     *,
     titles: Mapping[str, str] | None = None,
     dataset_notes: Mapping[str, str] | None = None,
+    metrics: Sequence[str] = (),
 ) -> ResultTable:
     """Return the table of an experiment from the rows of its jobs, in any order.
 
     rows            rows of jobs of this experiment, at most one a job; ValueError otherwise
     titles          algorithm name -> the method's title in published tables, "hhgdt" -> "HHGDT"
     dataset_notes   data set -> a line to print below the table, "" for none
+    metrics         names of the metrics to show; without them those of the experiment; without those accuracy and
+                    leaves (errors and leaves of regression) and what estimators say of themselves
+    raises ConfigError if a metric is unknown, does not suit the task, or was not computed when the folds were run
     raises ConfigError if a table in `experiment.published` is unknown or holds no means over repetitions
     """
-    shown = [published.comparable(reference) for reference in dict.fromkeys(experiment.published)]
+    tables = [published.comparable(reference) for reference in dict.fromkeys(experiment.published)]
     places = schemes.places(experiment.cv)
     expected = set(places)
     cells: dict[tuple[str, str], dict[tuple[int, int], Row]] = {
@@ -216,22 +267,35 @@ def summarize(
             )
         cell[place] = row
 
+    task = task_of_experiment(experiment)
+    asked = checked(metrics or experiment.metrics, task, experiment.name, matrices=True)
+    names = asked or _default_columns(SHOWN[task], cells.values())
     lines = [
-        _line(dataset.name, algorithm, titles or {}, cells[dataset.name, algorithm.id], places, experiment, shown)
+        _line(
+            dataset.name, algorithm, titles or {}, cells[dataset.name, algorithm.id], places, experiment, tables, names
+        )
         for dataset in experiment.datasets
         for algorithm in experiment.algorithms
     ]
     return ResultTable(
         title=experiment.title or experiment.name,
         lines=tuple(lines),
-        references=tuple(table.reference for table in shown),
-        notes=tuple(_notes(experiment, lines, shown, dataset_notes or {})),
-        regression=_is_regression(experiment),
+        references=tuple(table.reference for table in tables),
+        notes=tuple(_notes(experiment, lines, tables, dataset_notes or {}, names)),
+        metrics=names,
     )
 
 
-def _is_regression(experiment: Experiment) -> bool:
-    return all(task_of(algorithm.name) == "regression" for algorithm in experiment.algorithms)
+def task_of_experiment(experiment: Experiment) -> str:
+    """Return the task of the data sets: "regression" if all algorithms predict numbers."""
+    tasks = {task_of(algorithm.name) for algorithm in experiment.algorithms}
+    return "regression" if tasks == {"regression"} else "classification"
+
+
+def _default_columns(metrics: Sequence[str], cells: Iterable[Mapping[Any, Row]]) -> tuple[str, ...]:
+    """Metrics, and before the last of them, the size, what estimators say of themselves."""
+    found = {name for done in cells for row in done.values() for name in row.measures}
+    return (*metrics[:-1], *sorted(found - set(METRICS)), metrics[-1])
 
 
 def _line(
@@ -242,26 +306,38 @@ def _line(
     places: list[tuple[int, int]],
     experiment: Experiment,
     shown: list[published.PublishedTable],
+    names: Sequence[str],
 ) -> Line:
     title = titles.get(algorithm.name, algorithm.name)
     failed = [done[place] for place in places if place in done and done[place].status != "ok"]
     complete = _complete(done, places)
-    # Exact arithmetic: no order of rows or of sums can change a digit.
-    accuracies = [Fraction(100 * sum(row.n_correct for row in r), sum(row.n_test for row in r)) for r in complete]
-    if task_of(algorithm.name) == "regression":
-        accuracies = []
-    leaves = [Fraction(sum(row.n_leaves for row in r), len(r)) for r in complete]
     clusters = _clusters([row for r in complete for row in r])
-    names = tuple(complete[0][0].measures) if complete else ()
+    own = set(complete[0][0].measures) - set(METRICS) if complete else set()
+    values: dict[str, TableValue] = {}
+    matrices: dict[str, tuple[tuple[float, ...], ...]] = {}
+    for name in dict.fromkeys((*names, "accuracy", "leaves")):
+        if name in METRICS:
+            if not METRICS[name].suits(task_of(algorithm.name)):
+                continue
+            printed = METRICS[name].published or name
+            as_published = name == "accuracy" and AS_PUBLISHED in own
+        else:
+            printed = "accuracy_percent" if name == AS_PUBLISHED else name
+            as_published = False
+        number = None if as_published else _published(shown, experiment, dataset, title, printed)
+        if not _is_matrix(name):
+            values[name] = _table_value(name, complete, number, experiment, own)
+        elif complete:
+            sums = [METRICS[name].of_repetition(rows) for rows in complete]
+            matrices[name] = tuple(
+                tuple(float(sum(counts) / len(complete)) for counts in zip(*lines, strict=True))
+                for lines in zip(*sums, strict=True)
+            )
     return Line(
         dataset=dataset,
         algorithm=algorithm.id,
         label=title if algorithm.id == algorithm.name else algorithm.id,
-        accuracy=_value(
-            accuracies,
-            None if AS_PUBLISHED in names else _published(shown, experiment, dataset, title, "accuracy_percent"),
-        ),
-        leaves=_value(leaves, _published(shown, experiment, dataset, title, "n_leaves")),
+        values=values,
         repeats=len(complete),
         repeats_expected=experiment.cv.repeats,
         folds_ok=len(done) - len(failed),
@@ -270,14 +346,48 @@ def _line(
         message=failed[0].message if failed else "",
         clusters=clusters,
         clusters_published=_published_clusters(shown, dataset, title) if clusters else "",
-        measures={
-            name: _value(
-                [sum((Fraction(row.measures[name]) for row in r), Fraction(0)) / len(r) for r in complete],
-                _published(shown, experiment, dataset, title, "accuracy_percent" if name == AS_PUBLISHED else name),
-            )
-            for name in names
-        },
+        matrices=matrices,
+        classes=tuple(complete[0][0].per_class) if complete else (),
     )
+
+
+def _table_value(
+    name: str, complete: list[list[Row]], number: Published | None, experiment: Experiment, own: set[str]
+) -> TableValue:
+    """The value of one column. own : what the estimator says of itself"""
+    if name not in METRICS:
+        if name not in own:
+            return TableValue(None, None, number)
+        # Exact arithmetic: no order of rows or of sums can change a digit.
+        return _value(
+            [sum((Fraction(r.measures[name]) for r in rows), Fraction(0)) / len(rows) for rows in complete], number
+        )
+    try:
+        return _value([METRICS[name].of_repetition(rows) for rows in complete], number)
+    except NotMeasured as error:
+        raise not_measured(name, experiment) from error
+    except Undefined:
+        return TableValue(
+            None, None, number, undefined=_why_undefined(name, [row for rows in complete for row in rows])
+        )
+
+
+def not_measured(name: str, experiment: Experiment) -> ConfigError:
+    """Return the error for a metric that the folds of an experiment were run without."""
+    return ConfigError(
+        f"run {experiment.name!r} was run without metric {name}, which is computed with the predictions: run it again "
+        f"with metrics: [{name}] in its configuration (or --metric {name}) and --fresh."
+    )
+
+
+def _why_undefined(name: str, rows: Sequence[Row]) -> str:
+    reasons = []
+    for row in rows:
+        try:
+            METRICS[name].of(row)
+        except Undefined as reason:
+            reasons.append(str(reason))
+    return f"in {len(reasons)} of {len(rows)} folds ({reasons[0]})"
 
 
 def _complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]]) -> list[list[Row]]:
@@ -349,31 +459,25 @@ def _notes(
     lines: list[Line],
     shown: list[published.PublishedTable],
     dataset_notes: Mapping[str, str],
+    names: Sequence[str],
 ) -> list[str]:
     return [
-        *_protocol_notes(experiment),
+        *_protocol_notes(experiment, names),
         *_gap_notes(lines),
+        *_undefined_notes(lines, names),
         *_published_notes(lines, shown),
         *(f"{name}: {note}" for name in _datasets(lines) if (note := dataset_notes.get(name))),
     ]
 
 
-def _protocol_notes(experiment: Experiment) -> list[str]:
+def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     cv = experiment.cv
     over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
     if schemes.SCHEMES[cv.scheme].single:
         protocol = f"{cv.repeats} x one training and test set ({cv.scheme}){over}."
     else:
         strata = ", stratified" if cv.stratified and cv.scheme != "stratified" else ""
-        protocol = (
-            f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}{strata}): accuracy in % pooled over the folds of a "
-            f"repetition, leaves averaged over its trees{over}."
-        )
-        if _is_regression(experiment):
-            protocol = (
-                f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}): errors and leaves averaged over the folds of a "
-                f"repetition{over}."
-            )
+        protocol = f"{cv.repeats} x {cv.folds}-fold CV ({cv.scheme}{strata}): {_aggregation(names)}{over}."
     notes = [protocol]
     chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})
     if cv.scheme == "two_stage" and chosen:
@@ -382,6 +486,32 @@ def _protocol_notes(experiment: Experiment) -> list[str]:
             "included, as the paper did; the accuracy may be optimistic."
         )
     return notes
+
+
+def _aggregation(names: Sequence[str]) -> str:
+    """How folds make a repetition, in words."""
+    ways = {"pooled": "pooled", "mean": "averaged", "sum": "summed"}
+    named = {way: [_with_unit(n) for n in names if n in METRICS and METRICS[n].aggregate == way] for way in ways}
+    parts = [f"{listed(titles)} {ways[way]} over the folds of a repetition" for way, titles in named.items() if titles]
+    return ", ".join(parts)
+
+
+def _with_unit(name: str) -> str:
+    return f"{title_of(name)} in %" if METRICS[name].unit == "%" else title_of(name)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them: "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _undefined_notes(lines: list[Line], names: Sequence[str]) -> list[str]:
+    return [
+        f"{MISSING} {line.dataset}, {line.label}: {title_of(name)} is undefined {why}."
+        for line in lines
+        for name in names
+        if (why := line.value(name).undefined)
+    ]
 
 
 def _gap_notes(lines: list[Line]) -> list[str]:
@@ -402,7 +532,7 @@ def _gap_notes(lines: list[Line]) -> list[str]:
 
 def _published_notes(lines: list[Line], shown: list[published.PublishedTable]) -> list[str]:
     notes = []
-    numbers = [(line.dataset, v.published) for line in lines for v in (line.accuracy, line.leaves) if v.published]
+    numbers = [(line.dataset, v.published) for line in lines for v in line.values.values() if v.published]
     for table in shown:
         protocols = dict.fromkeys(n.protocol for _, n in numbers if (n.source, n.table) == (table.source, table.table))
         text = f"published: {table.citation}. Table {table.table}: {table.caption}. "

@@ -1,1 +1,1 @@
-"""From a configuration file to tables: configuration, folds, jobs, running, storing, summarizing."""
+"""Running an experiment: jobs, dispatch over processors, results in SQLite, progress."""

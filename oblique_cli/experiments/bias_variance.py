@@ -1,7 +1,8 @@
 """Bias and variance of the algorithms of an experiment, from what repeated cross-validation predicts for every row.
 
-Stored folds count correct rows and do not name them, so the folds are run again, with the same partitions and seeds.
-Every row is tested once a repetition, by a classifier trained on another part of the other rows: R votes a row.
+Stored folds hold the number of correct rows and not which rows, so the folds are run again, with the same partitions
+and seeds. Every row is tested once a repetition, by a classifier trained on another part of the other rows: R votes a
+row.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import joblib
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import significance
 from oblique_cli.evaluation.significance import BiasVariance
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
@@ -122,7 +122,7 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     # Checks what a run would check, and knows its seeds.
     seeds = {(job.dataset, job.repeat, job.fold): job.seed for job in jobs_of.expand(experiment, datasets)}
     cases = [
-        Case(dataset, policy, spec, ALGORITHMS[spec.name])
+        Case.of(experiment, dataset, policy, spec)
         for policy, dataset in zip(experiment.datasets, datasets, strict=True)
         for spec in experiment.algorithms
     ]
@@ -146,7 +146,7 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
                 place = f"repetition {repeat}, fold {fold.index}"
                 seed = seeds[dataset.name, repeat, fold.index]
                 votes[fold.test, predictions(case, fold, seed, shared)] += 1
-    except Exception as error:  # as in a run: whatever it is, it belongs to this algorithm and data set
+    except Exception as error:  # as in a run: any exception belongs to this algorithm and data set
         return Decomposition(dataset.name, spec.id, label, None, f"{place}: {first_line(error)}")
     return Decomposition(dataset.name, spec.id, label, significance.kohavi_wolpert(votes, dataset.y))
 

@@ -32,7 +32,7 @@ Call = tuple[Job, Callable[..., Any], tuple[Any, ...]]
 class Crew:
     """The workers of a run: threads if all work is compiled and lets go of the interpreter, else processes.
 
-    Linear algebra is held to one thread in every worker, one worker included: more would fight over the processors,
+    Linear algebra has one thread in every worker, even in a single one: more threads would compete for the processors,
     and the number of threads can change the last bits of a product.
     """
 
@@ -49,8 +49,8 @@ class Crew:
     ) -> Iterator[Result]:
         """Yield the result of every job as it finishes, fewer once a signal was received.
 
-        calls   what to call for some jobs, in groups of which one worker does one after the other; read while others
-                run
+        calls   what to call, in groups; one worker does the calls of a group one after the other. Groups are read while
+                others run
         lost    the result of a job whose process died under it
         """
         left = {job.key: job for job in jobs}
@@ -62,8 +62,8 @@ class Crew:
                         del left[result.key], in_hand[result.key]
                     yield from group
             except BrokenProcessPool:
-                # One of the jobs in hand killed its process (out of memory, a crash), and took the pool with it. Each
-                # gets a process of its own, so that the guilty one is named and the others are kept.
+                # One of the jobs in hand killed its process (out of memory, a crash), and the pool with it. Each of
+                # these jobs gets a process of its own, so that the guilty job is named and the others are kept.
                 for job in list(in_hand.values()):
                     try:
                         alone = [result for group in self._parallel(calls([job]), 2, {}) for result in group]
@@ -110,22 +110,22 @@ def _one_by_one(work: Work) -> list[Any]:
 
 @functools.cache  # once a process
 def _become_worker(parent: int) -> None:
-    # Ctrl-C reaches every process of the terminal. The parent decides what it means; the job in hand goes on.
+    # Ctrl-C reaches every process of the terminal. The parent decides what Ctrl-C means; the job in hand goes on.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
 
 
 def _leave_with(parent: int) -> None:
-    """End this process soon after `parent` was killed: nobody would store what it computes."""
+    """End this process soon after `parent` was killed: nobody would store the result."""
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
 
 
 class Signals:
-    """While it is entered, the first Ctrl-C or SIGTERM is noted in `received`, the second is a KeyboardInterrupt.
+    """Context in which the first Ctrl-C or SIGTERM is noted in `received` and the second is a KeyboardInterrupt.
 
-    Outside the main thread, where Python delivers no signals, it does nothing.
+    Outside the main thread, where Python delivers no signals, nothing changes.
     """
 
     def __init__(self, progress: Progress) -> None:

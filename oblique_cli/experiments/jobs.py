@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli import schemes, seeds
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
+from oblique_cli.evaluation import metrics
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ RESULT_VERSION = 2
 def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     """Return the jobs of `experiment`, whose data sets are `datasets`: by data set, repetition, fold, algorithm.
 
-    A job's seed is named after data set, repetition and fold, not the algorithm: what algorithms draw, they share.
-    ConfigError if the folds cannot be drawn, a grid has nothing to choose by, or parameters do not suit a data set;
-    DataError if a data set has no classes to tell apart.
+    A job's seed is named after data set, repetition and fold, and not after the algorithm, so all algorithms share what
+    they draw. ConfigError if the folds cannot be drawn, a grid has nothing to choose by, or parameters do not suit a
+    data set; DataError if a data set has no classes to tell apart.
     """
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
@@ -47,7 +47,7 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
 def shared_tuning(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algorithm: AlgorithmSpec) -> Job:
     """Return the job that chooses the parameters of `algorithm` once for all folds of `dataset`.
 
-    Its fold is -1: it belongs to no test rows.
+    Its fold is -1, because the job belongs to no test rows.
     """
     key = digest([digest(_decides(experiment, spec, dataset, algorithm)), "tuning"])
     return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))
@@ -56,7 +56,13 @@ def shared_tuning(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, a
 def content(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, Any]:
     """Return everything that decides the results of `experiment`, data included, as plain data."""
     digests = {dataset.name: dataset.digest for dataset in datasets}
-    return {**experiment.content(), "data": digests, "result_version": RESULT_VERSION}
+    return {**experiment.content(), **_measured(experiment), "data": digests, "result_version": RESULT_VERSION}
+
+
+def _measured(experiment: Experiment) -> dict[str, list[str]]:
+    """The metrics that its rows hold because it asks for them, under the key of the configuration; {} if none."""
+    names = metrics.to_measure(experiment.metrics)
+    return {"metrics": list(names)} if names else {}
 
 
 def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algorithm: AlgorithmSpec) -> list[Any]:
@@ -64,12 +70,12 @@ def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algori
 
     The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
     """
-    cv = asdict(experiment.cv)
+    cv = experiment.cv.content()
     del cv["repeats"]
     grid = {name: list(values) for name, values in algorithm.grid.items()}
     how = [algorithm.id, algorithm.name, dict(algorithm.params), grid]
     data = [dataset.name, dataset.digest, spec.missing, spec.encoding]
-    return [RESULT_VERSION, experiment.seed, cv, how, data]
+    return [RESULT_VERSION, experiment.seed, cv, how, data, *_measured(experiment).values()]
 
 
 def digest(value: Any) -> str:
@@ -89,6 +95,9 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
         present = {dataset.classes[code] for code in set(dataset.y.tolist())}
         if len(present) < 2:
             raise DataError(f"{who} has one class only, {''.join(present)!r}: there is nothing to tell apart.")
+    metrics.chosen(experiment.metrics, dataset.task, who, matrices=True)
+    if experiment.cv.tune_metric:
+        metrics.chosen([experiment.cv.tune_metric], dataset.task, who)
     schemes.check(dataset, experiment.cv)
     if not schemes.SCHEMES[experiment.cv.scheme].tunes:
         for algorithm in experiment.algorithms:

@@ -26,7 +26,7 @@ class Progress:
 
     stream   where to write, standard error by default
     quiet    show nothing but failures
-    live     redraw one line; by default if `stream` is a terminal that can
+    live     redraw one line; by default if `stream` is a terminal that can do so
     closing  say at the end of a part how long it took
     clock    seconds, for the rate
     width    columns, by default the terminal's at the time of drawing
@@ -73,7 +73,7 @@ class Progress:
             if self._failed <= SHOWN_FAILURES:
                 self._line(self._red(f"! {label} failed: {failure}"))
             if self._failed == SHOWN_FAILURES + 1:
-                self._line(self._red("! more failures follow, they are counted only"))
+                self._line(self._red("! more failures follow and are only counted"))
         if self._quiet:
             return
         since = now - self._shown_at
@@ -92,7 +92,7 @@ class Progress:
         self._line(text)
 
     def end(self) -> None:
-        """Close the part: take the live line away and say how long it took, unless that is left to the caller."""
+        """Close the part: remove the live line and, if `closing`, say how long the part took."""
         if self._closing and not self._quiet and self._total:
             failed = f", {self._failed} failed" if self._failed else ""
             seconds = duration(self._clock() - self._started)
@@ -101,7 +101,7 @@ class Progress:
             self._clear()
 
     def _parts(self) -> list[str]:
-        """Counts, share, rate, time left, failures: those that can be told."""
+        """Counts, share, rate, time left and failures, as far as they are known."""
         parts = [f"{self._done}/{self._total}", f"{100 * self._done // self._total} %"]
         span = self._recent[-1] - self._recent[0]
         if span > 0:
@@ -113,8 +113,8 @@ class Progress:
 
     def _redraw(self, label: str) -> None:
         parts = self._parts()
-        # From all that can be said to the bare counts: the first that fits. The last column stays free, because some
-        # terminals wrap when it is written.
+        # The first text that fits is shown, from the longest to the bare counts. The last column stays free, because
+        # some terminals wrap when that column is written.
         columns = (self._width or shutil.get_terminal_size().columns) - 1
         texts = ["  ".join([label, *parts]), "  ".join(parts), "  ".join([*parts[:2], *parts[3:]]), parts[0]]
         text = next((t for t in texts if len(t) <= columns), texts[-1][: max(columns, 0)])

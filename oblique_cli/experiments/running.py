@@ -8,6 +8,7 @@ the only one to touch the store.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.metadata
 import itertools
 import os
@@ -16,6 +17,7 @@ import signal
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import joblib
@@ -33,6 +35,8 @@ from oblique_cli.errors import (
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
+from oblique_cli.evaluation import metrics as metrics_of
+from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.progress import Progress
@@ -46,12 +50,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One algorithm on one data set: what all its jobs share."""
+    """One algorithm on one data set: what all its jobs share.
+
+    metrics       what rows hold besides what every row has
+    tune_metric   what chooses parameters; None for accuracy, or the squared error of regression
+
+    Metrics are here themselves, not by name: a worker process has not imported the files that others come from.
+    """
 
     dataset: Dataset
     policy: DatasetSpec
     spec: AlgorithmSpec
     algorithm: Algorithm
+    metrics: tuple[Metric, ...] = ()
+    tune_metric: Metric | None = None
+
+    @classmethod
+    def of(cls, experiment: Experiment, dataset: Dataset, policy: DatasetSpec, spec: AlgorithmSpec) -> Case:
+        """Return the case of an algorithm and a data set of `experiment`."""
+        metrics = tuple(METRICS[name] for name in metrics_of.to_measure(experiment.metrics))
+        tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
+        return cls(dataset, policy, spec, ALGORITHMS[spec.name], metrics, tune_metric)
 
 
 # ---- one job ---------------------------------------------------------------------------------------------------------
@@ -79,8 +98,9 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         found = getattr(estimator, "n_clusters_", None)
         extra = getattr(estimator, "extra_measures", None)
         measures = {} if extra is None else {name: float(value) for name, value in extra(X, y).items()}
+        measures |= _measures(case, estimator, X, y, predicted)
         if case.dataset.task == "regression":
-            n_correct, per_class, measures = 0, {}, {**errors(y, predicted), **measures}
+            n_correct, per_class = 0, {}
         else:
             right = predicted == y
             n_correct = int(right.sum())
@@ -102,21 +122,22 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
             measures=measures,
         )
-    except Exception as error:  # whatever it is, it belongs to this fold alone and is shown with it
+    except Exception as error:  # any exception belongs to this fold alone and is shown with it
         return failed(job, error)
 
 
-def errors(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
-    """Return mse, rmse and r2 of predicted numbers; ValueError if they are not finite.
+def _scored(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicted: np.ndarray) -> Scored:
+    n_classes = 0 if case.dataset.task == "regression" else len(case.dataset.classes)
+    shares = functools.cache(lambda: metrics_of.probabilities(estimator, X, n_classes))
+    return Scored(y, predicted, n_classes, shares, estimator, X)
 
-    r2 is 1 - mse over the variance of y on these rows: 0 for their mean. Of a constant y it is 1 or, with any error, 0.
-    """
-    mse = float(np.mean((y - predicted) ** 2))
-    if not np.isfinite(mse):
+
+def _measures(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+    """The metrics that a row holds by name. ValueError if predicted numbers are not finite."""
+    if case.dataset.task == "regression" and not np.isfinite(predicted).all():
         raise ValueError("the predictions are not finite")
-    variance = float(np.var(y))
-    r2 = 1.0 - mse / variance if variance > 0 else float(mse == 0)
-    return {"mse": mse, "rmse": mse**0.5, "r2": r2}
+    always = [name for name in SHOWN[case.dataset.task] if METRICS[name].measured]
+    return metrics_of.measure(always, _scored(case, estimator, X, y, predicted), case.metrics)
 
 
 def failed(job: Job, error: Exception | str) -> Row:
@@ -147,61 +168,86 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
     the smallest mean number of leaves. The thesis stops there. A further tie goes to the largest value of the
     algorithm's path parameter (of a limit, that is the simpler trees), then to the last candidate, in the order of
     parameters by name and values as given. All comparisons are of whole numbers. For regression the least squared error
-    over the validation rows takes the place of the accuracy.
+    over the validation rows takes the place of the accuracy, and `case.tune_metric`, made of the pairs as of the folds
+    of a repetition, that of either. ConfigError if it is undefined on the validation rows of a pair.
 
     A path parameter costs one fit a training set: the tree for a larger limit is the tree for the smallest one, cut,
-    and the clusters of a bottom-up tree serve every cost.
+    and the clusters of a bottom-up tree serve every cost. A metric that needs more than labels gets a fit of every
+    value.
 
     Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
     """
     grid = case.spec.grid
+    metric = case.tune_metric
     path = case.algorithm.path_parameter or ""
-    path_values: Sequence[Any] = grid.get(path, ())
+    path_values: Sequence[Any] = grid.get(path, ()) if metric is None or metric.needs == LABELS else ()
     fitted_names = sorted(name for name in grid if not (path_values and name == path))
     fitted = [dict(zip(fitted_names, v, strict=True)) for v in itertools.product(*(grid[n] for n in fitted_names))]
     steps = max(1, len(path_values))
     regression = case.dataset.task == "regression"
     n_correct = np.zeros((len(fitted), steps), dtype=np.float64 if regression else np.int64)  # or minus squared errors
     n_leaves = np.zeros((len(fitted), steps), dtype=np.int64)
+    scores: dict[int, list[Fraction]] = {}
+    sizes: list[int] = []
     n_rows = n_trees = 0
     for i, pair in enumerate(pairs):
         pair_seed = seeds.integer(seed, "tuning", i)
         y = case.dataset.y[pair.valid]
         n_rows += len(y)
         n_trees += 1
+        sizes.append(len(y))
         for j, params in enumerate(fitted):
             if path and path_values:
                 params = {**params, path: min(path_values)}
             estimator, encoder = _fit(case, pair.train, pair.pruning, pair_seed, params)
             X = _columns(case, encoder, pair.valid)
             if path_values:
-                n_correct[j] += (estimator.predict_path(X, path_values) == y[:, None]).sum(axis=0)
+                predictions = estimator.predict_path(X, path_values)
+                n_correct[j] += (predictions == y[:, None]).sum(axis=0)
                 n_leaves[j] += estimator.n_leaves_path(path_values)
             else:
-                predicted = estimator.predict(X)
-                n_correct[j, 0] += -((predicted - y) ** 2).sum() if regression else int((predicted == y).sum())
+                predictions = estimator.predict(X)[:, None]
+                errors = -((predictions - y[:, None]) ** 2).sum() if regression else int((predictions[:, 0] == y).sum())
+                n_correct[j, 0] += errors
                 n_leaves[j, 0] += _leaves(estimator)
+            if metric:
+                for k, predicted in enumerate(predictions.T):
+                    score = _tuning_score(metric, _scored(case, estimator, X, y, predicted))
+                    scores.setdefault(j * steps + k, []).append(score)
     candidates = [{**f, **({path: v} if path_values else {})} for f in fitted for v in (path_values or (None,))]
     correct, leaves = n_correct.ravel().tolist(), n_leaves.ravel().tolist()
+    found, sign = correct, 1
+    if metric:
+        sign = 1 if metric.larger_is_better else -1
+        found = [sign * metric.combined(scores[c], sizes) for c in range(len(candidates))]
     best = max(
         range(len(candidates)),
-        key=lambda c: (correct[c], -leaves[c], candidates[c][path] if path_values else 0, c),
+        key=lambda c: (found[c], -leaves[c], candidates[c][path] if path in grid else 0, c),
     )
     table = [
         {
             "params": params,
             **({"squared_error": -c} if regression else {"n_correct": c}),
+            **({"score": float(sign * score)} if metric else {}),
             "n_rows": n_rows,
             "n_leaves": size,
             "n_trees": n_trees,
         }
-        for params, c, size in zip(candidates, correct, leaves, strict=True)
+        for params, c, score, size in zip(candidates, correct, found, leaves, strict=True)
     ]
     return candidates[best], table
 
 
+def _tuning_score(metric: Metric, scored: Scored) -> Fraction:
+    """The value of a metric on the validation rows of a pair, exact so that equals are equal."""
+    try:
+        return Fraction(metric.evaluate(scored))
+    except Undefined as reason:
+        raise ConfigError(f"metric {metric.name} cannot choose parameters: {reason}") from reason
+
+
 def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | None = None) -> np.ndarray:
-    """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as there."""
+    """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as in `run_job`."""
     if chosen is None:
         chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
     estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
@@ -216,7 +262,7 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
         X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
-    # Both are sorted, so this is where the pruning rows stand among the training rows.
+    # Both arrays are sorted, so the search gives the places of the pruning rows among the training rows.
     own = {"pruning_rows": np.searchsorted(train, pruning)} if estimator.needs_pruning_rows else {}
     with own_labels(case.dataset):
         estimator.fit(X, case.dataset.y[train], **own)
@@ -224,7 +270,7 @@ def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: 
 
 
 def _leaves(estimator: Any) -> int:
-    """Leaves of a fitted tree, 0 for a classifier that is none."""
+    """Leaves of a fitted tree, 0 for a model that is no tree."""
     return int(getattr(estimator, "n_leaves_", 0))
 
 
@@ -290,7 +336,7 @@ def run(
     data_dir, offline   where data sets come from, see `catalogue.load`
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
-    once. Either way the summary says so, and the same call goes on from there.
+    once. Either way the summary names the signal, and the same call goes on from there.
     """
     started = time.perf_counter()
     workers = count_workers(n_jobs)
@@ -304,7 +350,7 @@ def run(
         len(jobs),
         argv=argv,
         environment=environment(),
-        presentation={"title": experiment.title, "published": experiment.published},
+        presentation=experiment.presentation(),
         fresh=fresh,
     )
     if adopt:
@@ -312,7 +358,7 @@ def run(
     pending = store.pending(experiment.name, jobs)
 
     cases = {
-        (dataset.name, spec.id): Case(dataset, policy, spec, ALGORITHMS[spec.name])
+        (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
         for policy, dataset in zip(experiment.datasets, datasets, strict=True)
         for spec in experiment.algorithms
     }
@@ -386,7 +432,7 @@ def _with_folds(
     tunings: Mapping[tuple[str, str], Tuning],
     jobs: Iterable[Job],
 ) -> Iterator[tuple[list[Job], Fold]]:
-    """Pair jobs with their fold, those of a fold that have work in common together.
+    """Pair jobs with their fold; jobs of a fold that have work in common come together.
 
     One repetition of one data set is drawn at a time.
     """
@@ -395,7 +441,7 @@ def _with_folds(
     def work_of(job: Job) -> Hashable:
         case, tuning = cases[job.dataset, job.algorithm], tunings.get((job.dataset, job.algorithm))
         if tuning is None and case.spec.grid:
-            return None  # it chooses its parameters first, by fits of its own
+            return None  # the job chooses its parameters first, by fits of its own
         return case.algorithm.shared_work({**case.spec.params, **(tuning.chosen if tuning else {})})
 
     for (_, repeat), group in itertools.groupby(jobs, key=lambda job: (job.dataset, job.repeat)):

@@ -4,10 +4,10 @@ A run is an experiment's name. Each finished fold is one row and one transaction
 most the folds in hand. Which folds are done is read from the rows; there is no other record of progress that could
 disagree with them.
 
-Write-ahead logging with synchronous = NORMAL: a commit is handed to the operating system before the next fold counts,
-which a killed process cannot take back; only a power cut may lose the last folds, and never damages the file. It costs
-about a tenth of a full sync a fold. Several processes may use one file. Two of them running the same experiment both
-work, the first to store a fold is believed, and the result is right.
+Write-ahead logging with synchronous = NORMAL: the operating system has a commit before the next fold counts, so a
+killed process loses nothing that was committed. Only a power cut may lose the last folds, and it never damages the
+file. A commit costs about a tenth of a full sync. Several processes may use one file. If two of them run the same
+experiment, both work, the row that is stored first stays, and the result is right.
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ class Store:
 
     def _open(self, wait_seconds: float) -> None:
         with self._errors():
-            # One look: between two, another process that starts on the same new file may have made its tables.
+            # One query reads all: between two queries, another process that starts on the same new file could make its
+            # tables.
             self._db.execute("BEGIN")
             (application,) = self._db.execute("PRAGMA application_id").fetchone()
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
@@ -250,13 +251,13 @@ class Store:
     # ---- rows --------------------------------------------------------------------------------------------------------
 
     def pending(self, run: str, jobs: Iterable[Job]) -> list[Job]:
-        """Return the `jobs` without a good result, in their order; a failed one is still to be done."""
+        """Return the `jobs` without a good result, in their order; a failed job is still to be done."""
         with self._errors():
             done = {key for (key,) in self._db.execute("SELECT key FROM rows WHERE run = ? AND status = 'ok'", (run,))}
         return [job for job in jobs if job.key not in done]
 
     def append(self, run: str, row: Row) -> None:
-        """Store `row` for good; a good row is never replaced, a failed one by whatever comes later."""
+        """Store `row` for good; a good row is never replaced, a failed one by any later row."""
         self._put("rows", run, row)
 
     def rows(self, run: str) -> list[Row]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, load_datasets, tune
 from oblique_cli.nouns import Experiment
@@ -45,7 +44,7 @@ def tuning_curves(
     job_seeds = {(job.dataset, job.fold): job.seed for job in jobs_of.expand(experiment, datasets) if job.repeat == 0}
     sets = zip(experiment.datasets, datasets, strict=True)
     for (policy, dataset), spec in itertools.product(sets, experiment.algorithms):
-        case = Case(dataset, policy, spec, ALGORITHMS[spec.name])
+        case = Case.of(experiment, dataset, policy, spec)
         for fold in SCHEMES[experiment.cv.scheme].draw(dataset, experiment.cv, experiment.seed, 0):
             index = -1 if fold.tuning_id else fold.index
             if index < 0:

@@ -1,15 +1,15 @@
 """From a tree to its spectrum: the paper's walk along the paths, and a table with a fast transform.
 
-Kargupta et al. (2006), section 4.2 and figure 3. Let F be the mean of the function below a node. What a node n that
-splits on feature k adds to the function is, on its part of the domain, F(child of x_k) - F(n). So it adds to exactly
-those partitions that hold k and any features on the path to n, and to no others (lemma 4):
+Kargupta et al. (2006), section 4.2 and figure 3. Let F be the mean of the function below a node. A node n that splits
+on feature k adds F(child of x_k) - F(n) to the function on its part of the domain. The node therefore adds to exactly
+those partitions that hold k and any of the features on the path to n (lemma 4):
 
     w_j += |n| / |domain| * (1 / lambda_k) sum_i F(child i) psi_{j_k}(i) * prod psi_{j_a}(b_a) over path features a in j
 
 This is the paper's ExtractFS with all nodes of the tree worked on at once. The number of terms is the sum over internal
 nodes of (lambda_k - 1) prod of the lambdas on the path, about 2^depth a node for two values, whatever the number of
-features in the domain. Features that the tree uses may be few: then a table of all their values and a fast
-Walsh-Hadamard transform (for more than two values, Fourier) is quicker.
+features in the domain. If the tree uses few features, a table of all their values and a fast Walsh-Hadamard transform
+(for more than two values, Fourier) are quicker.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from oblique_cli.fourier.spectrum import Spectrum, TooLarge
 
 TABLE_POINTS = 2**20  # largest table
 MAX_TERMS = 2**22  # terms of one tree
-MAX_BYTES = 2**31  # that they may take while they are summed: fewer terms of many outputs
-MOST_COUNTED = 10**15  # terms beyond it are not counted
+MAX_BYTES = 2**31  # that terms may take while they are summed; terms of many outputs are fewer
+MOST_COUNTED = 10**15  # terms beyond this number are not counted
 GROUP = 16  # size of the matrices that the fast transform multiplies by
 
 
@@ -41,7 +41,7 @@ def spectrum_of(
 ) -> Spectrum:
     """Return the exact spectrum of the function that a tree computes.
 
-    leaf_values : (n_nodes, K) value of K functions at each leaf; what internal nodes have is not read
+    leaf_values : (n_nodes, K) value of K functions at each leaf; values at internal nodes are not read
     max_order   : leave out coefficients of higher order; the others are not changed by that
     max_terms   : TooLarge if more terms than this would have to be summed; None for MAX_TERMS, or what MAX_BYTES hold
     method      : "paths", "table", or "auto" for the one that does less work
@@ -203,19 +203,19 @@ def _by_table(tree: DiscreteTree, leaf_values: Array, used: list[int]) -> Spectr
 def transform(table: NDArray[Any], sizes: list[int]) -> NDArray[Any]:
     """Return the mean of f psi_j for all j, from a table of f over all values of features of these sizes.
 
-    Features are taken in groups, each of which a matrix product transforms where it stands. For two values a feature
+    Features are taken in groups; a matrix product transforms each group in place. For two values a feature
     this is the fast Walsh-Hadamard transform, four features at a time.
     """
     flat = np.asarray(table).reshape(-1)
     scale = 1.0 / len(flat)
-    start, before = 0, 1  # the group's first feature, and how many values those before it have together
+    start, before = 0, 1  # the group's first feature, and the number of combinations of values before it
     while start < len(sizes):
         stop, matrix = start, np.ones((1, 1))
         while stop < len(sizes) and (stop == start or len(matrix) * sizes[stop] <= GROUP):
             matrix = np.kron(matrix, phases(sizes[stop]))
             stop += 1
         parts = flat.reshape(before, len(matrix), -1)
-        # The last group has nothing behind it: one product with the transpose, which the matrix equals, is faster.
+        # No group follows the last one: one product with the transpose, which equals the matrix, is faster.
         flat = (parts[:, :, 0] @ matrix if parts.shape[2] == 1 else matrix @ parts).reshape(-1)
         start, before = stop, before * len(matrix)
     return flat * scale

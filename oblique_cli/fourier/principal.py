@@ -1,7 +1,7 @@
 """Inner products of trees straight from their leaves, and principal components of an ensemble.
 
 Kargupta et al. (2006), section 6. The covariance of the trees as functions is the Gram matrix of their spectra (lemma
-2). Without truncation it can be had without any spectrum: the mean of f_a f_b over the domain is the sum over pairs of
+2). Without truncation no spectrum is needed for this: the mean of f_a f_b over the domain is the sum over pairs of
 leaves of their values times the share of the domain that lies in both, and leaves are boxes.
 """
 

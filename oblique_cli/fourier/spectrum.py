@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from oblique_cli.c45.domain import Array, Domain, Ints, Keys, psi
 from oblique_cli.errors import ConfigError
 
-ZERO = 1e-14  # a coefficient this small beside the largest is what rounding left of nothing
+ZERO = 1e-14  # a coefficient this small beside the largest is rounding
 EVALUATION_CELLS = 2**22  # basis values held at once
 BLOCK = 2**16  # rows of a coefficient matrix held at once
 
 
 class TooLarge(ConfigError):
-    """An operation that would take more coefficients, points or nodes than it is allowed."""
+    """An operation that would take more coefficients, points or nodes than allowed."""
 
 
 class Spectrum:
@@ -128,8 +128,9 @@ class Spectrum:
     def truncated(self, energy: float = 1.0, max_order: int | None = None) -> Spectrum:
         """Return the spectrum without high orders, then without the smallest coefficients of each output.
 
-        energy : share of each output's energy to keep. The fewest largest coefficients that reach it are kept, and with
-            the last one all of equal size: conjugate pairs stay together, and no order of rows decides.
+        energy : share of each output's energy to keep. The fewest largest coefficients that reach this share are kept,
+            and all that are as large as the last of them, so conjugate pairs stay together and the order of rows does
+            not decide.
         """
         kept = np.ones(len(self), dtype=bool) if max_order is None else self.orders <= max_order
         part = self if kept.all() else self._where(kept)
@@ -168,7 +169,7 @@ def group_keys(keys: Keys) -> tuple[Keys, Ints, Ints]:
 class CoefficientMatrix:
     """The matrix W of the paper (section 6): coefficients of every partition (rows) in every spectrum (columns).
 
-    It is stored sparse and never held whole: products are taken over blocks of rows.
+    The matrix is stored sparse and never held whole: products are taken over blocks of rows.
     """
 
     def __init__(self, spectra: Sequence[Spectrum]) -> None:

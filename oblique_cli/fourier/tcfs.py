@@ -5,9 +5,9 @@ for one more feature, phi(h_{k=i}), is phi(h) plus the coefficients of h that ho
 of the largest information gain of these averages.
 
 The bookkeeping is the paper's, bottom-up: at a node the spectrum is that of the function restricted to h. When a
-feature is fixed, the coefficients that hold it are folded, times their basis values, into those that do not, and are
-gone. So averages of order 1 are always at hand, every coefficient is visited once a level until it is used up, and a
-path ends where nothing but the constant is left.
+feature is fixed, every coefficient that holds this feature is multiplied by its basis value, added to the coefficient
+without the feature, and removed. Averages of order 1 are therefore always at hand, every coefficient is visited once a
+level until it is used up, and a path ends where only the constant is left.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ MAX_NODES = 2**17
 
 @dataclass(frozen=True)
 class ClassShares:
-    """Averages of a function's outputs as class shares, which entropies are taken of.
+    """Averages of a function's outputs as class shares, from which entropies are computed.
 
     One output stands for the second of two classes, as in the paper; else there is one output a class. `low` and
     `high` bound the values that an output can take: 0 and 1 for a vote, the sums of the negative and of the positive
-    factors for a combination of indicators. Shares of a class are the distance of its average from `low`, scaled to the
-    sum 1; averages out of bounds, which truncation allows, are drawn back.
+    factors for a combination of indicators. The share of a class is the distance of its average from `low`, scaled so
+    that shares sum to 1; averages out of bounds, which truncation allows, are moved to the bound.
     """
 
     n_classes: int
@@ -74,11 +74,12 @@ def tree_from_spectrum(
     max_depth      : longest path; a leaf at the limit has the average of what would be below it
     min_confidence : a schema whose largest share is at least this is a leaf
     decide         : stop where no point of a schema can have another label than its average, and merge leaves of one
-                     label under one node. Not in the paper: labels are the same, averages in the leaves are not.
+                     label under one node. This is not in the paper; labels stay the same, averages in the leaves
+                     do not.
     max_nodes      : TooLarge beyond it
 
     Without limits the tree computes the function on every point. If no feature gains anything (an exclusive-or has no
-    coefficients of order 1), the paper names none; the one that coefficients of most energy hold is taken.
+    coefficients of order 1), the paper names no feature; the one whose coefficients hold most energy is taken.
     """
     used = spectrum.used
     part = Domain([spectrum.domain.cardinalities[k] for k in used] or [1])
@@ -140,7 +141,7 @@ class _Restricted:
         return len(self.keys) == 0
 
     def is_decided(self, shares: ClassShares) -> bool:
-        """Whether the label is the same on every point of the schema: no sum of coefficients can turn it."""
+        """Whether the label is the same on every point of the schema: no sum of coefficients can change the label."""
         reach = np.abs(self.weights).sum(axis=0)
         if len(self.average) == 1:
             middle = 0.5 * (shares.low + shares.high)
@@ -157,7 +158,7 @@ class _Restricted:
         for cardinality in np.unique(self.domain.lambdas[self.only[first]]):
             at = first[self.domain.lambdas[self.only[first]] == cardinality]
             features, which = np.unique(self.only[at], return_inverse=True)
-            # Of a partition of order 1 the word of its feature holds nothing else.
+            # In a partition of order 1, the word of its feature holds nothing else.
             held = (self.keys[at, words[self.only[at]]] >> shifts[self.only[at]]).astype(np.int64)
             # psi conjugated, as in the inverse transform: (terms, values) times the coefficients, summed by feature.
             change = phases(int(cardinality)).conj()[held][:, :, None] * self.weights[at][:, None, :]

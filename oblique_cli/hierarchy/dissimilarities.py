@@ -39,7 +39,7 @@ def number_of_objects(condensed: Condensed) -> int:
 def checked_condensed(values: ArrayLike, dtype: str = "float64", names: Sequence[str] | None = None) -> Condensed:
     """Return a condensed matrix as a contiguous array of finite numbers that are not negative; DataError otherwise.
 
-    names : of the objects, for messages; without them objects are counted from 1
+    names : names of the objects for messages; without names, objects are counted from 1
     """
     array = _numbers(values)
     if array.ndim != 1:
@@ -74,7 +74,7 @@ def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] 
         i, j = map(int, np.argwhere(apart)[0])
         raise DataError(
             f"a dissimilarity matrix must be symmetric: {_name(i, names)} to {_name(j, names)} is {array[i, j]:g}, "
-            f"and back it is {array[j, i]:g}."
+            f"and the way back is {array[j, i]:g}."
         )
     return _stored(squareform(array, force="tovector", checks=False), len(array), dtype)
 

@@ -39,8 +39,8 @@ def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds:
     """Keep what rounds of mutual editing leave (Devijver & Kittler 1980).
 
     In every round the objects are dealt into `n_subsets` random subsets of equal size and each subset is edited by the
-    k-NN rule of the next one. It ends after `quiet_rounds` rounds without a removal (one, in the dissertation's words),
-    or when a subset would have no object, or none would be left.
+    k-NN rule of the next one. Editing ends after `quiet_rounds` rounds without a removal (one, in the dissertation's
+    words), or when a subset would have no object, or no object would be left.
 
     Stochasticity: one permutation a round.
     """
@@ -68,7 +68,7 @@ def supervised_clustering(square: Array, codes: Ints, weight: float, restarts: i
     """Keep the representatives of the best supervised clustering (Eick, Zeidat & Vilalta 2004), found by SRIDHCR.
 
     A clustering is scored by its impurity plus `weight` sqrt((k - c) / n) for k representatives beyond the c classes.
-    Each climb starts from c + 1 to 2c random objects; of climbs that end alike the first wins.
+    Each climb starts from c + 1 to 2c random objects; among climbs of equal score the first wins.
 
     Stochasticity: a number and a choice of objects a restart.
     """

@@ -21,9 +21,9 @@ def read_matrix(text: str, where: str, dtype: str = "float64") -> tuple[list[str
     where : what messages begin with
 
     A first line that is one whole number begins a PHYLIP matrix, square or lower triangle, names without blanks at the
-    begin of a line, lines continued as you like. Anything else is CSV (comma, semicolon or tab): one row or one column
-    of numbers is a condensed matrix, several rows and columns are a square one, with names in the first row, the first
-    column, both or neither. DataError, one sentence, for anything else.
+    beginning of a line; a row may go on over several lines. Anything else is CSV (comma, semicolon or tab): one row or
+    one column of numbers is a condensed matrix, several rows and columns are a square one, with names in the first row,
+    the first column, both or neither. DataError, one sentence, for anything else.
     """
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
@@ -133,7 +133,7 @@ def read_labels(text: str, where: str, names: Sequence[str] | None, n: int) -> l
     """Return the label of each of n objects from a text with one label a line, or with a name and a label a line.
 
     With two columns and named objects, lines are matched by name, and a first line that names no object is a header.
-    With one column a line more than objects is a header. DataError if an object has no label, or a label no object.
+    With one column, the first of n + 1 lines is a header. DataError if an object has no label, or a label no object.
     """
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]

@@ -14,8 +14,8 @@ def neighbor_joining(condensed: Condensed) -> Hierarchy:
     """Return the tree of neighbor joining (Saitou & Nei 1987), with branch lengths, which may be negative.
 
     The tree has no root of its own: as in Amalaman (2015), section 5.5.1.1, the last ancestor found is taken, here the
-    join of the last two clusters. O(n^3) time and 8 n^2 bytes. The libraries that offer it (scikit-bio, Biopython) are
-    larger than this package.
+    join of the last two clusters. O(n^3) time and 8 n^2 bytes. Libraries with neighbor joining (scikit-bio, Biopython)
+    are larger than this package.
     """
     tree, lengths = _core.neighbor_joining(to_square(condensed))
     return Hierarchy(*tree, lengths)

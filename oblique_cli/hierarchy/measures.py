@@ -24,13 +24,13 @@ def mean_distances(tree: Hierarchy, condensed: Condensed) -> tuple[float, float]
     """Return the average distance within and between the clusters of a tree, weighted by cluster size.
 
     Within is sum |C| / N d(C) over all 2n - 1 nodes C, with N the sum of their sizes and d(C) the mean distance of two
-    objects of C, 0 for single objects. The paper does not define between; here it is the mean distance of two objects
-    on different sides of C, averaged in the same way, single objects with their 0 included.
+    objects of C, 0 for single objects. The paper does not define "between"; here that is the mean distance of two
+    objects on different sides of C, averaged in the same way, single objects with their 0 included.
     """
     if tree.n == 1:
         return 0.0, 0.0
     square = to_square(condensed)[np.ix_(tree.order, tree.order)]
-    # Sums over any block of the matrix in dendrogram order from its sums over all blocks that begin at a corner.
+    # Prefix sums of the matrix in dendrogram order give the sum over any block.
     corner = np.zeros((tree.n + 1, tree.n + 1))
     np.cumsum(np.cumsum(square, axis=0), axis=1, out=corner[1:, 1:])
 
@@ -91,7 +91,7 @@ def purity_per_depth(taxonomy: Taxonomy) -> PurityPerDepth:
 def purity_thresholds(taxonomy: Taxonomy) -> Array:
     """Return the thresholds that can give different clusterings, rising (algorithm 3).
 
-    They are the purities of joins above which no node is purer, and 1, the purity of single objects.
+    The thresholds are the purities of joins above which no node is purer, and 1, the purity of single objects.
     """
     joins = slice(taxonomy.n, None)
     useful = taxonomy.purity[joins] >= taxonomy.purity_above[joins]
@@ -101,7 +101,7 @@ def purity_thresholds(taxonomy: Taxonomy) -> Array:
 def extract_clusters(taxonomy: Taxonomy, threshold: float) -> Ints:
     """Return the largest sub-trees of at least this purity, as nodes by falling size, then rising number (algorithm 2).
 
-    Together they hold every object once.
+    Together these sub-trees hold every object once.
     """
     nodes = np.flatnonzero((taxonomy.purity >= threshold) & (taxonomy.purity_above < threshold))
     return nodes[np.argsort(-taxonomy.tree.sizes[nodes], kind="stable")]

@@ -22,7 +22,7 @@ def p_distances(sequences: NDArray[np.int8]) -> Condensed:
 
 
 def labels_by_poles(condensed: Condensed, rng: np.random.Generator, noise: float = 0.0) -> NDArray[np.int64]:
-    """Return two classes: each sequence has that of the nearer of the two most distant ones (the first, if equal).
+    """Return two classes, one around each of the two most distant sequences; equally near ones are of the first.
 
     noise : share of the sequences whose class is drawn at random afterwards (0 for Art#1, 0.1 for Art#2)
     """

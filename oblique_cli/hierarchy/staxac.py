@@ -18,17 +18,17 @@ def staxac(condensed: Condensed, codes: ArrayLike, graph: str = "nearest") -> tu
 
     condensed : float64 or float32; codes : (n,) class codes from 0; graph : one of GRAPHS
 
-    Among neighboring clusters the two are merged whose merge leaves the purest clustering; the union has the
-    neighbors of both. Of equally pure merges the one of the smaller mean distance is made, then the one of the lowest
-    objects. The paper stops when no candidates are left, which with nearest neighbors is usually before one cluster
-    is: then the remaining clusters are linked with their nearest ones by mean distance, and it goes on.
+    Every step merges the two neighboring clusters whose union leaves the purest clustering; the union has the neighbors
+    of both. Among equally pure merges, the one of the smaller mean distance is made, then the one of the lowest
+    objects. The paper stops when no candidates are left. With nearest neighbors that usually happens before one cluster
+    is left; the remaining clusters are then linked with their nearest ones by mean distance, and merging goes on.
 
-    Graph "renewed" takes step 2 at its word, in which the nearest neighbor is that in the clustering X: it is found
-    anew after every merge and edges are not inherited. "gabriel" is the wider graph that the paper proposes; it is
-    connected, and in more than a few dimensions nearly complete.
+    Graph "renewed" takes step 2 literally, where the nearest neighbor is the one in the clustering X: neighbors are
+    found anew after every merge, and edges are not inherited. "gabriel" is the wider graph that the paper proposes;
+    that graph is connected, and nearly complete in more than a few dimensions.
 
-    Memory: one copy of the matrix. In float32 the copy is too, and sums of distances, which only settle ties in purity,
-    are rounded to 24 bits.
+    Memory: one copy of the matrix. The copy of a float32 matrix is float32 as well, and sums of distances, which only
+    settle ties in purity, are rounded to 24 bits.
     """
     n = number_of_objects(condensed)
     labels = np.ascontiguousarray(codes, dtype=np.int32)

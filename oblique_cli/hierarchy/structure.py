@@ -83,7 +83,7 @@ class Hierarchy:
 
     @cached_property
     def order(self) -> Ints:
-        """The objects from left to right in a drawing without crossings, (n,): each node's are neighbors."""
+        """The objects from left to right in a drawing without crossings, (n,): objects of one node are neighbors."""
         out = np.empty(self.n, dtype=np.int64)
         out[self.starts[: self.n]] = np.arange(self.n)
         return out
@@ -94,7 +94,7 @@ class Hierarchy:
         return np.sort(self.order[start : start + self.sizes[node]])
 
     def owners(self, nodes: ArrayLike) -> Ints:
-        """Return for each object which of `nodes`, that together hold every object once, it is under; (n,)."""
+        """Return, for each object, which of `nodes` it is under, (n,). Together the nodes hold every object once."""
         chosen = np.asarray(nodes, dtype=np.int64)
         chosen = chosen[np.argsort(self.starts[chosen])]
         out = np.empty(self.n, dtype=np.int64)
@@ -143,7 +143,7 @@ class Taxonomy:
 
     @classmethod
     def of(cls, tree: Hierarchy, codes: ArrayLike, n_classes: int | None = None) -> Taxonomy:
-        """Put classes to the objects of a tree; codes (n,) from 0. DataError if there are too many or too few."""
+        """Give classes to the objects of a tree; codes (n,) from 0. DataError if there are too many or too few."""
         given = np.asarray(codes, dtype=np.int64)
         if given.shape != (tree.n,):
             raise DataError(f"{tree.n} objects need {tree.n} labels. Got {len(given)}.")
@@ -168,9 +168,10 @@ class Taxonomy:
 
     @cached_property
     def majority(self) -> Ints:
-        """The largest class under each node, (2n - 1,). Of equals the parent's if it is one, else the lowest code.
+        """The largest class under each node, (2n - 1,). Among equals, the parent's class if it is one of them, else the
+        lowest code.
 
-        The paper calls it the node's sub-family and does not say what a tie is.
+        The paper calls this class the node's sub-family and says nothing of ties.
         """
         most = self.counts == self.counts.max(axis=1, keepdims=True)
         out: Ints = most.argmax(axis=1).astype(np.int64)

@@ -15,7 +15,8 @@ import oblique_cli._core as _core
 
 Array = NDArray[np.float64]
 
-# A column counts as depending on others if less than this share of its own spread is left once they are taken out.
+# A column counts as depending on others if less than this share of its own spread is left once the others are taken
+# out.
 ZERO = 1e-9
 
 

@@ -14,8 +14,8 @@ Array = NDArray[np.float64]
 class TurningPoints:
     """Centroids at which a trend turns, in the space of all features and the target.
 
-    feature : (t,) the feature along which each was found
-    centers : (t, p) means of all features over the rows of its window; targets : (t,) those of y
+    feature : (t,) the feature along which each centroid was found
+    centers : (t, p) means of all features over the rows of its window; targets : (t,) means of y
     """
 
     feature: NDArray[np.intp]
@@ -26,7 +26,7 @@ class TurningPoints:
         return len(self.feature)
 
     def where(self, keep: NDArray[np.bool_]) -> TurningPoints:
-        """Return some of them. keep : (t,)."""
+        """Return the marked turning points. keep : (t,)."""
         return TurningPoints(self.feature[keep], self.centers[keep], self.targets[keep])
 
 
@@ -36,11 +36,11 @@ def turning_points(
     """Return the turning points of every plane (feature, target), features in order, along each by rising value.
 
     X : (n, p); y : (n,)
-    discrete : (p,) features of which every distinct value is one, by its centroid
+    discrete : (p,) features whose every distinct value is a turning point, at the centroid of its rows
     subset_size, step   S and K: a window of S rows, sorted by the feature, drops its first K rows and takes the next K.
-                        What is left at the end and fills no window is left out
-    cos_beta            a centroid is one if the cosine of the angle between the segments that lead to it and from it is
-                        below this. 1 means straight on, so the first and the last centroid never are
+                        Rows at the end that fill no window are left out
+    cos_beta            a centroid is a turning point if the cosine of the angle between the segments before and after
+                        it is below this. 1 means straight on; the first and the last centroid are never turning points
 
     Rows of one value are sorted by target, then stay in their order. Centroids at one place count once.
     """
@@ -70,7 +70,7 @@ def _windows(rows: Array, size: int, step: int) -> Array:
 
 
 def _turns(centroids: Array, feature: int, cos_beta: float) -> Array:
-    """Those of the centroids at which the line through them in the plane (feature, target) turns."""
+    """Return the centroids at which the line through all of them in the plane (feature, target) turns."""
     plane = centroids[:, [feature, -1]]
     moved = np.r_[True, (plane[1:] != plane[:-1]).any(axis=1)][: len(plane)]
     centroids, plane = centroids[moved], plane[moved]

@@ -31,7 +31,7 @@ class GridClusters:
     """Rectangles of the class `pivot` against the class `other` in the plane of two features. Arrays are read-only.
 
     corners : (m, 4)   x and y of the lower, then of the upper corner of each rectangle (sub-cluster)
-    cluster : (m,)     the cluster, of touching rectangles, that each is part of
+    cluster : (m,)     the cluster that each rectangle is part of; its rectangles touch
     centers : (m, 2)   middles of the rectangles
     points  : (k, 2)   boundary points; owner : (k,) the rectangle that each belongs to
     """
@@ -60,7 +60,7 @@ class GridClusters:
     def inside(self, U: Array) -> NDArray[np.bool_]:
         """Return whether each row lies inside a cluster: on the center's side of the line through two points near it.
 
-        U : (n, p); none does where there are no boundary points
+        U : (n, p); no row does if there are no boundary points
         """
         if len(self.points) == 0:
             return np.zeros(len(U), dtype=bool)
@@ -90,7 +90,8 @@ def clusters_of(
 def best_clusters(U: Array, y: Ints, n_classes: int, grid: CellGrid) -> tuple[GridClusters, float] | None:
     """Return the clusters whose inside and outside part the rows with the largest Gini gain, and the gain.
 
-    Over all planes and ordered pairs of classes, the first of equals; None if nothing is gained. U : (n, p); y : (n,)
+    The search goes over all planes and ordered pairs of classes, and the first of equals wins; None if nothing is
+    gained. U : (n, p); y : (n,)
     """
     found = _core.region_split(U, y, n_classes, grid.cells, grid.alpha, grid.theta)
     if found is None:

@@ -151,11 +151,12 @@ def _leaf(
     n_classes: int,
     grid: CellGrid,
 ) -> RegionNode:
-    """Return the node as a leaf: it takes rows that lie inside a cluster of its class, on the plane that made it.
+    """Return the node as a leaf, which takes rows inside a cluster of its class, in the plane that made the leaf.
 
     Section 3.3.3: a row "within a boundary of a cluster in a leaf-node" gets the class of that cluster. For the pivot
-    class the clusters are those of the split, which rows have passed, or failed, already; for another class they are
-    its clusters against the pivot class. A root has no clusters: it takes every row if it has one class, else none.
+    class these are the clusters of the split, which rows have passed or failed already; for another class, the clusters
+    of that class against the pivot class. A root has no clusters: a root of one class takes every row, any other root
+    takes none.
     """
     if parent is None:
         return RegionNode(node.counts, rejects=int((node.counts > 0).sum()) > 1)

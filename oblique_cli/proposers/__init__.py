@@ -2,6 +2,7 @@
 
 To add one: a file here with a `Proposer` subclass under `@PROPOSERS.register("name")`. It is then an algorithm of the
 command line, a tunable estimator and a row in every contract test. `axis_parallel.py` is the shortest example.
+Random numbers come from `node.rng()` only, never from a generator that lives longer than a node: see `sadt.py`.
 """
 
 import pkgutil

@@ -55,7 +55,7 @@ class Reflecting(Proposer):
     tau: float
     reflections: str
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield one space per vector; the original axes if there is no vector (thesis 3.6)."""
         found = False
         for space in reflections(self._vectors(node), self.tau, self.reflections == "both"):

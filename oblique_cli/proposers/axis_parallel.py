@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-import numpy as np
-
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 
@@ -18,6 +16,6 @@ class AxisParallel(Proposer):
     source = "Breiman et al. (1984); Wickramarachchi (2015), section 1.5"
     native: ClassVar[str | None] = "axis_parallel"
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the original axes."""
         yield Candidates.axes()

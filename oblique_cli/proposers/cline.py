@@ -46,7 +46,7 @@ class Cline(Proposer):
         self.rule = rule
         self.normal = normal
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield one plane a heuristic, each with its offset."""
         low, high = node.X.min(axis=0), node.X.max(axis=0)
         if not (high > low).any():

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from oblique_cli.proposers._discriminant import fisher, largest_class, unit_normal, whiten
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
@@ -24,7 +22,7 @@ class FDT(Proposer):
     source = "López-Chau, Cervantes, López-García & Lamont (2013); Wickramarachchi (2015), section 2.3"
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield Fisher's direction."""
         scores, basis, standard = whiten(node)
         direction = fisher(scores, largest_class(node), node.weights)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from oblique_cli.constraints import Constraint
 from oblique_cli.proposers._clustering import BISECTOR_CLASSES, better_bisector
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
@@ -33,7 +31,7 @@ class GDT(Proposer):
     def __init__(self, bisector_classes: str = "all") -> None:
         self.bisector_classes = bisector_classes
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the better bisector with its offset."""
         plane, useful = better_bisector(node, self.bisector_classes)
         if plane is not None and useful:

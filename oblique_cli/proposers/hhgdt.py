@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from oblique_cli.constraints import Constraint
 from oblique_cli.geometry import orient
 from oblique_cli.proposers._clustering import BISECTOR_CLASSES, better_bisector
@@ -37,7 +35,7 @@ class HHGDT(Proposer):
         self.sign = sign
         self.bisector_classes = bisector_classes
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the reflected space of the better bisector's normal."""
         plane, _ = better_bisector(node, self.bisector_classes)
         if plane is not None:

@@ -24,19 +24,19 @@ class HillClimbing(Proposer):
     """
 
     quantitative: ClassVar[bool] = True
-    stochastic: ClassVar[bool] = True
     tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
 
     @abstractmethod
     def _options(self) -> dict[str, Any]:
         """The parameters under the names that the core knows."""
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def _seed(self, node: Node) -> int:
+        """Seed of what the climb draws at a node, together with the node's path."""
+        return 0
+
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the hyperplane with its threshold, or else the original axes."""
         assert self.native is not None
-        seed = node.seed
-        if seed is None:
-            seed = int(rng.integers(2**63)) if self.stochastic else 0
         found = _core.hill_climb(
             node.X,
             node.y,
@@ -46,8 +46,8 @@ class HillClimbing(Proposer):
             node.criterion,
             float(node.min_leaf),
             node.ties == "strict",
-            seed,
-            node.path,
+            self._seed(node),
+            node.path % 2**64,  # as much of the path as the core keeps: beyond depth 63 two nodes may share a stream
             self._options(),
         )
         if found is None:
@@ -90,6 +90,7 @@ class OC1(HillClimbing):
         "search": Choice(("faithful", "exact")),
     }
     native: ClassVar[str | None] = "oc1"
+    draws_tree_seed: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -106,6 +107,9 @@ class OC1(HillClimbing):
         self.stagnation = stagnation
         self.standardization = standardization
         self.search = search
+
+    def _seed(self, node: Node) -> int:
+        return node.tree_seed
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -142,7 +146,6 @@ class CARTLC(HillClimbing):
         "standardization": Choice(("deviation", "range", "none")),
         "rows_per_feature": Real(0.0),
     }
-    stochastic: ClassVar[bool] = False
     native: ClassVar[str | None] = "oc1_lc"
 
     def __init__(

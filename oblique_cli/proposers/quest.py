@@ -45,7 +45,7 @@ class QUEST(Proposer):
         self.split_point = split_point
         self.eigenvalue_tolerance = eigenvalue_tolerance
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the discriminant direction, with its split point unless that is searched."""
         scores, basis, standard = whiten(node, self.eigenvalue_tolerance)
         codes = np.unique(node.y)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -30,8 +28,7 @@ class SADT(Proposer):
     all coefficients 1, which is parallel to no axis; features that are constant at the node keep the coefficient 0; the
     offset is one of the coefficients; an empty side scores 0; the best plane of the whole walk counts, offset and all.
 
-    The random numbers of a node depend on the generator, its depth and its class weights alone. So a tree that stops
-    earlier is the top of the larger one, and neither the order of rows nor doubled rows change anything.
+    The random numbers of a node do not depend on its rows, so neither their order nor doubled rows change anything.
     """
 
     title = "SADT"
@@ -48,20 +45,20 @@ class SADT(Proposer):
         self.cooling = cooling
         self.patience = patience
 
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
+    def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the best plane found, with its offset."""
         varies = node.X.max(axis=0) > node.X.min(axis=0)
         if not varies.any():
             return
         standard = standard_scores(node)
         rows = ((node.X - standard.center) / standard.scale)[:, varies]
-        best = self._anneal(np.vstack([rows.T, np.ones(len(rows))]), node, _stream(node, rng))
+        best = self._anneal(np.vstack([rows.T, np.ones(len(rows))]), node)
         if best[:-1].any():
             normal = np.zeros(len(varies))
             normal[varies] = best[:-1]
             yield plane(node, normal, -float(best[-1]), standard)
 
-    def _anneal(self, columns: Array, node: Node, rng: np.random.Generator) -> Array:
+    def _anneal(self, columns: Array, node: Node) -> Array:
         """The coefficients, offset last, of the best plane of the walk. columns : (m + 1, n), the last all 1."""
         energy_of = _energy(node)
         coefficients = np.ones(len(columns))
@@ -70,7 +67,7 @@ class SADT(Proposer):
         energy = energy_of(z)
         best, lowest = coefficients.copy(), energy
         temperature, idle = self.temperature, 0
-        for j, change, threshold in _steps(rng, len(columns)):
+        for j, change, threshold in _steps(node.rng(), len(columns)):
             moved = z + change * columns[j]
             found = energy_of(moved)
             # threshold is exponential, so what is worse by d passes with probability exp(-d / T).
@@ -90,12 +87,6 @@ def _steps(rng: np.random.Generator, m: int, block: int = 256) -> Iterator[tuple
     while True:
         draws = rng.integers(m, size=block), rng.uniform(-0.5, 0.5, block), rng.exponential(size=block)
         yield from zip(*(d.tolist() for d in draws), strict=True)
-
-
-def _stream(node: Node, rng: np.random.Generator) -> np.random.Generator:
-    """A generator for this node; `rng` stays where it is. Single precision forgets the rounding of scaled weights."""
-    digest = zlib.crc32(node.class_weights.astype(np.float32).tobytes())
-    return np.random.default_rng([int(copy.deepcopy(rng).integers(2**63)), node.depth, digest])
 
 
 def _energy(node: Node) -> Any:

@@ -170,7 +170,7 @@ def lookup(
     """Return the number printed for a data set of our catalogue and a method, None if the table has none.
 
     qualifiers   must all be carried by the row, with these values: `sampling="STRS"` in Table 3.2 of the thesis
-    raises ConfigError if several rows fit, which means that a qualifier is missing; one is never picked silently
+    raises ConfigError if several rows fit, which means that a qualifier is missing; no row is picked silently
     """
     code = dataset_code(source, dataset_name)
     fits = [

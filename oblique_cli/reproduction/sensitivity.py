@@ -1,8 +1,8 @@
 """Where the papers are silent: each reading that can be told apart by results, and how many cells agree under it.
 
-A reading is one change to the configurations for all data sets at once, never for a single one. Which of several
-equally accurate epsilons is taken needs no run of its own: the curves of the tuning cross-validations are stored, and
-one tree a fold, grown with the smallest epsilon and cut, answers every other.
+A reading is one change to the configurations for all data sets at once, never for a single one. The choice among
+equally accurate epsilons needs no run of its own: the curves of the tuning cross-validations are stored, and one tree a
+fold, grown with the smallest epsilon and cut, answers every other.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ class _Paths:
         return tuple(rows)
 
     def of_choice(self, choice: Choice) -> Callable[[Published, str], Number | None]:
-        """Return what finds our accuracy and leaves if `choice` takes epsilon."""
+        """Return the finder of our accuracy and leaves when `choice` takes epsilon."""
 
         def ours(number: Published, dataset: str) -> Number | None:
             spec = self._titles.get(number.method)

@@ -51,10 +51,11 @@ def condition(
 ) -> str:
     """Return when a row goes left at a node: "0.53 mcv - 0.21 sgpt <= 3.1", or "mcv >= 90" for a single feature.
 
-    A qualitative feature stands for the score of its level, listed behind: "0.6 age - 0.8 job <= 1.5 with job = 0.71
-    clerk, -0.71 smith". A level that is not listed has no score, which counts as 0. Alone it needs none: "job in
-    {clerk}". Of more than `most_terms` terms those of the largest coefficients are written, and "..." for the others.
-    "or missing" stands behind a node that sends rows left which lack a value it uses; others send them right.
+    A qualitative feature stands for the score of its level; scores are listed at the end: "0.6 age - 0.8 job <= 1.5
+    with job = 0.71 clerk, -0.71 smith". A level that is not listed has no score, which counts as 0. A qualitative
+    feature alone needs no scores: "job in {clerk}". If there are more than `most_terms` terms, those of the largest
+    coefficients are written, and "..." for the others. With "or missing" at the end, rows that lack a value of the
+    condition go left; otherwise such rows go right.
     """
     text = _of_values(tree, node, feature_names, precision, level_names, most_terms)
     quantitative = [j for j in np.flatnonzero(tree.coef_[node]) if j not in tree.level_columns]

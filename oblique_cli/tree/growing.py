@@ -30,7 +30,7 @@ def grow_top_down(
     min_leaf: float = 1.0,
     ties: str = "tolerant",
     engine: str = "auto",
-    rng: np.random.Generator | None = None,
+    seed: int = 0,
     levels: Sequence[int] | None = None,
     missing: bool = False,
 ) -> Tree:
@@ -41,6 +41,7 @@ def grow_top_down(
     weights : (n,) positive, or None
     engine : "native" grows the whole tree in the compiled core without the GIL; "reference" calls the proposer at every
         node; "auto" takes the native one where it exists. Both give the same tree.
+    seed : of the tree, from 0 below 2**64; what nodes draw is named after it and their place
     levels : number of levels of each feature, 0 for a quantitative one; None if all are. A qualitative feature holds
         codes 0, 1, ... and anything else for no level; at every node its levels are replaced by their CRIMCOORD (thesis
         3.7)
@@ -48,9 +49,6 @@ def grow_top_down(
         the reference engine grows the tree; ConfigError if that is ruled out by "native"
     """
     stopping = stopping or Stopping()
-    rng = rng if rng is not None else np.random.default_rng(0)
-    # Drawn only where it is of use, so that the streams of the other heuristics do not depend on it.
-    seed = int(rng.integers(2**63)) if proposer.stochastic else 0
     if weights is not None:
         weights = weights / weights.min()
         if np.all(weights == 1.0):
@@ -60,7 +58,7 @@ def grow_top_down(
         raise ConfigError("engine 'native' does not grow on missing values; set engine to 'auto' or 'reference'.")
     if engine == "reference" or proposer.native is None or incomplete:
         return _grow_reference(
-            X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, rng, levels, seed, missing
+            X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, seed, levels, missing
         )
     options = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
     qualitative = levels is not None and any(levels)
@@ -105,9 +103,8 @@ def _grow_reference(
     stopping: Stopping,
     min_leaf: float,
     ties: str,
-    rng: np.random.Generator,
-    levels: Sequence[int] | None,
     seed: int,
+    levels: Sequence[int] | None,
     missing: bool,
 ) -> Tree:
     def class_weights(rows: NDArray[np.intp]) -> Array:
@@ -124,7 +121,7 @@ def _grow_reference(
         w = None if weights is None else weights[rows]
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
         node = Node(Z, y[rows], w, n_classes, depth, criterion, ties, min_leaf, seed, path)
-        division = divide(node, proposer, rng, min_leaf)
+        division = divide(node, proposer, min_leaf)
         if division is None:
             continue
         split, goes_left, missing_left = division
@@ -134,8 +131,7 @@ def _grow_reference(
         ids = [builder.add(class_weights(side), len(side)) for side in (left, right)]
         hyperplane = (split.coef, split.threshold, split.gain)
         builder.split(node_id, *hyperplane, ids[0], ids[1], level_scores, missing_left)
-        below = 2 * path % 2**64
-        stack.extend([(ids[1], right, depth + 1, below + 1), (ids[0], left, depth + 1, below)])
+        stack.extend([(ids[1], right, depth + 1, 2 * path + 1), (ids[0], left, depth + 1, 2 * path)])
     return builder.finish()
 
 

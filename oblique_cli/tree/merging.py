@@ -17,7 +17,7 @@ Rows = NDArray[np.intp]
 
 DISTANCES = ("centroid", "overlap")
 
-# Distances within this of the smallest, relative, are equal: on a lattice of points rounding must not choose.
+# Distances within this share of the smallest are equal: rounding must not choose among points of a lattice.
 TIE = 1e-9
 
 
@@ -29,8 +29,9 @@ class Plane(NamedTuple):
     gain: float
 
 
-# Rows (n, p) and which of two groups each belongs to, 0 or 1, as (n,) int32; None if no plane tells them apart.
-Splitter = Callable[[Array, Ints], Plane | None]
+# Rows (n, p), which of two groups each belongs to, 0 or 1, as (n,) int32, and the number of the merge, 1, 2, ...; None
+# if no plane tells them apart.
+Splitter = Callable[[Array, Ints, int], Plane | None]
 
 
 def merge_order(
@@ -95,7 +96,7 @@ class _Overlap:
     """Bhattacharyya distance between the normal distributions of two groups.
 
     Every group counts as if it held p + 1 more rows of the covariance within clusters, which makes the covariance of a
-    small one regular. The distance does not depend on units.
+    small group regular. The distance does not depend on units.
     """
 
     def __init__(self, X: Array, clusters: Sequence[Rows]) -> None:
@@ -131,9 +132,9 @@ def grow_bottom_up(
     X : (n, p) float64 C order; y : (n,) class codes, one for all rows of a cluster; merges : as `merge_order` gives
 
     Counts are those of the rows in a node's clusters, so a leaf has the class of its cluster, whatever rows the planes
-    send there. The child of which more rows are on the left goes left. Where no plane tells the children apart (rows
-    that are the same, with two labels) all rows go to the child that has more of them, the first on a tie: the other
-    stays as a leaf that no row reaches, and the tree keeps a leaf for each cluster.
+    send there. The child with more rows on the left of the plane goes left. Where no plane tells the children apart
+    (rows that are the same, with two labels) all rows go to the child that has more of them, the first on a tie: the
+    other stays as a leaf that no row reaches, and the tree keeps a leaf for each cluster.
     """
     builder = TreeBuilder(X.shape[1], n_classes)
 
@@ -143,31 +144,32 @@ def grow_bottom_up(
     members = list(clusters)
     for rows in members:
         add(rows)
-    for first, second in merges:
+    for number, (first, second) in enumerate(merges, start=1):
         a, b = len(members[first]), len(members[second])
         rows = np.concatenate([members[first], members[second]])
         members.append(rows)
         node = add(rows)
         group = np.repeat(np.array([0, 1], dtype=np.int32), [a, b])
-        plane = splitter(X[rows], group)
+        plane = splitter(X[rows], group, number)
         if plane is None:
             heavier, lighter = (first, second) if a >= b else (second, first)
             builder.split(node, np.eye(1, X.shape[1])[0], float(np.finfo(np.float64).max), 0.0, heavier, lighter)
             continue
         goes_left = np.asarray(_core.project(X[rows], plane.coef)) <= plane.threshold
         left_a, left_b = int(goes_left[:a].sum()), int(goes_left[a:].sum())
-        # Rows that end on the side of their own child: with the first child on the left, and with the second there.
+        # Rows that end on the side of their own child: with the first child on the left, then with the second one
+        # there.
         left, right = (first, second) if left_a + (b - left_b) >= left_b + (a - left_a) else (second, first)
         builder.split(node, plane.coef, plane.threshold, plane.gain, left, right)
     return builder.finish(len(members) - 1)
 
 
-def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows], Tree]) -> Tree:
+def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows, int], Tree]) -> Tree:
     """Return `tree` with a tree of `grow` in place of each leaf that rows of another class than its own reach.
 
-    X, y : training rows and class codes; grow : row numbers -> tree grown on them
+    X, y : training rows and class codes; grow : row numbers and the number of the leaf -> tree grown on them
 
-    From there on counts are those of the rows that arrive.
+    Below such a leaf, counts are those of the rows that arrive.
     """
     leaf_of = tree.apply(X)
     builder = TreeBuilder(tree.n_features, tree.counts.shape[1])
@@ -177,7 +179,7 @@ def grow_below(tree: Tree, X: Array, y: Ints, grow: Callable[[Rows], Tree]) -> T
         if source is tree and tree.is_leaf[node]:
             arriving = np.flatnonzero(leaf_of == node)
             if (y[arriving] != tree.labels[node]).any():
-                source, node = grow(arriving), 0
+                source, node = grow(arriving, node), 0
         new = builder.add(source.counts[node], int(source.n_rows[node]))
         stack.append((source, node, new))
         return new

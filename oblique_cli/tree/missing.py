@@ -1,4 +1,4 @@
-"""How a node is split some of whose rows lack values: the missing direction is learned with the hyperplane."""
+"""How a node with missing values is split: the side of such rows is learned with the hyperplane."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MissingDivision(NamedTuple):
     missing_left: bool
 
 
-def divide(node: Node, proposer: Proposer, rng: np.random.Generator, min_leaf: float = 1.0) -> MissingDivision | None:
+def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0) -> MissingDivision | None:
     """Return the best division of a node, or None if there is no split. NaN in node.X is a missing value.
 
     Without NaN this is `best_split`. With NaN the candidates are, in this order:
@@ -40,18 +40,18 @@ def divide(node: Node, proposer: Proposer, rng: np.random.Generator, min_leaf: f
     """
     absent = np.isnan(node.X)
     if not absent.any():
-        split = best_split(node, proposer, rng, min_leaf)
+        split = best_split(node, proposer, min_leaf)
         return None if split is None else _by_values(node, split)
     known = np.flatnonzero(~absent.all(axis=0))
-    plane = _on_complete_rows(node, known, proposer, rng, min_leaf)
-    alone = () if plane else (_on_complete_rows(node, np.array([j]), None, rng, min_leaf) for j in known)
+    plane = _on_complete_rows(node, known, proposer, min_leaf)
+    alone = () if plane else (_on_complete_rows(node, np.array([j]), None, min_leaf) for j in known)
     options = [side for split in (plane, *alone) if split for side in _either_side(node, split)]
     for j in known[absent[:, known].any(axis=0)]:
         split = Split(np.eye(1, len(absent[0]), j)[0], EVERYTHING, 0.0, 0)
         options.append(MissingDivision(split, ~absent[:, j], missing_left=False))
     if not options:
         return None
-    # Every option is a feature with two values, so that the exact search itself compares them.
+    # Every option is a feature with two values, so that the exact search itself compares the options.
     right = np.column_stack([~option.goes_left for option in options]).astype(np.float64)
     best = search(replace(node, X=right), [Candidates.axes()], min_leaf)
     if best is None:
@@ -75,7 +75,7 @@ def heavier_left(node: Node, goes_left: Mask) -> bool:
 
 
 def _on_complete_rows(
-    node: Node, features: NDArray[np.intp], proposer: Proposer | None, rng: np.random.Generator, min_leaf: float
+    node: Node, features: NDArray[np.intp], proposer: Proposer | None, min_leaf: float
 ) -> Split | None:
     """The split that a heuristic, or None for axis-parallel cuts, finds on rows complete in `features`."""
     rows = np.flatnonzero(~np.isnan(node.X[:, features]).any(axis=1))
@@ -87,7 +87,7 @@ def _on_complete_rows(
         y=node.y[rows],
         weights=None if node.weights is None else node.weights[rows],
     )
-    groups = [Candidates.axes()] if proposer is None else proposer.propose(part, rng)
+    groups = [Candidates.axes()] if proposer is None else proposer.propose(part)
     split = search(part, groups, min_leaf)
     if split is None:
         return None
@@ -97,14 +97,14 @@ def _on_complete_rows(
 
 
 def _by_values(node: Node, split: Split) -> MissingDivision:
-    """The sides of rows by their values, as prediction has them; a missing value counts 0."""
+    """The sides of rows by their values, as in prediction; a missing value counts 0."""
     X = np.where(np.isnan(node.X), 0.0, node.X)
     goes_left = np.asarray(_core.project(X, split.coef)) <= split.threshold
     return MissingDivision(split, goes_left, heavier_left(node, goes_left))
 
 
 def _either_side(node: Node, split: Split) -> list[MissingDivision]:
-    """The division with the block of lacking rows left, and right; one if there are none."""
+    """Divisions with the block of lacking rows left, then right; one division if no row lacks a value."""
     division, block = _by_values(node, split), lacking(node.X, split.coef)
     if not block.any():
         return [division]

@@ -1,4 +1,4 @@
-"""Pruning: functions from a tree to a smaller tree.
+"""Pruning: functions from a tree to a smaller tree, and the registry of rules that estimators choose from.
 
 Minimal cost-complexity pruning is that of thesis 1.7.1 (Breiman et al. 1984); reduced-error and pessimistic pruning are
 those of Quinlan (1987), named there as alternatives.
@@ -6,11 +6,18 @@ those of Quinlan (1987), named there as alternatives.
 
 from __future__ import annotations
 
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
+from oblique_cli.constraints import Constraint, Integer, Real
+from oblique_cli.registry import Registry
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -156,3 +163,168 @@ def pessimistic(tree: Tree) -> Tree:
     deviation = np.sqrt(corrected * np.maximum(totals - corrected, 0.0) / totals)
     collapse = ~tree.is_leaf & (errors + 0.5 <= corrected + deviation + 1e-12)
     return tree.collapse(collapse)
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------------
+
+
+class LabeledRows(NamedTuple):
+    """Rows of known class. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
+
+    X: Array
+    codes: NDArray[np.int32]
+    weights: Array | None
+
+    @property
+    def total(self) -> float:
+        """What the rows weigh."""
+        return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """The training rows of a tree, for a rule that divides them.
+
+    rows    the rows that the tree was grown on
+    grow    number of folds -> an iterator over them: a tree grown on the rows of all other folds, and the fold's rows
+    """
+
+    rows: LabeledRows
+    grow: Callable[[int], Iterator[tuple[Tree, LabeledRows]]]
+
+
+NO_ROWS, KEPT_ROWS, TRAINING_ROWS = "none", "kept", "training"
+
+
+class PruningRule(BaseEstimator, ABC):
+    """A way to prune. A subclass is one rule; it is registered in PRUNINGS and says about itself:
+
+    rows         which rows it needs besides the tree: NO_ROWS; KEPT_ROWS, kept from growth, at least one; or
+                 TRAINING_ROWS, which it divides by cross-validation
+    constraints  parameter of its constructor -> what it may be; every parameter has a default
+    as_grown     whether it returns every tree as it is
+
+    Parameters that several rules share are one parameter of an estimator and mean the same to all of them.
+    """
+
+    rows: ClassVar[str] = ""
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
+    as_grown: ClassVar[bool] = False
+
+    @abstractmethod
+    def prune(self, tree: Tree, rows: Any) -> Tree:
+        """Return the pruned tree. rows : None, `LabeledRows` or `CrossValidation`, as `rows` of the class asks for."""
+
+
+def _fault(rule: Any) -> str | None:
+    """What is wrong with a rule, as it follows its name."""
+    if not (isinstance(rule, type) and issubclass(rule, PruningRule)):
+        return "is no subclass of PruningRule"
+    if rule.rows not in (NO_ROWS, KEPT_ROWS, TRAINING_ROWS):
+        options = f"{NO_ROWS!r}, {KEPT_ROWS!r} or {TRAINING_ROWS!r}"
+        return f"does not say which rows it needs; set its attribute rows to {options}"
+    if inspect.isabstract(rule):
+        return "has no method prune(tree, rows), so it would prune nothing"
+    try:
+        parameters = rule().get_params(deep=False)
+    except (TypeError, RuntimeError) as error:
+        return f"cannot be made without arguments; give every parameter a default ({error})"
+    for name in parameters.keys() ^ rule.constraints.keys():
+        where = "constructor" if name in rule.constraints else "constraints"
+        return f"has a parameter {name!r} that is missing in its {where}"
+    return None
+
+
+PRUNINGS: Registry[type[PruningRule]] = Registry("pruning", "oblique list prunings", _fault)
+
+
+@PRUNINGS.register("none")
+class NoPruning(PruningRule):
+    """The tree as grown."""
+
+    rows = NO_ROWS
+    as_grown = True
+
+    def prune(self, tree: Tree, rows: None) -> Tree:
+        """Return the tree."""
+        return tree
+
+
+@PRUNINGS.register("cost_complexity")
+class CostComplexity(PruningRule):
+    """Minimal cost-complexity pruning on rows kept from growth, c-SE rule (Breiman et al. 1984; thesis 1.7.1)."""
+
+    rows = KEPT_ROWS
+    constraints: ClassVar[Mapping[str, Constraint]] = {"standard_errors": Real(0.0)}
+
+    def __init__(self, standard_errors: float = 0.0) -> None:
+        self.standard_errors = standard_errors
+
+    def prune(self, tree: Tree, rows: LabeledRows) -> Tree:
+        """Return the smallest member of the sequence within c standard errors of the best."""
+        return cost_complexity(tree, *rows, standard_errors=self.standard_errors)
+
+
+@PRUNINGS.register("reduced_error")
+class ReducedError(PruningRule):
+    """Reduced-error pruning on rows kept from growth (Quinlan 1987)."""
+
+    rows = KEPT_ROWS
+
+    def prune(self, tree: Tree, rows: LabeledRows) -> Tree:
+        """Return the smallest of the most accurate subtrees."""
+        return reduced_error(tree, *rows)
+
+
+@PRUNINGS.register("pessimistic")
+class Pessimistic(PruningRule):
+    """Pessimistic pruning by corrected training errors (Quinlan 1987)."""
+
+    rows = NO_ROWS
+
+    def prune(self, tree: Tree, rows: None) -> Tree:
+        """Return the tree without branches that are not better by a standard error."""
+        return pessimistic(tree)
+
+
+@PRUNINGS.register("cv")
+class CrossValidatedComplexity(PruningRule):
+    """Minimal cost-complexity pruning by cross-validation of the training rows (Breiman et al. 1984, section 3.4.2)."""
+
+    rows = TRAINING_ROWS
+    constraints: ClassVar[Mapping[str, Constraint]] = {"pruning_folds": Integer(2), "standard_errors": Real(0.0)}
+
+    def __init__(self, pruning_folds: int = 10, standard_errors: float = 0.0) -> None:
+        self.pruning_folds = pruning_folds
+        self.standard_errors = standard_errors
+
+    def prune(self, tree: Tree, rows: CrossValidation) -> Tree:
+        """Cut the trees of the folds at the geometric mean of neighboring complexities of the main tree.
+
+        The member of least total error is chosen by the c-SE rule.
+        """
+        path = cost_complexity_path(tree)
+        folds = min(self.pruning_folds, len(rows.rows.X))
+        if folds < 2 or len(path.alphas) < 2:
+            return tree
+        positive = np.maximum(path.alphas, 0.0)
+        cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+        errors = np.zeros(len(cuts))
+        for part, left_out in rows.grow(folds):
+            errors += sequence_errors(part, cost_complexity_path(part), cuts, *left_out)
+        return path.member(tree, smallest_within(errors, rows.rows.total, self.standard_errors))
+
+
+@PRUNINGS.register("ccp_alpha")
+class FixedComplexity(PruningRule):
+    """Minimal cost-complexity pruning at a given complexity (Breiman et al. 1984)."""
+
+    rows = NO_ROWS
+    constraints: ClassVar[Mapping[str, Constraint]] = {"ccp_alpha": Real(0.0)}
+
+    def __init__(self, ccp_alpha: float = 0.0) -> None:
+        self.ccp_alpha = ccp_alpha
+
+    def prune(self, tree: Tree, rows: None) -> Tree:
+        """Return the member of the sequence at that complexity."""
+        return fixed_alpha(tree, self.ccp_alpha)

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 import oblique_cli._core as _core
+from oblique_cli import seeds
 from oblique_cli.constraints import Constraint
+from oblique_cli.errors import ConfigError
 from oblique_cli.registry import Registry
 
 Array = NDArray[np.float64]
@@ -25,8 +27,9 @@ class Node:
     """What a heuristic may see of a node. Read only.
 
     X : (n, p) float64 C order; y : (n,) int32 codes; weights : (n,) or None; n_classes : of the whole problem
-    seed, path : what a stochastic heuristic names its random stream after: the tree's seed, and the turns taken from
-        the root as bits behind a leading one, modulo 2**64
+    seed, path : what random numbers of the node are named after: the tree's seed, and the turns taken from the root as
+        bits behind a leading one, right being 1 (in a tree grown bottom-up, the number of the merge). A node made by
+        hand has no seed unless given one
     """
 
     X: Array
@@ -44,6 +47,24 @@ class Node:
     def class_weights(self) -> Array:
         """(n_classes,) weight of each class at the node."""
         return np.bincount(self.y, weights=self.weights, minlength=self.n_classes).astype(np.float64)
+
+    @property
+    def tree_seed(self) -> int:
+        """The seed, for a heuristic that draws in the compiled core; ConfigError if the node has none."""
+        if self.seed is None:
+            raise ConfigError("a node made by hand has no random numbers; give it a seed, as in Node(..., seed=0).")
+        return self.seed
+
+    def rng(self, *names: str | int) -> np.random.Generator:
+        """Return a new generator of this node, the same for the same names; ConfigError if the node has no seed.
+
+        names : what the numbers are for, where one stream is not enough: rng("restart", 3). Asking twice by one name
+            gives the same numbers twice
+
+        The stream depends on the tree's seed, the node's path and the names alone. So a node draws the same numbers
+        whichever other nodes are split, in whichever order, and a tree that stops earlier is the top of the larger one.
+        """
+        return seeds.generator(self.tree_seed, "node", f"{self.path:x}", *names)
 
     def of_class(self, code: int) -> tuple[Array, Array | None]:
         """Rows and weights of one class."""
@@ -100,7 +121,10 @@ class Proposer(BaseEstimator, ABC):
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
     quantitative    whether the heuristic cannot use qualitative features
-    stochastic      whether the tree has a seed, drawn once before growth, for streams named after nodes
+    draws_tree_seed only for OC1, whose published trees depend on it: the seed of a tree is the next number of the
+                    generator that draws pruning rows, instead of being named after the fit
+
+    A heuristic that draws does so from `node.rng()`; nothing declares it.
     """
 
     title: ClassVar[str] = ""
@@ -111,11 +135,11 @@ class Proposer(BaseEstimator, ABC):
     limit_name: ClassVar[str | None] = None
     native: ClassVar[str | None] = None
     quantitative: ClassVar[bool] = False
-    stochastic: ClassVar[bool] = False
+    draws_tree_seed: ClassVar[bool] = False
 
     @abstractmethod
-    def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
-        """Yield groups of directions; yielding nothing makes the node a leaf. Deterministic for a given rng."""
+    def propose(self, node: Node) -> Iterator[Candidates]:
+        """Yield groups of directions, the same whenever asked at a node; yielding nothing makes the node a leaf."""
 
     def native_options(self) -> dict[str, Any]:
         """Parameters as the compiled core takes them; only those that differ from its defaults."""
@@ -128,7 +152,6 @@ PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorit
 def best_split(
     node: Node,
     proposer: Proposer,
-    rng: np.random.Generator,
     min_leaf: float = 1.0,
     exhaustive: bool = False,
 ) -> Split | None:
@@ -137,7 +160,7 @@ def best_split(
     The tie rule is that of docs/architecture.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
     sorts every direction instead of bounding it, with the same result.
     """
-    return search(node, proposer.propose(node, rng), min_leaf, exhaustive)
+    return search(node, proposer.propose(node), min_leaf, exhaustive)
 
 
 def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:

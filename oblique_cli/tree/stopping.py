@@ -13,7 +13,8 @@ class Stopping:
     """Every stopping rule but the lack of a useful split (thesis 1.5 and 3.5).
 
     min_parent     a node is split only if it weighs more than this; rows weigh 1, and with sample weights the unit is
-                   the smallest positive weight, so that weight 2 is a doubled row and scaling all weights is nothing
+                   the smallest positive weight, so that weight 2 is a doubled row and scaling all weights changes
+                   nothing
     max_misrate    a node is split only if its misclassification rate is above this
     max_depth      no node at this depth is split; None for no limit
     """

@@ -32,11 +32,11 @@ class Tree:
     levels      : p counts            levels of each feature; 0 for a quantitative one
     level_scores: (n_nodes, S)        number that stands for a level in coef_ @ x at that node (CRIMCOORD, thesis 3.7),
                                       0 for levels its training rows did not show; S levels, see `level_columns`
-    missing_left: (n_nodes,) bool     whether a row goes left that is NaN in a feature of non-zero coefficient, False at
+    missing_left: (n_nodes,) bool     whether a row that is NaN in a feature of non-zero coefficient goes left, False at
                                       leaves; None in a tree that takes no missing values
 
-    A qualitative feature j of x holds codes 0 to levels[j] - 1. Anything else there, NaN too, is a level never seen,
-    and its score is 0. NaN in a feature that a hyperplane does not use changes nothing there.
+    A qualitative feature j of x holds codes 0 to levels[j] - 1. Any other value, NaN included, is a level never seen,
+    whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there.
     """
 
     def __init__(

@@ -10,8 +10,10 @@ from cli_support import call
 from oblique_cli import __version__, published
 from oblique_cli.config import composing
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.experiments.store import Store
 from oblique_cli.schemes import SCHEMES
+from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import CRITERIA
 
 __all__ = ["call"]
@@ -47,6 +49,8 @@ def test_algorithms_as_json(call):
     [
         ("schemes", list(SCHEMES)),
         ("criteria", list(CRITERIA)),
+        ("metrics", list(METRICS)),
+        ("prunings", list(PRUNINGS)),
         ("published", [name for name, table in published.tables().items() if table.level == "repetitions"]),
         ("configs", composing.bundled()),
     ],

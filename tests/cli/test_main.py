@@ -140,8 +140,8 @@ def test_help_imports_nothing_heavy(arguments):
         ),
         (
             ["list"],
-            "Missing argument 'algorithms|schemes|criteria|published|configs'. Choose from: algorithms, schemes, "
-            "criteria, published, configs. Try 'oblique list --help'.",
+            "Missing argument 'algorithms|schemes|criteria|prunings|metrics|published|configs'. Choose from: "
+            "algorithms, schemes, criteria, prunings, metrics, published, configs. Try 'oblique list --help'.",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from cli_support import call
 
-from oblique_cli.cli import significance as command
-from oblique_cli.evaluation import paired, significance
+from oblique_cli.evaluation import significance
 from oblique_cli.evaluation.paired import StoredRun, pair
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.experiments.store import Store
@@ -267,7 +266,3 @@ def test_the_order_of_data_sets_changes_no_verdict_over_them():
     one, two = (judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title") for exp in (there, back))
     assert [m.matches for m in one.metrics] == [m.matches for m in two.metrics]
     assert [m.ranking for m in one.metrics] == [m.ranking for m in two.metrics]
-
-
-def test_the_help_knows_the_metrics():
-    assert command.METRICS == paired.METRICS

@@ -299,7 +299,7 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         ("folds: 5", "fold: 5", "6:24 unknown key 'fold' in cv. Did you mean 'folds'?"),
         ("repeats: 2", "repeats: 0", "6:43 cv.repeats must be a whole number from 1 to 10000. Got 0."),
         ("repeats: 2", "tune: {folds: 1}", "6:48 cv.tune.folds must be a whole number, at least 2. Got 1."),
-        ("repeats: 2", "tune: {repeats: 1}", "6:41 unknown key 'repeats' in cv.tune. Known: folds."),
+        ("repeats: 2", "tune: {repeats: 1}", "6:41 unknown key 'repeats' in cv.tune. Known: folds, metric."),
         ("repeats: 2", "test_fraction: 1", "6:49 cv.test_fraction must be a number in (0, 1). Got 1."),
         ("repeats: 2", "pruning_fraction: 0", "6:52 cv.pruning_fraction must be a number in (0, 1). Got 0."),
         ("repeats: 2", "stratified: yes", "6:46 cv.stratified must be true or false. Got 'yes'."),

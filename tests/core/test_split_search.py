@@ -24,13 +24,13 @@ class Given(Proposer):
     def __init__(self, groups=()):
         self.groups = groups
 
-    def propose(self, node, rng):
+    def propose(self, node):
         yield from self.groups
 
 
 def search(X, y, weights, n_classes, criterion, groups, min_leaf=1.0, ties="tolerant", exhaustive=False):
     node = Node(np.ascontiguousarray(X), y.astype(np.int32), weights, n_classes, 0, criterion, ties)
-    return best_split(node, Given(groups), np.random.default_rng(0), min_leaf, exhaustive)
+    return best_split(node, Given(groups), min_leaf, exhaustive)
 
 
 def unit(v):

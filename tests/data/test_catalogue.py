@@ -15,7 +15,7 @@ from data_support import (
     DATASETS,
     FETCHED,
     MARBLES_CSV,
-    data_directory,
+    marked,
     no_user_folders,
     sha,
     toy_facts,
@@ -79,7 +79,7 @@ def test_every_entry_has_a_source_a_licence_and_a_line_in_sources_md():
     sources = (DATASETS / "SOURCES.md").read_text()
     for name, entry in catalogue.entries().items():
         assert re.fullmatch(r"[a-z0-9][a-z0-9_]{0,63}", name)
-        assert entry.title and entry.source and entry.origin and entry.licence and entry.notes
+        assert entry.title and entry.source and entry.licence
         assert f"| `{name}` | {', '.join(file.name for file in entry.files.values())} | " in sources
         for file in entry.files.values():
             assert re.fullmatch(r"[a-z0-9_]+\.csv(\.gz)?", file.name)
@@ -224,14 +224,15 @@ def test_the_error_of_a_damaged_bundled_file_names_both_checksums_and_the_remedy
         f"{sha(MARBLES_CSV)[:8]}..., found {sha(damaged)[:8]}...). Install the package again, or restore the file"
     )
     (toys / "marbles.csv").unlink()
-    with pytest.raises(DataError, match=r"data set 'marbles': .*marbles\.csv is missing\. Install the package again"):
+    with pytest.raises(DataError, match=r"'marbles': .*marbles\.csv is missing \(files\.all: .*:\d+\)\. Install"):
         load("marbles")
 
 
 def test_an_entry_that_does_not_fit_its_file_is_found_out(monkeypatch, tmp_path, no_user_folders):
     wrong = {
         "n": (
-            {"files": {"all": {"name": "marbles.csv", "rows": 4, "sha256": sha(MARBLES_CSV)}}},
+            {"n": 4, "classes": {"a": 1, "b": 3}}
+            | {"files": {"all": {"name": "marbles.csv", "rows": 4, "sha256": sha(MARBLES_CSV)}}},
             "says 4 rows and 2 features",
         ),
         "p": ({"numeric": 3}, "catalogue says 3 rows and 3 features, the files have 3 and 2"),
@@ -239,7 +240,10 @@ def test_an_entry_that_does_not_fit_its_file_is_found_out(monkeypatch, tmp_path,
             {"classes": {"a": 2, "b": 1}},
             "catalogue says classes {'a': 2, 'b': 1}, the files have {'a': 1, 'b': 2}",
         ),
-        "target": ({"task": "regression"}, "the header of marbles.csv is not as expected"),
+        "target": (
+            {"task": "regression", "classes": {}},
+            "the last column of marbles.csv must be 'target', the target of regression",
+        ),
     }
     for change, message in wrong.values():
         use_catalogue(monkeypatch, tmp_path / "ours", {"marbles": toy_facts()["marbles"] | change})
@@ -335,14 +339,11 @@ def test_where_a_set_is_and_what_verify_says_of_it(toys, no_user_folders, tmp_pa
     assert catalogue.verify("quartz", str(tmp_path)).status == "ok"
 
 
-@pytest.mark.skipif(
-    data_directory() is None, reason="the sets that are not bundled are in no data directory (OBLIQUE_DATA)"
-)
-@pytest.mark.parametrize("name", FETCHED)
-def test_every_set_of_the_data_directory_is_what_the_catalogue_says(name):
+@pytest.mark.parametrize("name", [marked(name) for name in FETCHED])
+def test_every_set_that_is_not_bundled_is_what_the_catalogue_says(name):
     entry = catalogue.entry(name)
-    assert catalogue.verify(name, data_directory()) == catalogue.Check(name, "ok")
-    d = load(DataRequest(name, missing="impute", encoding="ordinal"), data_dir=data_directory(), offline=True)
+    assert catalogue.verify(name) == catalogue.Check(name, "ok")
+    d = load(DataRequest(name, missing="impute", encoding="ordinal"), offline=True)
     assert (d.n, d.p, d.classes) == (entry.n, entry.p, tuple(entry.classes))
     assert tuple(d.feature_names[j] for j in d.qualitative) == entry.categorical_columns
 

@@ -18,7 +18,7 @@ from data_support import (
     FETCHED,
     PEBBLES_CSV,
     PEBBLES_RAW,
-    data_directory,
+    marked,
     no_user_folders,
     serving,
     sha,
@@ -31,9 +31,10 @@ from data_support import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oblique_cli.data import catalogue
+from oblique_cli.data import catalogue, files
 from oblique_cli.data import fetch as fetching
 from oblique_cli.data.catalogue import DataRequest, load
+from oblique_cli.data.entries import Recipe
 from oblique_cli.data.fetch import fetch
 from oblique_cli.errors import ConfigError, DataError
 
@@ -183,9 +184,9 @@ def test_a_part_of_another_address_is_not_gone_on_with(toys, site, tmp_path):
 SCRIPT = """
 import sys
 from pathlib import Path
-from oblique_cli.data import catalogue
+from oblique_cli.data import catalogue_file
 from oblique_cli.data.fetch import fetch
-entry = catalogue._read(Path(sys.argv[1]) / "catalogue.yaml")["pebbles"]
+entry = catalogue_file.load(Path(sys.argv[1]) / "catalogue.yaml").entries["pebbles"]
 fetch(entry, Path(sys.argv[2]))
 """
 
@@ -426,17 +427,21 @@ def raw_form(name: str, header: list[str], rows: list[list[str]]) -> bytes:
     return compressed("\n".join(lines).encode())
 
 
-PLACE = data_directory()  # asked for here, because the fixture below hides the environment
+@pytest.fixture
+def found_file(request) -> Path:
+    """Where the file of the set `name` is; asked for before `no_user_folders`, which hides it."""
+    (file,) = catalogue.entry(request.getfixturevalue("name")).files.values()
+    found = files.find(file, bundled=False)
+    assert found is not None
+    return found.path
 
 
-@pytest.mark.skipif(PLACE is None, reason="the sets that are not bundled are in no data directory (OBLIQUE_DATA)")
-@pytest.mark.parametrize("name", [name for name in FETCHED if catalogue.entry(name).recipe])
-def test_a_set_in_the_archives_form_is_fetched_into_our_file(name, site, no_user_folders):
-    place, entry = PLACE, catalogue.entry(name)
-    assert place is not None and entry.recipe is not None
-    (file,) = entry.files.values()
-    ours = (place / file.name).read_bytes()
-    text = (gzip.decompress(ours) if file.name.endswith(".gz") else ours).decode()
+@pytest.mark.parametrize("name", [marked(name) for name in FETCHED if catalogue.entry(name).recipe])
+def test_a_set_in_the_archives_form_is_fetched_into_our_file(name, found_file, site, no_user_folders):
+    entry = catalogue.entry(name)
+    assert entry.recipe is not None
+    ours = found_file.read_bytes()
+    text = (gzip.decompress(ours) if found_file.suffix == ".gz" else ours).decode()
     header, *rows = [line.split(",") for line in text.splitlines()]
     raw = raw_form(name, header, rows)
     for source in entry.recipe.sources:
@@ -450,15 +455,16 @@ def test_a_set_in_the_archives_form_is_fetched_into_our_file(name, site, no_user
         found = fetch(entry, no_user_folders)
         assert found.path.read_text() == text
         d = load(DataRequest(name, missing="impute", encoding="ordinal"), offline=True)
-        assert d.digest == load(DataRequest(name, missing="impute", encoding="ordinal"), data_dir=place).digest
+        own = load(DataRequest(name, missing="impute", encoding="ordinal"), data_dir=found_file.parent)
+        assert d.digest == own.digest
         found.path.unlink()
 
 
 def test_conversion_keeps_whole_numbers_and_writes_others_in_shortest_form():
-    recipe = catalogue.Recipe((), ",", False, ("a", "-", "b", "word", "class"), missing="?")
+    recipe = Recipe((), ",", False, ("a", "-", "b", "word", "class"), missing="?")
     text = '007,x,.50,"p, q",1\r\n?,x,5,?,0\n\n'
     assert fetching.convert(text, recipe) == 'a,b,word,class\n7,0.5,"p, q",1\n,5.0,,0\n'
-    assert fetching.convert("1 2\t3\n 4 5 6", catalogue.Recipe((), "whitespace", False, ("a", "b", "class"))) == (
+    assert fetching.convert("1 2\t3\n 4 5 6", Recipe((), "whitespace", False, ("a", "b", "class"))) == (
         "a,b,class\n1,2,3\n4,5,6\n"
     )
 

@@ -237,7 +237,10 @@ RESULTS = {
 def test_verdicts_stand_data_set_by_data_set_with_the_published_ones():
     (pair,) = compare(table_of(RESULTS)).pairs
     assert (pair.first, pair.second, pair.labels) == ("gdt", "hhgdt", ("GDT", "HHGDT"))
-    found = [(d.first.dataset, d.accuracy, d.published_accuracy, d.leaves, d.published_leaves) for d in pair.duels]
+    found = [
+        (d.first.dataset, *(which[m] for m in ("accuracy", "leaves") for which in (d.verdicts, d.published)))
+        for d in pair.duels
+    ]
     assert found == [
         ("bupa", TIE, TIE, SECOND, SECOND),
         ("breast_cancer_wisconsin", SECOND, SECOND, TIE, SECOND),
@@ -249,7 +252,7 @@ def test_wins_ties_and_losses_are_counted_from_the_first():
     (pair,) = compare(table_of(RESULTS)).pairs
     assert pair.counts("accuracy") == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
     assert pair.counts("leaves") == {"wins": 1, "ties": 1, "losses": 1, "undecided": 0}
-    assert pair.counts("published_leaves") == {"wins": 0, "ties": 0, "losses": 3, "undecided": 0}
+    assert pair.counts("leaves", published=True) == {"wins": 0, "ties": 0, "losses": 3, "undecided": 0}
     assert pair.agreement("accuracy") == (2, 3)
     assert pair.agreement("leaves") == (1, 3)
 
@@ -294,7 +297,7 @@ def test_gaps_of_the_table_stay_visible():
     results = {**RESULTS, ("bupa", "gdt"): RESULTS["bupa", "gdt"][:1]}
     comparison = compare(table_of(results))
     assert comparison.sheet().grids[0].rows[0][1] == "67.0 ‡1/2"
-    assert comparison.pairs[0].duels[0].accuracy is None
+    assert comparison.pairs[0].duels[0].verdicts["accuracy"] is None
     assert any(note.startswith("‡1/2 bupa, GDT: 1 of 2 folds") for note in comparison.notes)
     assert comparison.sheet().records[0]["first_folds_ok"] == 1
 
@@ -302,7 +305,7 @@ def test_gaps_of_the_table_stay_visible():
 def test_an_sd_that_the_paper_does_not_print_is_noted():
     results = {("shuttle", "gdt"): [(990, 187)] * 2, ("shuttle", "hhgdt"): [(990, 36)] * 2}
     comparison = compare(table_of(results, ("wickramarachchi2015:5.2",)))
-    assert comparison.pairs[0].duels[0].published_leaves == SECOND
+    assert comparison.pairs[0].duels[0].published["leaves"] == SECOND
     assert "No SD is printed for shuttle; it is read as 0." in comparison.notes
     assert not any("No SD" in note for note in compare(table_of(RESULTS)).notes)
 
@@ -316,9 +319,9 @@ def test_more_than_two_algorithms_give_all_pairs_or_those_of_a_baseline():
     assert named == [("gdt", "hhgdt"), ("gdt", "hhcart_a"), ("hhgdt", "hhcart_a")]
     baseline = compare(table, first="hhgdt")
     assert [(pair.first, pair.second) for pair in baseline.pairs] == [("hhgdt", "gdt"), ("hhgdt", "hhcart_a")]
-    assert [pair.duels[0].accuracy for pair in baseline.pairs] == [FIRST, SECOND]
+    assert [pair.duels[0].verdicts["accuracy"] for pair in baseline.pairs] == [FIRST, SECOND]
     (one,) = compare(table, first="hhcart_a", second="gdt").pairs
-    assert (one.first, one.second, one.duels[0].accuracy, one.duels[0].leaves) == ("hhcart_a", "gdt", FIRST, FIRST)
+    assert (one.first, one.second, *one.duels[0].verdicts.values()) == ("hhcart_a", "gdt", FIRST, FIRST)
     assert [grid.caption for grid in baseline.sheet().grids[:2]] == ["HHGDT against GDT", "HHGDT against HHCART(A)"]
 
 

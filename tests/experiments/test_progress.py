@@ -143,7 +143,7 @@ def test_when_everything_fails_the_lines_stop_and_the_count_goes_on(clock):
     progress.end()
     lines = out.getvalue().splitlines()
     assert sum("ValueError" in line for line in lines) == SHOWN_FAILURES
-    assert "! more failures follow, they are counted only" in lines
+    assert "! more failures follow and are only counted" in lines
     assert lines[-1].endswith("50 failed")
 
 

@@ -13,7 +13,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.errors import EXIT_DATA
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.evaluation.tables import render, summarize
-from oblique_cli.experiments.running import errors, run
+from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 
 __all__ = ["call"]
@@ -29,14 +29,6 @@ def experiment(**changes):
     return config.from_mapping({**plain, **changes}, "regression", [], where="test")
 
 
-def test_errors_by_hand():
-    found = errors(np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 1.0]))
-    assert found == pytest.approx({"mse": 3.0, "rmse": 3.0**0.5, "r2": 1 - 9 / 8})
-    assert errors(np.ones(2), np.ones(2))["r2"] == 1 and errors(np.ones(2), np.zeros(2))["r2"] == 0
-    with pytest.raises(ValueError, match="not finite"):
-        errors(np.ones(2), np.array([np.nan, 1.0]))
-
-
 def test_rows_hold_the_errors_of_a_refit_and_the_table_their_means(tmp_path):
     asked = experiment()
     with Store(tmp_path / "oblique.sqlite") as store:
@@ -48,11 +40,11 @@ def test_rows_hold_the_errors_of_a_refit_and_the_table_their_means(tmp_path):
     line = table.lines[0]
     by_repeat = [np.mean([r.measures["mse"] for r in rows if r.algorithm == "retis" and r.repeat == k]) for k in (0, 1)]
     assert line.accuracy.mean is None
-    assert line.measures["mse"].mean == pytest.approx(np.mean(by_repeat))
-    assert line.measures["mse"].sd == pytest.approx(np.std(by_repeat, ddof=1))
+    assert line.values["mse"].mean == pytest.approx(np.mean(by_repeat))
+    assert line.values["mse"].sd == pytest.approx(np.std(by_repeat, ddof=1))
     assert table.sheet().grids[0].header == ("data set", "algorithm", "MSE", "RMSE", "R2", "leaves")
     record = json.loads(render(table, "json"))["rows"][0]
-    assert record["mse_mean"] == line.measures["mse"].mean and "accuracy_mean" not in record
+    assert record["mse_mean"] == line.values["mse"].mean and "accuracy_mean" not in record
 
 
 def test_published_errors_stand_beside_ours(tmp_path):
@@ -60,7 +52,7 @@ def test_published_errors_stand_beside_ours(tmp_path):
     with Store(tmp_path / "oblique.sqlite") as store:
         run(asked, store, n_jobs=1)
         line = summarize(store.rows(asked.name), asked, titles={"retis": "RETIS"}).lines[0]
-    assert line.measures["mse"].published.mean == 8.847 and line.leaves.published.mean == 3.1
+    assert line.values["mse"].published.mean == 8.847 and line.leaves.published.mean == 3.1
 
 
 def test_a_grid_is_chosen_by_squared_error(tmp_path):
@@ -89,12 +81,15 @@ def test_the_wrong_kind_of_data_is_refused_in_one_sentence(call, tmp_path, datas
     assert ended.code == EXIT_DATA and message in ended.err and "Traceback" not in ended.err
 
 
-def test_stratified_folds_and_tests_of_accuracy_are_refused(call, tmp_path):
+def test_stratified_folds_and_tests_of_accuracy_are_refused_and_those_of_errors_made(call, tmp_path):
     path = tmp_path / "numbers.yaml"
     cv = "cv: {scheme: ordinary, folds: 3, repeats: 1}"
     path.write_text(f"version: 1\ndataset: auto_mpg\nalgorithms: [retis, m5_style]\n{cv}\n")
     assert call("run", str(path), "--results", str(tmp_path)).code == 0
-    assert "predicts numbers" in call("significance", "numbers", "--results", str(tmp_path)).err
+    ended = call("significance", "numbers", "--results", str(tmp_path))
+    assert ended.code == 0 and "RMSE, data set by data set" in ended.out and "accuracy" not in ended.out
+    ended = call("significance", "numbers", "--metric", "accuracy", "--results", str(tmp_path))
+    assert ended.code == 2 and "metric accuracy is for classification, and this is regression" in ended.err
     ended = call("run", str(path), "--results", str(tmp_path), "--set", "cv.scheme=stratified", "--fresh")
     assert ended.code == 2 and "has no classes to keep the shares of" in ended.err
     ended = call("bias-variance", str(path), "--set", "cv.repeats=2")

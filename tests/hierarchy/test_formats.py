@@ -55,8 +55,8 @@ def test_a_matrix_is_read_in_every_form(lines, names):
     ("lines", "message"),
     [
         ([], "the file is empty."),
-        (["0,1", "2,0"], "must be symmetric: object 1 to object 2 is 1, and back it is 2."),
-        (["a,b", "0,1", "2,0"], "must be symmetric: 'a' to 'b' is 1, and back it is 2."),
+        (["0,1", "2,0"], "must be symmetric: object 1 to object 2 is 1, and the way back is 2."),
+        (["a,b", "0,1", "2,0"], "must be symmetric: 'a' to 'b' is 1, and the way back is 2."),
         (["0,-1", "-1,0"], "the dissimilarity of object 1 and object 2 must be 0 or more. Got -1."),
         (["0,nan", "nan,0"], "the dissimilarity of object 1 and object 2 must be a finite number. Got nan."),
         (["0,inf", "inf,0"], "must be a finite number. Got inf."),

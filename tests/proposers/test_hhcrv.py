@@ -34,7 +34,7 @@ def node_of(X, y, weights=None):
 
 
 def proposals(node, **parameters):
-    return [group.spec for group in PROPOSERS["hhcrv"](**parameters).propose(node, np.random.default_rng(0))]
+    return [group.spec for group in PROPOSERS["hhcrv"](**parameters).propose(node)]
 
 
 # The vector
@@ -216,6 +216,6 @@ def test_shrinkage_gives_a_class_of_few_rows_the_axes_of_the_pooled_variances():
     X = rng.normal(size=(60, 3)) * [1.0, 5.0, 1.0]
     X[:3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 0.1, 2.0]]
     node = node_of(X, [0] * 3 + [1] * 57)
-    propose = lambda **p: [g.spec for g in PROPOSERS["hhcart_d"](**p).propose(node, None)]  # noqa: E731
+    propose = lambda **p: [g.spec for g in PROPOSERS["hhcart_d"](**p).propose(node)]  # noqa: E731
     assert propose()[0][0] == "reflection"
     assert propose(shrinkage=True, tau=0.2)[0][0] == "axes"  # the second feature varies most within the classes

@@ -111,8 +111,8 @@ def test_native_growth_equals_the_reference_for_both_tie_rules(ties):
 def test_the_split_of_a_grown_root_is_what_best_split_finds(name):
     for data in map(real_set, REAL_SETS):
         tree = grow(name, data.X, data.y)
-        node = Node(data.X, data.y, None, len(data.classes), 0, "gini")
-        split = best_split(node, PROPOSERS[name](), np.random.default_rng(0))
+        node = Node(data.X, data.y, None, len(data.classes), 0, "gini", seed=0)
+        split = best_split(node, PROPOSERS[name]())
         np.testing.assert_allclose(split.coef, tree.coef_[0], atol=1e-7)
         assert split.threshold == pytest.approx(tree.thresholds[0], rel=1e-6, abs=1e-7)
         assert split.gain == pytest.approx(tree.gains[0], rel=1e-9)

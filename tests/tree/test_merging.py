@@ -20,7 +20,7 @@ def single(n):
     return [np.array([i]) for i in range(n)]
 
 
-def halfway(X, group):
+def halfway(X, group, merge):
     """The plane across the first feature, between the centroids."""
     means = [X[group == g, 0].mean() for g in (0, 1)]
     return Plane(np.array([1.0, 0.0]), float(np.mean(means)), 0.25)
@@ -88,7 +88,7 @@ def test_a_leaf_keeps_the_class_of_its_cluster_whatever_arrives():
     X = line(0, 2, 2, 3, 4, 5)
     y = np.array([0, 0, 0, 0, 1, 1], dtype=np.int32)
     clusters = [np.arange(4), np.arange(4, 6)]
-    tree = grow_bottom_up(X, y, 2, clusters, [(0, 1)], lambda X, group: Plane(np.array([1.0, 0.0]), 1.0, 0.1))
+    tree = grow_bottom_up(X, y, 2, clusters, [(0, 1)], lambda X, group, merge: Plane(np.array([1.0, 0.0]), 1.0, 0.1))
     assert tree.counts.tolist() == [[4, 2], [4, 0], [0, 2]]
     assert tree.labels[tree.apply(X)].tolist() == [0, 1, 1, 1, 1, 1]
 
@@ -98,7 +98,9 @@ def test_the_children_go_where_more_of_their_rows_are_on_their_own_side():
     y = np.array([0, 0, 1, 1, 1], dtype=np.int32)
     for coef, left in (([1.0, 0.0], [2, 0]), ([-1.0, 0.0], [0, 3])):
         plane = Plane(np.array(coef), 4.0 * coef[0], 0.1)
-        tree = grow_bottom_up(X, y, 2, [np.arange(2), np.arange(2, 5)], [(0, 1)], lambda X, group, plane=plane: plane)
+        tree = grow_bottom_up(
+            X, y, 2, [np.arange(2), np.arange(2, 5)], [(0, 1)], lambda X, group, merge, plane=plane: plane
+        )
         assert tree.counts[tree.left[0]].tolist() == left
         np.testing.assert_array_equal(tree.labels[tree.apply(X)], y)
 
@@ -108,7 +110,7 @@ def test_without_a_plane_all_rows_go_to_the_larger_child_and_the_other_stays_a_l
     y = np.repeat([0, 1], sizes).astype(np.int32)
     X = np.ones((len(y), 2))
     clusters = [np.flatnonzero(y == code) for code in (0, 1)]
-    tree = grow_bottom_up(X, y, 2, clusters, [(0, 1)], lambda X, group: None)
+    tree = grow_bottom_up(X, y, 2, clusters, [(0, 1)], lambda X, group, merge: None)
     assert (tree.n_leaves, tree.gains[0]) == (2, 0.0)
     anywhere = np.array([[1e300, 0.0], [-1e300, 5.0], [1.0, 1.0]])
     assert tree.labels[tree.apply(anywhere)].tolist() == [winner] * 3
@@ -121,7 +123,7 @@ def test_growing_below_makes_every_leaf_pure_and_touches_no_pure_one():
     skeleton = grow_bottom_up(X, y, 2, [np.array([0, 1, 3]), np.array([2, 4, 5])], [(0, 1)], halfway)
     assert (skeleton.labels[skeleton.apply(X)] != y).sum() == 2
 
-    def grow(rows):
+    def grow(rows, leaf):
         return grow_top_down(X[rows], y[rows], 2, PROPOSERS["axis_parallel"]())
 
     hybrid = grow_below(skeleton, X, y, grow)

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from oblique_cli import seeds
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.missing_values import refuse_missing
@@ -210,13 +211,13 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         """The tree over a skeleton, with a hyperplane at every merge."""
         X, codes = skeleton.X, skeleton.codes
         proposer = HHCART(tau=self.tau, sign=self.sign)
-        rng = np.random.default_rng(skeleton.seed)  # HHCART draws nothing
 
-        def by_hhcart(rows: Array, group: Ints) -> Plane | None:
-            split = best_split(Node(rows, group, None, 2, 0, self.criterion, self.ties), proposer, rng)
+        def by_hhcart(rows: Array, group: Ints, merge: int) -> Plane | None:
+            node = Node(rows, group, None, 2, 0, self.criterion, self.ties, seed=skeleton.seed, path=merge)
+            split = best_split(node, proposer)
             return None if split is None else Plane(split.coef, split.threshold, split.gain)
 
-        def by_svm(rows: Array, group: Ints) -> Plane | None:
+        def by_svm(rows: Array, group: Ints, merge: int) -> Plane | None:
             return svm_plane(rows, group, cost, skeleton.seed)
 
         n_classes = len(self.classes_)
@@ -228,8 +229,14 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
             tree,
             X,
             codes,
-            lambda rows: grow_top_down(
-                X[rows], codes[rows], n_classes, proposer, criterion=self.criterion, ties=self.ties
+            lambda rows, leaf: grow_top_down(
+                X[rows],
+                codes[rows],
+                n_classes,
+                proposer,
+                criterion=self.criterion,
+                ties=self.ties,
+                seed=seeds.integer(skeleton.seed, "below", leaf),
             ),
         )
 

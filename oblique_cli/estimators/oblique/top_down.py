@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
+from oblique_cli import seeds
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
@@ -22,17 +23,19 @@ from oblique_cli.estimators.missing_values import medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
-from oblique_cli.tree import pruning
 from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int32]
 RowNumbers = NDArray[np.intp]
 
-PRUNINGS = ("none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha")
+# Parameters of the rules that are parameters of the estimator. A rule that is registered later brings its own with it.
+PRUNING_CONSTRAINTS: Mapping[str, Constraint] = {
+    name: constraint for rule in PRUNINGS.values() for name, constraint in rule.constraints.items()
+}
 
 TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "criterion": Choice(CRITERIA),
@@ -44,11 +47,9 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "min_weight_fraction_leaf": Real(0.0, 0.5),
     "class_weight": Optional(ClassWeight()),
     "ties": Choice(("tolerant", "strict")),
-    "pruning": Choice(PRUNINGS),
+    "pruning": Choice(PRUNINGS),  # of names; an instance is checked by its own constraints
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
-    "pruning_folds": Integer(2),
-    "standard_errors": Real(0.0),
-    "ccp_alpha": Real(0.0),
+    **PRUNING_CONSTRAINTS,
     "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
@@ -95,9 +96,11 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     ties : {"tolerant", "strict"}, default "tolerant"
         "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
         is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
-    pruning : {"none", "cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha"}, default "none"
-        "cost_complexity" and "reduced_error" choose on rows kept from growth: `pruning_rows` of `fit`, or a random
-        `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the training rows.
+    pruning : str or PruningRule, default "none"
+        A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance, whose parameters are then reachable as
+        ``pruning__standard_errors`` and so on. "cost_complexity" and "reduced_error" choose on rows kept from growth:
+        `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold
+        cross-validation of the training rows. "pessimistic" and "ccp_alpha" need no further rows.
     pruning_fraction : float in (0, 1), default 0.1
     pruning_folds : int, default 10
     standard_errors : float, default 0
@@ -137,8 +140,10 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
 
     Notes
     -----
-    Stochasticity. One generator is made from `random_state`; it draws the pruning rows first (if they are not given),
-    then serves the heuristic. The heuristics named above draw nothing.
+    Stochasticity. One integer is drawn from `random_state`. It seeds the generator that draws the pruning rows (if they
+    are not given) and the folds of "cv", and it names the seed of each tree (that of "oc1" is the generator's next
+    number). Most heuristics draw nothing. One that does, such as "sadt", has a stream at every node, named after the
+    tree's seed and the turns from the root, so that what a node draws does not depend on which other nodes are split.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = TREE_CONSTRAINTS
@@ -193,7 +198,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     @property
     def needs_pruning_rows(self) -> bool:
         """Whether `fit` keeps rows from growth to prune on."""
-        return self.pruning in ("cost_complexity", "reduced_error")
+        rule = self.pruning if isinstance(self.pruning, PruningRule) else PRUNINGS.get(self.pruning)
+        return rule is not None and rule.rows == KEPT_ROWS
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, pruning_rows: ArrayLike | None = None
@@ -215,16 +221,17 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)
         weights = self._weights(rows, labels, sample_weight)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        draws = _Draws.of(int(check_random_state(self.random_state).randint(2**31)))
 
-        grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, rng)
+        grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, draws.rng)
         if self.missing == "impute":
             self.fill_values_ = medians(rows[grow_on], None if weights is None else weights[grow_on])
             self.fill_values_[list(self.levels_)] = 0.0
             rows = self._filled(rows)
         training = _Training(rows, codes, weights)
         growing, kept = training.part(grow_on), training.part(prune_on)
-        self._keep(self._prune(self._grow(growing, proposer, rng), growing, kept, proposer, rng), growing.X)
+        pruned = self._prune(self._grow(growing, proposer, draws), growing, kept, proposer, draws)
+        self._keep(pruned, growing.X)
         return self
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
@@ -256,7 +263,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         limits = np.asarray(values, dtype=np.float64)
         if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
             raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
-        if self.pruning != "none":
+        if not self._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
         if limits.min() < self.max_misrate:
             raise ConfigError(
@@ -342,7 +349,11 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
 
     def _checked_proposer(self) -> Proposer:
         owner = type(self).__name__
-        check(self.get_params(deep=False), self.constraints, owner)
+        own = self.get_params(deep=False)
+        if isinstance(self.pruning, PruningRule):
+            del own["pruning"]
+            check(self.pruning.get_params(deep=False), self.pruning.constraints, type(self.pruning).__name__)
+        check(own, self.constraints, owner)
         proposer = PROPOSERS[self.proposer]() if isinstance(self.proposer, str) else self.proposer
         if not isinstance(proposer, Proposer):
             raise ConfigError(f"proposer of {owner} must be a registered name or a Proposer. Got {proposer!r}.")
@@ -379,7 +390,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
         return grow_on, useful[is_kept[useful]]
 
-    def _grow(self, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
+    def _grow(self, training: _Training, proposer: Proposer, draws: _Draws, number: int = 0) -> Tree:
         of_node = self.misrate_of == "node"
         tree = grow_top_down(
             training.X,
@@ -392,57 +403,53 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             min_leaf=max(self.min_samples_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
-            rng=rng,
+            seed=draws.tree_seed(proposer, number),
             levels=self._level_counts(),
             missing=self.missing == "learn",
         )
         # Splits do not depend on the limit, so the tree may as well be cut afterwards.
         return tree if of_node else tree.collapse(self._rates(tree) <= self.max_misrate)
 
-    def _prune(
-        self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, rng: np.random.Generator
-    ) -> Tree:
+    def _rule(self) -> PruningRule:
+        """The rule that `pruning` is or names, with the parameters that the estimator has for it."""
+        if isinstance(self.pruning, PruningRule):
+            return self.pruning
+        rule = PRUNINGS[self.pruning]
+        return rule(**{name: getattr(self, name) for name in rule.constraints if name in PRUNING_CONSTRAINTS})
+
+    def _prune(self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
-        if self.pruning == "pessimistic":
-            return pruning.pessimistic(tree)
-        if self.pruning == "ccp_alpha":
-            return pruning.fixed_alpha(tree, self.ccp_alpha)
-        if self.pruning == "cv":
-            return self._prune_by_cv(tree, growing, proposer, rng)
-        if len(kept.X) == 0:
-            return tree
-        if self.pruning == "cost_complexity":
-            return pruning.cost_complexity(tree, *kept, standard_errors=self.standard_errors)
-        return pruning.reduced_error(tree, *kept)
 
-    def _prune_by_cv(self, tree: Tree, training: _Training, proposer: Proposer, rng: np.random.Generator) -> Tree:
-        """Breiman et al. (1984), section 3.4.2: trees of the folds are cut at the geometric mean of neighboring
-        complexities of the main tree, and the member of least total error is chosen by the c-SE rule."""
-        path = pruning.cost_complexity_path(tree)
-        folds = min(self.pruning_folds, len(training.X))
-        if folds < 2 or len(path.alphas) < 2:
-            return tree
-        positive = np.maximum(path.alphas, 0.0)
-        cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
-        errors = np.zeros(len(cuts))
-        splitter = KFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for grow_on, test_on in splitter.split(training.X):
-            part = self._grow(training.part(grow_on), proposer, rng)
-            errors += pruning.sequence_errors(part, pruning.cost_complexity_path(part), cuts, *training.part(test_on))
-        return path.member(tree, pruning.smallest_within(errors, training.total, self.standard_errors))
+        def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
+            splitter = KFold(number, shuffle=True, random_state=int(draws.rng.integers(2**31)))
+            for i, (grow_on, test_on) in enumerate(splitter.split(growing.X), start=1):
+                yield self._grow(growing.part(grow_on), proposer, draws, i), growing.part(test_on)
+
+        rule = self._rule()
+        if rule.rows == TRAINING_ROWS:
+            return rule.prune(tree, CrossValidation(growing, folds))
+        if rule.rows == KEPT_ROWS:
+            return rule.prune(tree, kept) if len(kept.X) else tree
+        return rule.prune(tree, None)
 
 
-class _Training(NamedTuple):
-    """Rows to grow or prune on. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
+class _Draws(NamedTuple):
+    """What a fit draws. seed : of the fit; rng : draws the pruning rows and the folds of pruning"""
 
-    X: Array
-    codes: Ints
-    weights: Array | None
+    seed: int
+    rng: np.random.Generator
 
-    @property
-    def total(self) -> float:
-        """What the rows weigh."""
-        return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+    @classmethod
+    def of(cls, seed: int) -> _Draws:
+        return cls(seed, np.random.default_rng(seed))
+
+    def tree_seed(self, proposer: Proposer, number: int) -> int:
+        """The seed of a tree. number : 0 for the tree itself, 1, 2, ... for those of pruning folds"""
+        return int(self.rng.integers(2**63)) if proposer.draws_tree_seed else seeds.integer(self.seed, "tree", number)
+
+
+class _Training(LabeledRows):
+    """Rows to grow or prune on."""
 
     @property
     def unit(self) -> float:

@@ -57,7 +57,7 @@ def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Arr
     moments = [augmented_moment(X[mask]) for mask in (positive, ~positive)]
     planes = []
     for mine, other in (moments, moments[::-1]):
-        # The plane near its own rows and far from the others': the quotient of the other's moment by one's own.
+        # A plane near its own rows and far from the others has the largest quotient of the others' moment by its own.
         w, _ = clustering_hyperplane(mine, other)
         assert w is not None  # two clouds of points in the plane
         plane = normalize_plane(w)
@@ -69,7 +69,7 @@ def clustering_planes(X: Array, positive: NDArray[np.bool_]) -> tuple[Array, Arr
 def thesis_numbers(tree: Tree) -> dict[int, int]:
     """Return the thesis' number of each inner node -> ours: the root is 1, the children of t are 2t and 2t + 1.
 
-    Child 2t is where the hyperplane is not above 0, once its first coefficient is negative, as in all that are printed.
+    Child 2t lies where the hyperplane is at most 0, once its first coefficient is negative, as in all printed ones.
     """
     theirs = {0: 1}
     for node in range(tree.n_nodes):
@@ -398,7 +398,7 @@ def checkerboard(setting: FigureSetting) -> Picture:
 def off_the_board(tree: Tree, node: int) -> tuple[float, float]:
     """How far a hyperplane is off the lines of the 4 x 4 checkerboard: in degrees, and in squares at mid-board.
 
-    The distance is that from the line of the nearer direction that is nearest where the hyperplane passes the middle.
+    The distance is taken at mid-board, from the nearest line of the direction that is closer to the hyperplane's own.
     """
     turn = np.radians(30.0)
     axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])

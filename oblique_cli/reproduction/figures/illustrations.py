@@ -1,4 +1,4 @@
-"""The figures of the documentation: which ones there are, what each remakes, and what one knows about itself."""
+"""The figures of the documentation: the list of figures, what each remakes, and what is known of each."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Cell:
 
     @property
     def noise(self) -> float:
-        """Up to how large a difference the cell agrees: RULE."""
+        """The largest difference at which the cell agrees, by RULE."""
         return 2 * hypot(self.ours_sd or 0.0, self.published_sd or 0.0)
 
     @property
@@ -68,7 +68,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many cells of a kind agree, of how many that have both numbers; the rest was not run or not printed."""
+    """How many cells of a kind agree among those with both numbers; the others were not run or not printed."""
 
     agree: int
     compared: int

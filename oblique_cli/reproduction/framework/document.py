@@ -1,4 +1,4 @@
-"""The parts of the documentation that are made from the results of the studies, so that they cannot drift from them."""
+"""The parts of the documentation that are made from the results of the studies, so that both cannot drift apart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from oblique_cli.reproduction.framework.cells import AGREES, DEVIATES, Cell, agr
 from oblique_cli.reproduction.framework.reporting import UNEXPLAINED, grid_rows, read_cells, reasons
 from oblique_cli.reproduction.framework.studies import STUDIES
 
-# Between these a text is made; NAME is a key of `blocks`.
+# The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "README.md")
 # Blocks that show a table as a study left it, and the file it is in.
@@ -37,9 +37,10 @@ NOT_YET = "Not run with the full profile yet."
 def blocks(results: Path) -> dict[str, str]:
     """Return the text of every block by name, from the full profiles in the folder `results`.
 
-    ConfigError if it has none, so that a wrong folder does not empty the documents.
+    ConfigError if the folder has none, so that a wrong folder does not empty the documents.
 
-    summary         how many cells agree, by table and metric, and what it took
+    agreement       how many cells agree, in one sentence
+    summary         the same by table and metric, and what each study took
     deviations-X    the cells of study X that deviate, with their reasons
     the others are COPIED, such as sensitivity (readings and agreement) and stage-1 (Table 5.2 under other draws of the
     cross-validation that chooses epsilon)
@@ -48,7 +49,7 @@ def blocks(results: Path) -> dict[str, str]:
     found = {name: cells for name in studies if (cells := _cells(results, name))}
     if not found:
         raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
-    out = {"summary": _summary(results, found)}
+    out = {"agreement": _agreement(found), "summary": _summary(results, found)}
     out |= {name: _copied(results / "reproduction" / f"{file}.csv") for name, file in COPIED.items()}
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
@@ -72,16 +73,20 @@ def _cells(results: Path, study: str) -> tuple[Cell, ...]:
     return read_cells(path) if path.is_file() else ()
 
 
-def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:
+def _agreement(found: Mapping[str, tuple[Cell, ...]]) -> str:
     every = [cell for cells in found.values() for cell in cells]
     compared = [cell for cell in every if cell.verdict in (AGREES, DEVIATES)]
     agree = sum(cell.verdict == AGREES for cell in compared)
     explained = sum(cell.verdict == DEVIATES and cell.key in reasons() for cell in compared)
-    lines = [
+    return (
         f"{agree} of {len(compared)} cells agree; of the others {explained} have a measured reason and "
-        f"{len(compared) - agree - explained} are {UNEXPLAINED}. {len(every) - len(compared)} cells are not run.",
-        "",
-    ]
+        f"{len(compared) - agree - explained} are {UNEXPLAINED}. {len(every) - len(compared)} cells are not run.\n"
+    )
+
+
+def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:
+    every = [cell for cells in found.values() for cell in cells]
+    lines = [_agreement(found)]
     rows = [
         (table.partition(":")[0], table.partition(":")[2], metric, f"{each.agree} of {each.compared}")
         for (table, metric), each in agreement(every).items()

@@ -1,4 +1,4 @@
-"""Means of single folds with both standard deviations: those that the dissertation of Amalaman prints, and ours.
+"""Means of single folds with two standard deviations: the one that Amalaman's dissertation prints, and ours.
 
 Chapters 2 and 3 speak of ten repetitions, but the printed leaf counts fit ten whole numbers: their SDs are over the ten
 folds of one cross-validation. Beside them stands the SD over repetition means, which all other tables use.

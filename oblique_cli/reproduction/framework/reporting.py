@@ -67,7 +67,7 @@ class StudyReport:
 
     @property
     def exit_code(self) -> int:
-        """That of the runs."""
+        """The exit code of the runs."""
         return self.result.exit_code
 
     @property
@@ -210,7 +210,7 @@ def write_cells(cells: Iterable[Cell]) -> str:
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
-    """Return the cells of a file that `write_cells` made; DataError if it is none."""
+    """Return the cells of a file that `write_cells` made; DataError for any other file."""
     try:
         with open(path, encoding="utf-8", newline="") as handle:
             rows = list(csv.DictReader(handle))

@@ -26,7 +26,7 @@ DATABASE = "oblique.sqlite"
 
 @dataclass(frozen=True)
 class Outcome:
-    """A configuration that was run: what it was, what is stored of it, and its table."""
+    """A configuration that was run: the experiment, its stored rows, and its table."""
 
     experiment: Experiment
     rows: tuple[Row, ...]
@@ -48,7 +48,7 @@ def outcome(
     datasets: Iterable[str] | None = None,
     algorithms: Iterable[str] | None = None,
 ) -> Outcome | None:
-    """Run or resume the bundled configuration `name` as `request` asks; None if it leaves nothing of it.
+    """Run or resume the bundled configuration `name` as `request` asks; None if the request leaves nothing to run.
 
     datasets, algorithms    names or ids to keep, None for all
 
@@ -120,7 +120,7 @@ def outcome(
 
 
 def is_quick(dataset: str) -> bool:
-    """Return whether a data set is small and at hand, bundled or drawn, as those of the quick profile are."""
+    """Return whether a data set is small and at hand, bundled or drawn, as the quick profile requires."""
     entry = catalogue.entry(dataset)
     return (entry.bundled or entry.generated) and entry.n <= QUICK_ROWS
 
@@ -134,7 +134,7 @@ def dataset_names(source: str) -> dict[str, str]:
 # Mean, SD and a note.
 Number = tuple[float | None, float | None, str]
 
-# What of ours stands beside a published number on a data set; None if this run has no such number.
+# Finds our number beside a published one on a data set; None if this run has no such number.
 Ours = Callable[[Published, str], Number | None]
 
 

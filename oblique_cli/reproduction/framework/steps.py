@@ -21,7 +21,8 @@ from oblique_cli.reproduction.framework.studies import StudyRequest
 
 @dataclass(frozen=True)
 class Steps:
-    """What is stored of a study's steps: good rows by data set, algorithm and repetition; and how many are of now."""
+    """What is stored of a study's steps: good rows by data set, algorithm and repetition; and how many were taken
+    now."""
 
     rows: tuple[Row, ...]
     now: int
@@ -78,5 +79,5 @@ def _attempt(job: Job, function: Callable[..., Row], arguments: tuple[Any, ...])
     """Return the row of a step; an exception is the message of a failed one."""
     try:
         return function(job, *arguments)
-    except Exception as error:  # it belongs to this step alone, as that of a fold does
+    except Exception as error:  # an exception belongs to this step alone, as in a fold
         return failed(job, error)

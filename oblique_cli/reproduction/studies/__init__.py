@@ -1,1 +1,7 @@
-"""One module a study."""
+"""One module a study. Importing this package registers the study of every module beside it."""
+
+import pkgutil
+from importlib import import_module
+
+for _module in pkgutil.iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

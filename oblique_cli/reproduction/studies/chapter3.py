@@ -68,7 +68,7 @@ class _of_sampling:
 
 
 class _of_classes:
-    """Finds the accuracy of a class, or what stratified folds gain it, for a number of Table 3.3.
+    """Finds the accuracy of a class, or its gain by stratified folds, for a number of Table 3.3.
 
     accuracies : sampling scheme -> data set -> class -> (rows of the class, mean and SD over repetitions in percent)
     """
@@ -102,7 +102,8 @@ class _of_classes:
 
 
 def class_at(index: int, printed: ClassSizes, ours: Mapping[str, int]) -> str | None:
-    """Return our class for a printed class index: that of the same number of rows, the i-th for the i-th if several.
+    """Return our class for a printed class index: the class of as many rows, the i-th for the i-th if there are
+    several.
 
     The thesis numbers classes in its own order (of Shuttle), and prints how many rows each has.
     """

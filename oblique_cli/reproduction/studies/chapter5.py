@@ -61,7 +61,7 @@ def _folds(run: Outcome | None, dataset: str, repeat: int) -> list[Row]:
 
 
 class _of_repetitions:
-    """Finds the mean over the folds of one repetition; its SD is that over all repetitions of ours."""
+    """Finds the mean over the folds of one repetition; its SD is the one over all our repetitions."""
 
     def __init__(self, run: Outcome | None) -> None:
         self._run = run

@@ -1,7 +1,8 @@
 """Zhang & Suganthan (2014): ranks of the twelve ensembles, and which differences between them are significant.
 
-The paper's tables of accuracies and its list of data sets are lost; what is left are average ranks and the verdicts of
-tests over 44 data sets. Ours are over the sets of `configs/reproduce/mpsvm.yaml`, so the pattern is compared.
+The paper's tables of accuracies and its list of data sets are lost; only average ranks and the verdicts of tests over
+44 data sets are left. Our ranks are over the sets of `configs/reproduce/mpsvm.yaml`, so patterns are compared and not
+numbers.
 """
 
 from __future__ import annotations

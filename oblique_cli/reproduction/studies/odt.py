@@ -1,7 +1,7 @@
 """Orthogonal decision trees: section 7 of Kargupta, Park and Dutta (2006).
 
 Tables 1 to 5 of the paper, errors and sizes, did not survive in the text at hand; what the text itself says is in the
-published numbers. All tables of the paper are made again all the same, for four of its five data sets, and for a
+published numbers. All tables of the paper are nevertheless made again, for four of its five data sets, and for a
 stand-in of the fifth, which was never published.
 """
 
@@ -403,7 +403,7 @@ def _tables(runs: list[Row], folds: Mapping[str, list[Validation]]) -> tuple[Ext
         ),
         ExtraTable(
             "components",
-            "Figures 8, 10, 11 and 14: variance captured by each component (%), without centring",
+            "Figures 8, 10, 11 and 14: variance captured by each component (%), without centering",
             ("data set", "component", "captured", "up to here"),
             tuple(components),
         ),

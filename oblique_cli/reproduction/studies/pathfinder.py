@@ -31,7 +31,7 @@ GRID_SIZES: Mapping[str, int] = {
 
 def _published_accuracy(row: Row) -> float:
     """Accuracy in percent as section 3.4.3 has it: a rejected row counts as right."""
-    return row.measures.get("published_accuracy_percent", 100 * row.n_correct / row.n_test)
+    return float(row.measures.get("published_accuracy_percent", 100 * row.n_correct / row.n_test))
 
 
 SCORES: Mapping[str, Score] = {

@@ -61,8 +61,8 @@ EIGHT = (
 )
 QUICK_SETS = EIGHT[:5]
 SIGMA = 15
-# Of the dissertation's 24 classifiers, whose accuracies it shows in a figure only, those that this package has.
-CLASSIFIED = "classifiers"  # what their mean goes by
+# This package's classifiers among the dissertation's 24, whose accuracies only a figure shows.
+CLASSIFIED = "classifiers"  # the name of their mean
 CLASSIFIERS = ("axis_parallel", "quest", "cline", "oc1_ap", "fdt")
 
 EDITED_SETS = ("boston_housing_3class", "bupa", "house_votes_complete")
@@ -94,7 +94,7 @@ class TaxonomyStudy(Study):
     def run(self, request: StudyRequest) -> StudyResult:
         """Make the trees and return every cell that public data can answer, with the direction of every finding.
 
-        What takes long, accuracies of classifiers and repetitions of HC-edit, are the steps that are stored.
+        The slow parts, accuracies of classifiers and repetitions of HC-edit, are stored as steps.
         """
         started = time.perf_counter()
         steps = take(request, self.name, [*_accuracy_calls(request), *_editing_calls(request)])
@@ -245,7 +245,8 @@ def dataset_of(name: str, request: StudyRequest) -> tuple[Dataset, str]:
 
 
 def _boston(data: Dataset) -> Dataset:
-    """Boston in three classes; the limits are not printed, so those of earlier comparisons: log prices 9.84 and 10.075.
+    """Boston in three classes; the limits are not printed, so they are those of earlier comparisons: log prices 9.84
+    and 10.075.
 
     The river dummy is left out, which leaves the 12 attributes of Table 5.5.
     """

@@ -11,6 +11,7 @@ import pytest
 from contracts import (
     ALGORITHM_NAMES,
     DRAWING_PRUNINGS,
+    KEEPING_PRUNINGS,
     PROPOSER_NAMES,
     PRUNING_NAMES,
     STOCHASTIC,
@@ -64,8 +65,8 @@ def test_the_reference_engine_passes_the_estimator_checks():
 class OwnProposer(Proposer):
     """A heuristic of a user, without native growth: one random direction."""
 
-    def propose(self, node, rng):
-        h = rng.normal(size=node.X.shape[1])
+    def propose(self, node):
+        h = node.rng().normal(size=node.X.shape[1])
         yield Candidates.directions((h / np.linalg.norm(h))[None])
 
 
@@ -363,7 +364,7 @@ def test_another_seed_draws_other_rows(pruning_name):
     assert any(other != dicts[0] for other in dicts[1:])
 
 
-@pytest.mark.parametrize("pruning_name", ["cost_complexity", "reduced_error"])
+@pytest.mark.parametrize("pruning_name", KEEPING_PRUNINGS)
 @pytest.mark.parametrize("fraction", [0.1, 0.33, 0.9])
 def test_pruning_rows_are_a_tenth_or_what_is_asked_and_kept_from_growth(pruning_name, fraction):
     X, y = labeled("bupa")
@@ -374,7 +375,7 @@ def test_pruning_rows_are_a_tenth_or_what_is_asked_and_kept_from_growth(pruning_
 
 
 @pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "gdt"])
-@pytest.mark.parametrize("pruning_name", ["cost_complexity", "reduced_error"])
+@pytest.mark.parametrize("pruning_name", KEEPING_PRUNINGS)
 def test_given_pruning_rows_choose_the_subtree_and_nothing_else(name, pruning_name):
     data = real_set("bupa")
     rng = np.random.default_rng(6)

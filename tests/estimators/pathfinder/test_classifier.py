@@ -393,5 +393,5 @@ def test_the_printed_accuracy_stands_beside_the_one_that_counts_rejected_rows_as
         run(asked, store, n_jobs=1)
         (line,) = summarize(store.rows(asked.name), asked, titles={"pathfinder": "PATHFINDER"}).lines
     assert line.accuracy.published is None
-    assert line.measures["published_accuracy_percent"].published.mean == 81.63
-    assert line.measures["reject_percent"].published.mean == 21.63
+    assert line.values["published_accuracy_percent"].published.mean == 81.63
+    assert line.values["reject_percent"].published.mean == 21.63

@@ -1,0 +1,284 @@
+"""Reading `catalogue.yaml`: every entry is used whole or not at all, and every fault has a line and a sentence.
+
+A file that is no YAML stops everything. A fault inside an entry stops that entry only: the other sets can be used, and
+who asks for this one is told what is wrong. Of two entries with one alias the later one is at fault; of two with one
+name neither is used, because nobody can say which is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Text
+from oblique_cli.data.entries import Catalogue, Entry, File, Recipe, Source, lookup_key, target_of
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.registry import close_matches
+from oblique_cli.strict_yaml import Place, Problems, YamlValue, parse, printable, read, shown
+
+NAME = Text(r"[a-z0-9][a-z0-9_]{0,63}", "a short name of a-z, 0-9 and '_', such as statlog_heart")
+TEXT = Text(r"[\s\S]*\S[\s\S]*", "a text")
+ANY_TEXT = Text(r"[\s\S]*", "a text")
+SHA256 = Text(r"[0-9a-f]{64}", "the 64 hexadecimal digits, in lower case, that `sha256sum FILE` prints")
+RELATIVE = Text(r"(?!.*(^|/)\.\.?(/|$))[^\s/\\:][^\s\\:]*", "a relative path, without blanks and '..'")
+
+REQUIRED: dict[str, Constraint] = {
+    "title": TEXT,
+    "task": Choice(("classification", "regression")),
+    "numeric": Integer(0),
+    "availability": Choice(("bundled", "fetched", "generated")),
+    "source": TEXT,
+    "licence": TEXT,
+}
+OPTIONAL: dict[str, Constraint] = {
+    "n": Integer(1),
+    "categorical": Integer(0),
+    "origin": ANY_TEXT,
+    "notes": ANY_TEXT,
+    "note": Text(r"[^\r\n]*", "one line of text"),
+    "paper_code": ANY_TEXT,
+}
+# Keys with something below them.
+NESTED = ("files", "classes", "categorical_columns", "aliases", "published", "recipe")
+
+FILE: dict[str, Constraint] = {
+    "name": Text(r"[A-Za-z0-9][A-Za-z0-9_.-]*\.csv(\.gz)?", "the name of a .csv or .csv.gz file, without folders"),
+    "rows": Integer(1),
+    "sha256": SHA256,
+}
+UNPACKED = {"unpacked_sha256": SHA256}
+PARTS = (("all",), ("train", "test"))
+
+RECIPE: dict[str, Constraint] = {
+    "delimiter": Text(r"[^\s\w\"']|\t|whitespace", "one character, or whitespace"),
+    "header": Boolean(),
+}
+MISSING = {"missing": ANY_TEXT}
+
+
+def load(path: Path) -> Catalogue:
+    """Read a catalogue. Raises DataError if the file is missing, or no YAML, or no mapping of names to entries."""
+    here = Path.cwd()
+    problems = Problems()
+    try:
+        source = read(path, str(path.relative_to(here) if path.is_relative_to(here) else path), problems)
+        tree = parse(source, problems, quick=True)
+    except ConfigError:
+        raise DataError("\n".join(_sentence(*problem) for problem in problems.found())) from None
+    if not isinstance(tree.data, dict):
+        message = f"the catalogue must be a mapping of names of data sets to their entries. Got {tree.shown()}"
+        raise DataError(_sentence(tree.place, message))
+
+    faults: dict[str, list[tuple[Place, str]]] = {}
+    for place, message in problems.found():
+        faults.setdefault(_owner(place, tree.data), []).append((place, message))
+    entries: dict[str, Entry] = {}
+    taken = {lookup_key(name): name for name in tree.data}
+    for name, value in tree.data.items():
+        if name in faults:  # part of it could not be read, so what else is wrong with it cannot be told
+            continue
+        form = _Form(f"data set {shown(name)}")
+        entry = form.entry(name, value)
+        for alias in form.aliases:
+            other = taken.setdefault(lookup_key(alias.data), name)
+            if other != name:
+                form.fault(alias, f"{alias.shown()} in aliases of {form.owner} already means data set {shown(other)}")
+        if form.faults:
+            faults[name] = form.faults
+        elif entry is not None:
+            entries[name] = entry
+    return Catalogue(
+        entries,
+        {name: "\n".join(_sentence(*fault) for fault in sorted(found, key=_line)) for name, found in faults.items()},
+        tuple(dict.fromkeys([*tree.data, *faults])),
+    )
+
+
+def _line(fault: tuple[Place, str]) -> int:
+    return fault[0].line
+
+
+def _sentence(place: Place, message: str) -> str:
+    return f"{place.label}: {message}{'' if message.endswith(('.', '?')) else '.'}"
+
+
+def _owner(place: Place, entries: Mapping[str, YamlValue]) -> str:
+    """Return the name of the entry that a problem of the YAML lies in."""
+    keys = {value.key.line: (value.key.column, name) for name, value in entries.items() if value.key.line <= place.line}
+    column, name = keys[max(keys)] if keys else (place.column, "")
+    if place.column > column:
+        return name
+    # The key of an entry itself: a name that stands twice, or that is no text.
+    line = place.source.lines[place.line - 1]
+    return printable(line[place.column - 1 : place.column - 1 + place.width]).strip("'\"")
+
+
+class _Form:
+    """One entry while it is read: takes its keys, and notes what is wrong with them.
+
+    owner     how messages name the entry
+    aliases   the aliases with their places, to be compared with those of other entries
+    """
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+        self.faults: list[tuple[Place, str]] = []
+        self.aliases: list[YamlValue] = []
+
+    def fault(self, at: YamlValue, message: str) -> None:
+        """Note a fault at the key of a value, or at the value itself if it has none."""
+        self.faults.append((at.key, message))
+
+    def entry(self, name: str, value: YamlValue) -> Entry | None:
+        """Return the entry, or None if there are faults."""
+        self.scalar(YamlValue(name, value.key, value.key), "name", NAME)
+        given = self.mapping(value, self.owner, tuple(REQUIRED), (*OPTIONAL, *NESTED))
+        constraints = {**REQUIRED, **OPTIONAL}
+        plain = {key: self.scalar(given[key], key, constraints[key]) for key in constraints if key in given}
+        for key in ("categorical_columns", "aliases"):
+            texts = self.texts(given[key], key) if key in given else []
+            plain[key] = tuple(text.data for text in texts)
+            self.aliases = texts if key == "aliases" else self.aliases
+        for key, constraint in (("classes", Integer(1)), ("published", TEXT)):
+            plain[key] = self.pairs(given[key], key, constraint) if key in given else {}
+        plain["files"] = self.files(given["files"]) if "files" in given else {}
+        plain["recipe"] = self.recipe(given["recipe"]) if "recipe" in given else None
+        if self.faults:
+            return None
+        plain.setdefault("categorical", len(plain["categorical_columns"]))
+        if plain["files"]:
+            plain.setdefault("n", sum(file.rows for file in plain["files"].values()))
+        parts = {f"files.{part}": item for part, item in given["files"].data.items()} if plain["files"] else {}
+        plain["places"] = {"": value.key.label} | {key: item.key.label for key, item in (given | parts).items()}
+        self.agreement(plain, given, value)
+        return None if self.faults else Entry(name=name, **plain)
+
+    def agreement(self, plain: Mapping[str, Any], given: Mapping[str, YamlValue], whole: YamlValue) -> None:
+        """Hold the keys of an entry against each other."""
+
+        def fault(key: str, message: str) -> None:
+            self.fault(given.get(key, whole), f"{key} of {self.owner} {message}")
+
+        n, classes, files, recipe = plain.get("n"), plain["classes"], plain["files"], plain["recipe"]
+        features, columns = plain["numeric"] + plain["categorical"], plain["categorical_columns"]
+        if plain["availability"] == "generated":
+            if n is None:
+                fault("n", "is missing: a generated set has no files to count")
+            for key in ("files", "recipe"):
+                if plain[key]:
+                    fault(key, "has no place in a generated set, which is drawn by the package")
+        elif not files:
+            fault("files", f"is missing: a {plain['availability']} set has files")
+        elif sum(file.rows for file in files.values()) != n:
+            fault("n", f"is {n}, the rows of its files add up to {sum(file.rows for file in files.values())}")
+        if features == 0:
+            fault("numeric", "and categorical are both 0: at least one feature is needed")
+        if plain["categorical"] != len(columns):
+            fault("categorical", f"is {plain['categorical']}, and categorical_columns names {len(columns)}")
+        if plain["task"] == "regression":
+            if classes:
+                fault("classes", "has no place in a regression set")
+        elif len(classes) < 2:
+            fault("classes", f"must be a mapping of at least two labels to their rows. Got {len(classes)}")
+        elif n is not None and sum(classes.values()) != n:
+            fault("classes", f"adds up to {sum(classes.values())} rows, and n is {n}")
+        if recipe is not None:
+            if plain["availability"] != "fetched" or tuple(files) != ("all",):
+                fault("recipe", "is for a fetched set of one file, named under files.all")
+            kept = [column for column in recipe.columns if column != "-"]
+            if kept[-1:] != [target_of(plain["task"])] or len(kept) != features + 1:
+                target = target_of(plain["task"])
+                fault("recipe", f"must have columns for {features} features and {target!r} last. Got {len(kept)}")
+            if lost := sorted(set(columns) - set(kept)):
+                fault("recipe", f"lacks column {lost[0]!r}, which categorical_columns names")
+
+    def files(self, value: YamlValue) -> dict[str, File]:
+        """Read the files of an entry, by part."""
+        parts = self.mapping(value, f"files of {self.owner}", (), ("all", "train", "test"))
+        if parts and not self.faults and set(parts) not in map(set, PARTS):
+            self.fault(value, f"files of {self.owner} must be 'all' alone, or 'train' and 'test'")
+        found = {}
+        for part in sorted(parts, key=("all", "train", "test").index):  # training rows come first
+            key = f"files.{part}"
+            given = self.mapping(parts[part], f"{key} of {self.owner}", tuple(FILE), tuple(UNPACKED))
+            table = {**FILE, **UNPACKED}
+            plain = {name: self.scalar(item, f"{key}.{name}", table[name]) for name, item in given.items()}
+            if "unpacked_sha256" in plain and not str(plain.get("name")).endswith(".gz"):
+                message = f"{key}.unpacked_sha256 of {self.owner} is for a file whose name ends in .gz"
+                self.fault(given["unpacked_sha256"], message)
+            if not self.faults:
+                found[part] = File(**plain)
+        return found
+
+    def recipe(self, value: YamlValue) -> Recipe | None:
+        """Read the recipe of an entry."""
+        given = self.mapping(value, f"recipe of {self.owner}", (*RECIPE, "sources", "columns"), tuple(MISSING))
+        table = {**RECIPE, **MISSING}
+        plain = {key: self.scalar(item, f"recipe.{key}", table[key]) for key, item in given.items() if key in table}
+        columns = self.texts(given["columns"], "recipe.columns", least=1, but="-") if "columns" in given else []
+        sources = []
+        for item in self.items(given["sources"], "recipe.sources", 1) if "sources" in given else []:
+            parts = self.mapping(item, f"a source of recipe of {self.owner}", ("path",), ("members",))
+            path = self.scalar(parts["path"], "recipe.sources.path", RELATIVE) if "path" in parts else ""
+            members = self.texts(parts["members"], "recipe.sources.members") if "members" in parts else []
+            sources.append(Source(path, tuple(member.data for member in members)))
+        if self.faults:
+            return None
+        return Recipe(sources=tuple(sources), columns=tuple(column.data for column in columns), **plain)
+
+    def mapping(
+        self, value: YamlValue, what: str, required: tuple[str, ...], optional: tuple[str, ...]
+    ) -> dict[str, YamlValue]:
+        """Return the known keys of a mapping with their values; note those that are missing or unknown."""
+        given, known = self.any_mapping(value, what), required + optional
+        for key in required:
+            if given is not None and key not in given:
+                self.fault(value, f"{what} lacks the key {key!r}")
+        for key, item in (given or {}).items():
+            if key not in known:
+                hint = close_matches(key, known) or f" Known: {', '.join(known)}."
+                self.fault(item, f"unknown key {shown(key)} in {what}.{hint}")
+        return {key: item for key, item in (given or {}).items() if key in known}
+
+    def any_mapping(self, value: YamlValue, what: str) -> dict[str, YamlValue] | None:
+        """Return a mapping, or None after noting that it is none."""
+        if isinstance(value.data, dict):
+            return value.data
+        self.fault(value, f"{what} must be a mapping of keys to values. Got {value.shown()}")
+        return None
+
+    def scalar(self, value: YamlValue, key: str, constraint: Constraint) -> Any:
+        """Return a value; note it if it breaks its constraint."""
+        if not constraint.holds(value.data):
+            number_as_text = isinstance(constraint, Text) and isinstance(value.data, bool | int | float)
+            advice = "; put it in quotes if it is meant as a text" if number_as_text else ""
+            self.fault(value, f"{key} of {self.owner} must be {constraint.describe()}. Got {value.shown()}{advice}")
+        return value.data
+
+    def texts(self, value: YamlValue, key: str, least: int = 0, but: str = "") -> list[YamlValue]:
+        """Return a list of at least so many different texts; `but` may be there more than once."""
+        texts = [item for item in self.items(value, key, least) if self.text(item, key)]
+        seen = {but}
+        for text in texts:
+            if text.data in seen and text.data != but:
+                self.fault(text, f"{key} of {self.owner} names {text.shown()} twice")
+            seen.add(text.data)
+        return texts
+
+    def text(self, value: YamlValue, key: str) -> bool:
+        """Return whether a value of a list is a text; note it if it is none."""
+        return TEXT.holds(self.scalar(value, f"each of {key}", TEXT))
+
+    def items(self, value: YamlValue, key: str, least: int) -> list[YamlValue]:
+        """Return a list of at least so many values."""
+        if isinstance(value.data, list) and len(value.data) >= least:
+            return value.data
+        expected = "a list of at least one value" if least else "a list"
+        self.fault(value, f"{key} of {self.owner} must be {expected}. Got {value.shown() if value.data else 'nothing'}")
+        return []
+
+    def pairs(self, value: YamlValue, key: str, constraint: Constraint) -> dict[str, Any]:
+        """Return a mapping of texts to values that all obey one constraint."""
+        given = self.any_mapping(value, f"{key} of {self.owner}") or {}
+        return {name: self.scalar(item, f"{key}.{printable(name)}", constraint) for name, item in given.items()}

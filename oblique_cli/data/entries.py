@@ -1,0 +1,153 @@
+"""What the catalogue says, as nouns: an entry for each data set, its files, and the recipe that makes them.
+
+`catalogue_file` makes entries of YAML and checks them; here nothing is checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of an entry.
+
+    sha256            of the file as it is named here
+    unpacked_sha256   of the same file without gzip, which is how a fetched one is kept; "" if there is no such form
+    """
+
+    name: str
+    rows: int
+    sha256: str
+    unpacked_sha256: str = ""
+
+    def forms(self) -> Iterator[tuple[str, str]]:
+        """Pairs of file name and sha256: each one is the whole file."""
+        yield self.name, self.sha256
+        if self.unpacked_sha256:
+            yield self.name.removesuffix(".gz"), self.unpacked_sha256
+
+
+@dataclass(frozen=True)
+class Source:
+    """One place of the archive: a path below its root; if that is a zip file, the member in it, and so on inwards."""
+
+    path: str
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the archive's file becomes ours; the result must have our checksum.
+
+    delimiter   one character, or "whitespace"
+    header      whether the first line is a header, to be passed over
+    columns     our names in the archive's order, "-" for a column that is dropped
+    missing     the archive's word for a missing value
+    """
+
+    sources: tuple[Source, ...]
+    delimiter: str
+    header: bool
+    columns: tuple[str, ...]
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the catalogue says of one data set. `catalogue.yaml` explains the fields at its top.
+
+    places   "datasets/catalogue.yaml:12" of each key, and of the entry itself under ""
+    """
+
+    name: str
+    title: str
+    task: str
+    n: int
+    numeric: int
+    categorical: int
+    availability: str
+    source: str
+    licence: str
+    files: Mapping[str, File] = field(default_factory=dict)
+    classes: Mapping[str, int] = field(default_factory=dict)
+    categorical_columns: tuple[str, ...] = ()
+    origin: str = ""
+    notes: str = ""
+    note: str = ""
+    paper_code: str = ""
+    aliases: tuple[str, ...] = ()
+    published: Mapping[str, str] = field(default_factory=dict)
+    recipe: Recipe | None = None
+    places: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def p(self) -> int:
+        """Number of features."""
+        return self.numeric + self.categorical
+
+    @property
+    def bundled(self) -> bool:
+        """Whether the files come with the package."""
+        return self.availability == "bundled"
+
+    @property
+    def generated(self) -> bool:
+        """Whether the set is drawn by `synthetic` and has no files."""
+        return self.availability == "generated"
+
+    @property
+    def target(self) -> str:
+        """Name of the last column of the files."""
+        return target_of(self.task)
+
+    @property
+    def where(self) -> str:
+        """How messages name the data set."""
+        return f"data set {self.name!r}"
+
+    def at(self, key: str) -> str:
+        """How messages name a key and its place: "numeric: datasets/catalogue.yaml:12"; "" is the entry itself."""
+        place = self.places.get(key) or self.places.get(key.split(".")[0]) or self.places.get("", "catalogue.yaml")
+        return f"{key}: {place}" if key else place
+
+
+def target_of(task: str) -> str:
+    """Name of the last column of the files of a set."""
+    return "target" if task == "regression" else "class"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All that `catalogue.yaml` says.
+
+    entries   the entries that can be used, by name, in the order of the file
+    faults    what is wrong with the others, by name: sentences, one a line
+    names     all of them, in the order of the file
+    """
+
+    entries: Mapping[str, Entry]
+    faults: Mapping[str, str]
+    names: tuple[str, ...]
+
+    @cached_property
+    def own_names(self) -> Mapping[str, str]:
+        """Each name by its `lookup_key`."""
+        return {lookup_key(name): name for name in self.names}
+
+    @cached_property
+    def other_names(self) -> Mapping[str, tuple[str, ...]]:
+        """Each alias or published code by its `lookup_key`: the sets it may mean."""
+        found: dict[str, set[str]] = {}
+        for entry in self.entries.values():
+            for other in (*entry.aliases, entry.paper_code, *entry.published.values()):
+                found.setdefault(lookup_key(other), set()).add(entry.name)
+        return {other: tuple(sorted(sets)) for other, sets in found.items() if other}
+
+
+def lookup_key(name: str) -> str:
+    """Form in which names are compared: lower case, blanks and hyphens as underscores."""
+    return re.sub(r"[\s-]+", "_", name.strip().lower())

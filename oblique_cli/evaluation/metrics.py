@@ -1,0 +1,548 @@
+"""Metrics: one function each, registered with all that tables, tests and tuning have to know about it.
+
+A metric from outside the package is one file with a function under `@metric(...)`; importing the file is enough for
+`oblique list metrics`, `metrics:` of a configuration, `--metric` of the commands and `cv.tune.metric`.
+
+Undefined values. A metric that has no value on the test rows of a fold, such as an AUC where one class is there, raises
+`Undefined` with the reason. The row keeps the reason in place of the number, a repetition with such a fold has no
+value, and tables show a dash and say why. No metric gives NaN.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import sklearn.metrics as sk
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.nodes import depths_of
+from oblique_cli.nouns import Row
+from oblique_cli.registry import Registry
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.integer[Any]]
+Matrix = tuple[tuple[Fraction, ...], ...]
+
+CLASSIFICATION, REGRESSION, ANY_TASK = "classification", "regression", "any"
+LABELS, PROBABILITIES, MODEL, ROW = "labels", "probabilities", "model", "row"
+POOLED, MEAN, SUM = "pooled", "mean", "sum"
+
+# What a function of each kind is called with. `weights` is optional.
+ARGUMENTS = {
+    LABELS: ("y", "predicted", "weights"),
+    PROBABILITIES: ("y", "probabilities", "weights"),
+    MODEL: ("model", "X"),
+    ROW: ("row",),
+}
+
+UNDEFINED = "undefined: "  # what the text begins with that a row keeps in place of a number
+
+
+class Undefined(ValueError):
+    """A metric that has no value on given rows; the message says why."""
+
+
+class NotMeasured(ConfigError):
+    """A metric that was not computed when a stored fold was run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What a fitted model did on the test rows of a fold.
+
+    y, predicted    (n,) class codes, or numbers
+    n_classes       of the data set, 0 for regression
+    probabilities   () -> (n, C) class shares, columns in the order of codes; raises Undefined if the model has none
+    model, X        the fitted estimator, and the test rows as it takes them
+    """
+
+    y: NDArray[Any]
+    predicted: NDArray[Any]
+    n_classes: int
+    probabilities: Callable[[], Array]
+    model: Any
+    X: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A metric under its name.
+
+    title               heading of table columns
+    unit                "%", "s", "nats", ...; "" for a plain number
+    larger_is_better    the direction
+    task                CLASSIFICATION, REGRESSION or ANY_TASK
+    needs               LABELS: function(y, predicted, weights); PROBABILITIES: function(y, probabilities, weights);
+                        MODEL: function(model, X); ROW: function(row), of what every stored row has
+    aggregate           how the folds of a repetition make one value: POOLED, the mean over their test rows; MEAN, over
+                        the folds; SUM, of matrices of counts
+    function            the metric itself; the first line of its docstring is its summary
+    from_row            reads the value from a stored row without `measures`; None for what a run has to be asked for
+    ratio               whether values are compared by their ratio (sizes, errors, times), not by their difference
+    decimals            of a table cell; None for four significant digits
+    published           its name in published tables, "" for its own
+    matrix              whether the value is a matrix of counts, which only tables take
+    """
+
+    name: str
+    function: Callable[..., Any]
+    title: str | None = None
+    unit: str | None = None
+    larger_is_better: bool | None = None
+    task: str | None = None
+    needs: str | None = None
+    aggregate: str | None = None
+    from_row: Callable[[Row], Any] | None = None
+    ratio: bool = False
+    decimals: int | None = None
+    published: str = ""
+    matrix: bool = False
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """The function, so that the registry finds the file that a metric comes from."""
+        return self.function
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
+
+    @property
+    def point(self) -> float:
+        """What a hundredth of the scale is in the metric's unit."""
+        return 1.0 if self.unit == "%" else 0.01
+
+    @property
+    def measured(self) -> bool:
+        """Whether its value is computed when a fold runs, and kept in `Row.measures`."""
+        return self.needs != ROW and self.from_row is None
+
+    def suits(self, task: str) -> bool:
+        """Whether it is for data of this task."""
+        return self.task in (task, ANY_TASK)
+
+    def evaluate(self, scored: Scored) -> Any:
+        """Return the value on the test rows of a fold: a float, or a list of lists of counts. Undefined if none."""
+        if self.needs == LABELS:
+            found = self.function(scored.y, scored.predicted)
+        elif self.needs == PROBABILITIES:
+            found = self.function(scored.y, scored.probabilities())
+        else:
+            found = self.function(scored.model, scored.X)
+        if self.matrix:
+            missing = scored.n_classes - len(found)  # the last classes, if a fold has none of them
+            return np.pad(np.asarray(found), (0, missing)).tolist()
+        if not isfinite(found):
+            raise Undefined(f"it came out as {float(found)}")
+        return float(found)
+
+    def of(self, row: Row) -> Any:
+        """Return the value of a stored fold: an exact Fraction, or a `Matrix`. Undefined, or NotMeasured, if none."""
+        if self.needs == ROW or self.from_row is not None:
+            found = (self.from_row or self.function)(row)
+        elif self.name in row.measures:
+            found = row.measures[self.name]
+        else:
+            raise NotMeasured(f"metric {self.name} is computed when a fold runs, and this one was run without it")
+        if isinstance(found, str):
+            raise Undefined(found.removeprefix(UNDEFINED))
+        if self.matrix:
+            return tuple(tuple(map(Fraction, counts)) for counts in found)
+        return Fraction(found)
+
+    def combined(self, values: Sequence[Any], rows: Sequence[int]) -> Any:
+        """Return what the values of folds make together. rows : test rows of each fold"""
+        if self.aggregate == POOLED:
+            weighted = (value * n for value, n in zip(values, rows, strict=True))
+            return sum(weighted, Fraction(0)) / sum(rows)
+        if self.aggregate == MEAN:
+            return sum(values, Fraction(0)) / len(values)
+        return tuple(tuple(map(sum, zip(*counts, strict=True))) for counts in zip(*values, strict=True))
+
+    def of_repetition(self, rows: Sequence[Row]) -> Any:
+        """Return the value of a repetition, from the rows of all its folds. Undefined if it is in any of them."""
+        return self.combined([self.of(row) for row in rows], [row.n_test for row in rows])
+
+
+def _fault(one: Metric) -> str | None:
+    """What is wrong with a metric, as it follows its name."""
+    given = {
+        "task": (CLASSIFICATION, REGRESSION, ANY_TASK),
+        "needs": tuple(ARGUMENTS),
+        "aggregate": (POOLED, MEAN, SUM),
+    }
+    if not callable(one.function):
+        return "is no function"
+    for key in ("title", "unit"):
+        if not isinstance(getattr(one, key), str):
+            return f"has no {key}; give {key}=, a text"
+    if not isinstance(one.larger_is_better, bool):
+        return "does not say its direction; give larger_is_better=True or False"
+    for key, allowed in given.items():
+        if getattr(one, key) not in allowed:
+            return f"has no {key}; give {key}=, one of {', '.join(map(repr, allowed))}"
+    if one.matrix != (one.aggregate == SUM):
+        return "must have aggregate 'sum' if it is a matrix, and only then"
+    if not one.summary:
+        return "has no docstring; its first line says what is measured"
+    expected = ARGUMENTS[str(one.needs)]
+    parameters = tuple(inspect.signature(one.function).parameters)
+    if parameters not in (expected, tuple(name for name in expected if name != "weights")):
+        return f"must take ({', '.join(expected)}), as it needs {one.needs!r}. It takes ({', '.join(parameters)})"
+    return None
+
+
+METRICS: Registry[Metric] = Registry("metric", "oblique list metrics", _fault)
+
+
+def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator that registers a function as the metric `name`. about : the fields of `Metric`"""
+
+    def keep(function: Callable[..., Any]) -> Callable[..., Any]:
+        METRICS.register(name)(Metric(name, function, **about))
+        return function
+
+    return keep
+
+
+# What a run has unless it is asked for something else: the columns of its table, and what its methods are tested by.
+SHOWN = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("mse", "rmse", "r2", "leaves")}
+TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")}
+
+
+def to_measure(asked: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the metrics asked for that a run computes only if asked, in the order of the registry."""
+    always = set(SHOWN[CLASSIFICATION]) | set(SHOWN[REGRESSION])
+    return tuple(name for name in METRICS if name in asked and METRICS[name].measured and name not in always)
+
+
+def chosen(asked: Sequence[str], task: str, owner: str, matrices: bool = False) -> tuple[str, ...]:
+    """Return the names of `asked`, checked. ConfigError for one that is unknown, for another task, or twice there.
+
+    owner : what the message begins with; matrices : whether a matrix of counts is allowed
+    """
+    for name in asked:
+        one = METRICS[name]
+        if not one.suits(task):
+            raise ConfigError(f"{owner}: metric {name} is for {one.task}, and this is {task}; leave it out.")
+        if one.matrix and not matrices:
+            raise ConfigError(f"{owner}: metric {name} is a matrix of counts, which only oblique table shows.")
+    return tuple(dict.fromkeys(asked))
+
+
+def measure(names: Sequence[str], scored: Scored, metrics: Sequence[Metric] = ()) -> dict[str, Any]:
+    """Return the values of metrics by name and of further `metrics`, a text with the reason where one is undefined."""
+    found: dict[str, Any] = {}
+    for one in (*(METRICS[name] for name in names), *metrics):
+        try:
+            found[one.name] = one.evaluate(scored)
+        except Undefined as reason:
+            found[one.name] = f"{UNDEFINED}{reason}"
+    return found
+
+
+def probabilities(model: Any, X: NDArray[Any], n_classes: int) -> Array:
+    """Return the class shares that a fitted classifier of class codes gives rows X, (n, n_classes), each row of sum 1.
+
+    A class that no training row had gets 0. Undefined if the model gives no probabilities.
+    """
+    if not hasattr(model, "predict_proba"):
+        raise Undefined(f"{type(model).__name__} gives no class probabilities")
+    shares = np.asarray(model.predict_proba(X), dtype=np.float64)
+    totals = shares.sum(axis=1, keepdims=True)
+    if not np.isfinite(shares).all() or (shares < 0).any() or (np.abs(totals - 1.0) > 1e-6).any():
+        raise Undefined(f"the class probabilities of {type(model).__name__} do not sum to 1")
+    whole = np.zeros((len(shares), n_classes))
+    whole[:, np.asarray(model.classes_, dtype=np.intp)] = shares / totals
+    return whole
+
+
+# ---- classification, by labels ---------------------------------------------------------------------------------------
+
+
+def _cells(y: Codes, predicted: Codes, weights: Array | None) -> tuple[Codes, Codes, Array]:
+    """Every pair of classes, and the weight of the rows of the first that were taken for the second.
+
+    scikit-learn's functions get these pairs with their weights in place of rows: sums of whole numbers are exact in any
+    order, and many classes among few rows raise no warning.
+    """
+    n = int(max(y.max(), predicted.max())) + 1
+    counts = np.bincount(np.asarray(y, dtype=np.intp) * n + predicted, weights=weights, minlength=n * n)
+    first, second = np.divmod(np.arange(n * n), n)
+    return first, second, counts.astype(np.float64)
+
+
+def _two_classes(y: Codes, weights: Array | None = None) -> None:
+    """Raise Undefined if rows of positive weight have one class."""
+    if len(np.unique(y if weights is None else y[weights > 0])) < 2:
+        raise Undefined("the test rows have one class only")
+
+
+def _accuracy_of_row(row: Row) -> Fraction:
+    return Fraction(100 * row.n_correct, row.n_test)
+
+
+@metric(
+    "accuracy", title="accuracy", unit="%", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=POOLED,
+    from_row=_accuracy_of_row, decimals=1, published="accuracy_percent",
+)  # fmt: skip
+def accuracy(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
+    """Share of the test rows that are classified right."""
+    first, second, counts = _cells(y, predicted, weights)
+    return 100.0 * float(sk.accuracy_score(first, second, sample_weight=counts))
+
+
+def _balanced_accuracy_of_row(row: Row) -> Fraction:
+    recalls = [Fraction(100 * right, n) for right, n in row.per_class.values() if n]
+    return sum(recalls, Fraction(0)) / len(recalls)
+
+
+@metric(
+    "balanced_accuracy", title="balanced accuracy", unit="%", larger_is_better=True, task=CLASSIFICATION, needs=LABELS,
+    aggregate=MEAN, from_row=_balanced_accuracy_of_row, decimals=1,
+)  # fmt: skip
+def balanced_accuracy(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
+    """Mean recall of the classes that the test rows have."""
+    first, second, counts = _cells(y, predicted, weights)
+    # balanced_accuracy_score, which would warn of a class that is predicted and not there.
+    return 100.0 * float(
+        sk.recall_score(
+            first, second, labels=_present(first, counts), average="macro", sample_weight=counts, zero_division=0.0
+        )
+    )
+
+
+def _present(classes: Codes, counts: Array) -> Codes:
+    """Classes with rows."""
+    return np.unique(classes[counts > 0])
+
+
+def _f1(y: Codes, predicted: Codes, weights: Array | None, average: str) -> float:
+    first, second, counts = _cells(y, predicted, weights)
+    labels = np.union1d(_present(first, counts), _present(second, counts))
+    return float(sk.f1_score(first, second, labels=labels, average=average, sample_weight=counts, zero_division=0.0))
+
+
+@metric("f1_macro", title="F1 macro", unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN)
+def f1_macro(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
+    """Mean F1 of the classes that test rows or predictions have; a class that is only predicted counts 0."""
+    return _f1(y, predicted, weights, "macro")
+
+
+@metric(
+    "f1_weighted", title="F1 weighted", unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS,
+    aggregate=MEAN,
+)  # fmt: skip
+def f1_weighted(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
+    """Mean F1 of the classes, each by its share of the test rows."""
+    return _f1(y, predicted, weights, "weighted")
+
+
+@metric("kappa", title="kappa", unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN)
+def kappa(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
+    """Cohen's kappa: agreement beyond chance; undefined for test rows of one class."""
+    _two_classes(y, weights)
+    first, second, counts = _cells(y, predicted, weights)
+    return float(sk.cohen_kappa_score(first, second, sample_weight=counts))
+
+
+@metric("mcc", title="MCC", unit="", larger_is_better=True, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN)
+def mcc(y: Codes, predicted: Codes, weights: Array | None = None) -> float:
+    """Matthews correlation; 0 for predictions of one class, undefined for test rows of one class."""
+    _two_classes(y, weights)
+    first, second, counts = _cells(y, predicted, weights)
+    return float(sk.matthews_corrcoef(first, second, sample_weight=counts))
+
+
+@metric(
+    "confusion", title="confusion", unit="rows", larger_is_better=True, task=CLASSIFICATION, needs=LABELS,
+    aggregate=SUM, matrix=True,
+)  # fmt: skip
+def confusion(y: Codes, predicted: Codes, weights: Array | None = None) -> Array:
+    """Test rows of each class (rows of the matrix) by the class predicted (columns), summed over the folds."""
+    # The cells are the matrix; confusion_matrix would warn of a single class.
+    counts = _cells(y, predicted, weights)[2]
+    return counts.reshape(2 * (round(len(counts) ** 0.5),))
+
+
+# ---- classification, by probabilities --------------------------------------------------------------------------------
+
+ECE_BINS = 15
+
+
+@metric(
+    "roc_auc", title="AUC", unit="", larger_is_better=True, task=CLASSIFICATION, needs=PROBABILITIES, aggregate=MEAN
+)
+def roc_auc(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
+    """Area under the ROC curve, one class against the rest, mean over the classes that the test rows have.
+
+    Undefined for test rows of one class.
+    """
+    _two_classes(y, weights)
+    present = np.unique(y if weights is None else y[weights > 0])
+    areas = [sk.roc_auc_score(y == k, probabilities[:, k], sample_weight=weights) for k in present]
+    return float(np.mean(areas))
+
+
+@metric(
+    "log_loss", title="log loss", unit="nats", larger_is_better=False, task=CLASSIFICATION, needs=PROBABILITIES,
+    aggregate=POOLED,
+)  # fmt: skip
+def log_loss(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
+    """Mean negative logarithm of the share of a row's class; scikit-learn raises shares to 2.2e-16, so 36 at most."""
+    return float(sk.log_loss(y, probabilities, labels=np.arange(probabilities.shape[1]), sample_weight=weights))
+
+
+@metric(
+    "brier", title="Brier score", unit="", larger_is_better=False, task=CLASSIFICATION, needs=PROBABILITIES,
+    aggregate=POOLED,
+)  # fmt: skip
+def brier(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
+    """Mean over rows of the squared distance of the shares from the truth, summed over classes: 0 to 2.
+
+    Brier (1950). For two classes it is twice what scikit-learn's `brier_score_loss` gives, whose multiclass form is
+    not in every version that is supported.
+    """
+    truth = np.eye(probabilities.shape[1])[y]
+    each = sk.mean_squared_error(truth, probabilities, sample_weight=weights, multioutput="raw_values")
+    return float(np.sum(each))
+
+
+@metric("ece", title="ECE", unit="", larger_is_better=False, task=CLASSIFICATION, needs=PROBABILITIES, aggregate=POOLED)
+def ece(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
+    """Expected calibration error in 15 bins: how far the largest share is from the accuracy, on average.
+
+    Guo et al. (2017), eq. 3: bins of equal width (m/15, (m + 1)/15] of the largest share, the class being its first;
+    sum over bins of weight of the bin times |accuracy - mean share|. Pooled over folds it is the mean of theirs.
+    """
+    w = np.ones(len(y)) if weights is None else weights
+    confidence = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == y
+    bins = np.clip(np.ceil(confidence * ECE_BINS).astype(np.intp) - 1, 0, ECE_BINS - 1)
+    gaps = np.bincount(bins, weights=w * (right - confidence), minlength=ECE_BINS)
+    return float(np.abs(gaps).sum() / w.sum())
+
+
+# ---- regression ------------------------------------------------------------------------------------------------------
+
+
+@metric("mse", title="MSE", unit="", larger_is_better=False, task=REGRESSION, needs=LABELS, aggregate=MEAN, ratio=True)
+def mse(y: Array, predicted: Array, weights: Array | None = None) -> float:
+    """Mean squared error."""
+    return float(sk.mean_squared_error(y, predicted, sample_weight=weights))
+
+
+@metric(
+    "rmse", title="RMSE", unit="", larger_is_better=False, task=REGRESSION, needs=LABELS, aggregate=MEAN, ratio=True
+)
+def rmse(y: Array, predicted: Array, weights: Array | None = None) -> float:
+    """Square root of the mean squared error."""
+    return float(mse(y, predicted, weights) ** 0.5)
+
+
+@metric("r2", title="R2", unit="", larger_is_better=True, task=REGRESSION, needs=LABELS, aggregate=MEAN)
+def r2(y: Array, predicted: Array, weights: Array | None = None) -> float:
+    """1 - MSE over the variance of the test rows; of a constant target 1 without error and 0 with any."""
+    # r2_score divides sums, not means, and has no value for one row.
+    variance = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
+    error = mse(y, predicted, weights)
+    return 1.0 - error / variance if variance > 0 else float(error == 0)
+
+
+@metric("mae", title="MAE", unit="", larger_is_better=False, task=REGRESSION, needs=LABELS, aggregate=MEAN, ratio=True)
+def mae(y: Array, predicted: Array, weights: Array | None = None) -> float:
+    """Mean absolute error."""
+    return float(sk.mean_absolute_error(y, predicted, sample_weight=weights))
+
+
+# ---- size ------------------------------------------------------------------------------------------------------------
+
+
+@metric(
+    "leaves", title="leaves", unit="leaves", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN,
+    ratio=True, decimals=1, published="n_leaves",
+)  # fmt: skip
+def leaves(row: Row) -> int:
+    """Leaves of the tree, of all trees of an ensemble."""
+    return row.n_leaves
+
+
+@metric(
+    "nodes", title="nodes", unit="nodes", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN,
+    ratio=True, decimals=1, published="n_nodes",
+)  # fmt: skip
+def nodes(row: Row) -> int:
+    """Nodes of the tree, leaves included, of all trees of an ensemble."""
+    return row.n_nodes
+
+
+@metric(
+    "depth", title="depth", unit="splits", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN,
+    ratio=True, decimals=1,
+)  # fmt: skip
+def depth(row: Row) -> int:
+    """Longest path of the tree, of the deepest of an ensemble."""
+    return row.depth
+
+
+def _trees(model: Any) -> list[Tree]:
+    """The hyperplane trees of a model; Undefined if it has none."""
+    if isinstance(getattr(model, "tree_", None), Tree):
+        return [model.tree_]
+    if hasattr(model, "forest_"):
+        return [model.tree(k) for k in range(len(model.forest_))]
+    raise Undefined(f"{type(model).__name__} has no trees of hyperplanes")
+
+
+@metric(
+    "mean_path", title="mean path", unit="splits", larger_is_better=False, task=ANY_TASK, needs=MODEL,
+    aggregate=POOLED, ratio=True, decimals=1,
+)  # fmt: skip
+def mean_path(model: Any, X: NDArray[Any]) -> float:
+    """Splits that a test row passes on its way to a leaf, on average, and over the trees of an ensemble."""
+    tree = getattr(model, "tree_", None)
+    if not hasattr(model, "apply") or (tree is None and not hasattr(model, "forest_")):
+        raise Undefined(f"{type(model).__name__} does not say which leaf a row is in")
+    if tree is None:
+        trees = [(one.left, one.right) for one in _trees(model)]
+    elif hasattr(tree, "children_left"):  # scikit-learn's
+        trees = [(tree.children_left, tree.children_right)]
+    else:
+        trees = [(tree.left, tree.right)]
+    ends = np.asarray(model.apply(X)).reshape(len(X), -1)
+    return float(np.mean([depths_of(*children)[ends[:, k]].mean() for k, children in enumerate(trees)]))
+
+
+@metric(
+    "non_zero", title="coefficients", unit="coefficients", larger_is_better=False, task=ANY_TASK, needs=MODEL,
+    aggregate=MEAN, ratio=True, decimals=1,
+)  # fmt: skip
+def non_zero(model: Any, X: NDArray[Any]) -> float:
+    """Non-zero coefficients of all hyperplanes, thresholds not counted."""
+    return float(sum(np.count_nonzero(tree.coef_) for tree in _trees(model)))
+
+
+# ---- times -----------------------------------------------------------------------------------------------------------
+
+
+@metric("fit", title="fit s", unit="s", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN, ratio=True)
+def fit(row: Row) -> float:
+    """Seconds to fit the model that is tested, the choice of its parameters left out."""
+    return row.fit_seconds
+
+
+@metric(
+    "predict", title="predict s", unit="s", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN, ratio=True
+)
+def predict(row: Row) -> float:
+    """Seconds to predict the test rows."""
+    return row.predict_seconds

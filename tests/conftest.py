@@ -1,0 +1,39 @@
+"""What holds for all tests: the data sets that may not be bundled are there for those tests only that ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from oblique_cli.data import Entry, catalogue, files
+
+AT_HAND = (files.DATA_DIRECTORY, files.CACHE)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip a test marked `unbundled("seeds", ...)` where one of these sets is in neither OBLIQUE_DATA nor the cache."""
+    for item in items:
+        entries = [catalogue.entry(name) for mark in item.iter_markers("unbundled") for name in mark.args]
+        if any(entry.bundled or entry.generated for entry in entries):
+            raise pytest.UsageError(f"{item.nodeid}: the marker unbundled is for sets that are not bundled")
+        if missing := [entry for entry in entries if catalogue.whereabouts(entry) not in AT_HAND]:
+            item.add_marker(pytest.mark.skip(reason=reason(missing)))
+
+
+def reason(missing: list[Entry]) -> str:
+    """Say which sets a test needs, and how to get them."""
+    names = ", ".join(entry.name for entry in missing)
+    needed = ", ".join(file.name for entry in missing for file in entry.files.values())
+    fetched = " ".join(entry.name for entry in missing if entry.recipe)
+    fetch = f"run `oblique data fetch {fetched}`, or " if fetched else ""
+    return f"needs {names}, which may not be bundled: {fetch}put {needed} into a folder and set {files.ENVIRONMENT}"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Hide OBLIQUE_DATA from a test without the marker, so that it fails here as it would on a machine without it."""
+    with pytest.MonkeyPatch.context() as patch:
+        if item.get_closest_marker("unbundled") is None:
+            patch.delenv(files.ENVIRONMENT, raising=False)
+        return (yield)

@@ -1,0 +1,513 @@
+"""Every fault of the catalogue is a DataError with file, line and key, and stops who asks for its set only."""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+import shutil
+
+import pytest
+import yaml
+from data_support import MARBLES_CSV, no_user_folders, sha, toy_facts, toys, use_catalogue
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oblique_cli import cli
+from oblique_cli.config import composing
+from oblique_cli.data import catalogue, catalogue_file, files
+from oblique_cli.data.catalogue import DataRequest
+from oblique_cli.data.entries import Entry
+from oblique_cli.data.synthetic import SYNTHETIC
+from oblique_cli.errors import ConfigError, DataError, ObliqueError
+from oblique_cli.resources import folder
+
+__all__ = ["no_user_folders", "toys"]
+
+PATH = folder("datasets") / "catalogue.yaml"
+TEXT = PATH.read_text(encoding="utf-8")
+REAL = yaml.safe_load(TEXT)
+
+GONE = object()
+
+
+def changed(name: str, key: str, value: object) -> dict:
+    """The toy entry `name` with `value` at a dotted key, or without that key."""
+    facts = copy.deepcopy(toy_facts()[name])
+    place = facts
+    *above, last = key.split(".")
+    for step in above:
+        place = place[int(step) if step.isdigit() else step]
+    if value is GONE:
+        del place[last]
+    else:
+        place[last] = value
+    return facts
+
+
+def line_of(path, key: str) -> int:
+    """The line, from 1, on which a key of the second entry of a file written by PyYAML stands first."""
+    lines = path.read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("broken:"))
+    return next(i for i, line in enumerate(lines[start:], start + 1) if line.lstrip(" -").startswith(f"{key}:"))
+
+
+@pytest.mark.parametrize(
+    # `at` is the key on whose line the fault is; None stands for an item of a list. In the sentence, % and @ stand for
+    # "data set 'broken'" and "of data set 'broken'".
+    ("name", "key", "value", "at", "says"),
+    [
+        # Missing and unknown keys
+        ("marbles", "title", GONE, "broken", "% lacks the key 'title'."),
+        ("marbles", "task", GONE, "broken", "% lacks the key 'task'."),
+        ("marbles", "numeric", GONE, "broken", "% lacks the key 'numeric'."),
+        ("marbles", "source", GONE, "broken", "% lacks the key 'source'."),
+        ("marbles", "licence", GONE, "broken", "% lacks the key 'licence'."),
+        ("marbles", "availability", GONE, "broken", "% lacks the key 'availability'."),
+        ("marbles", "files", GONE, "broken", "files @ is missing: a bundled set has files."),
+        ("marbles", "classes", GONE, "broken", "classes @ must be a mapping of at least two labels"),
+        ("marbles", "files.all.sha256", GONE, "all", "files.all @ lacks the key 'sha256'."),
+        ("marbles", "orign", "here", "orign", "unknown key 'orign' in %. Did you mean 'origin'"),
+        ("marbles", "classs", {}, "classs", "unknown key 'classs' in %. Did you mean 'classes' or "),
+        ("marbles", "zzz", 1, "zzz", "unknown key 'zzz' in %. Known: title, task,"),
+        ("marbles", "files.all.row", 3, "row", "unknown key 'row' in files.all @."),
+        ("marbles", "files.other", {}, "other", "unknown key 'other' in files @."),
+        ("pebbles", "recipe.delimiter", GONE, "recipe", "recipe @ lacks the key 'delimiter'."),
+        ("pebbles", "recipe.header", GONE, "recipe", "recipe @ lacks the key 'header'."),
+        ("pebbles", "recipe.columns", GONE, "recipe", "recipe @ lacks the key 'columns'."),
+        ("pebbles", "recipe.sources", GONE, "recipe", "recipe @ lacks the key 'sources'."),
+        ("pebbles", "recipe.colums", [], "colums", "unknown key 'colums' in recipe @. Did you mean 'columns'?"),
+        # Types
+        ("marbles", "title", 1984, "title", "title @ must be a text. Got 1984; put it in quotes if"),
+        ("marbles", "title", " ", "title", "title @ must be a text. Got ' '."),
+        ("marbles", "notes", ["a"], "notes", "notes @ must be a text. Got a list."),
+        ("marbles", "origin", None, "origin", "origin @ must be a text. Got nothing."),
+        ("marbles", "note", "two\nlines", "note", "note @ must be one line of text. Got 'two"),
+        ("marbles", "n", "3", "n", "n @ must be a whole number, at least 1. Got '3'."),
+        ("marbles", "n", 3.5, "n", "n @ must be a whole number, at least 1. Got 3.5."),
+        ("marbles", "numeric", True, "numeric", "numeric @ must be a whole number, at least 0."),
+        ("marbles", "classes", ["a", "b"], "classes", "classes @ must be a mapping of keys to values"),
+        ("marbles", "classes", {"a": "1", "b": 2}, "a", "classes.a @ must be a whole number, at leas"),
+        ("marbles", "aliases", "agate", "aliases", "aliases @ must be a list. Got 'agate'."),
+        ("marbles", "aliases", [1], None, "each of aliases @ must be a text. Got 1; put it in quotes"),
+        ("marbles", "aliases", [["x"]], None, "each of aliases @ must be a text. Got a list."),
+        ("marbles", "published", "BS", "published", "published @ must be a mapping of keys"),
+        ("marbles", "published", {"who": 5}, "who", "published.who @ must be a text. Got 5; put"),
+        ("marbles", "files", "marbles.csv", "files", "files @ must be a mapping of keys to values."),
+        ("marbles", "files.all", "marbles.csv", "all", "files.all @ must be a mapping of keys to"),
+        ("pebbles", "recipe", "none", "recipe", "recipe @ must be a mapping of keys to values. Got"),
+        ("pebbles", "recipe.header", "no", "header", "recipe.header @ must be true or false. Got 'n"),
+        ("pebbles", "recipe.sources", [], "sources", "recipe.sources @ must be a list of at least o"),
+        ("pebbles", "recipe.sources", ["a"], None, "a source of recipe @ must be a mapping of keys"),
+        ("pebbles", "recipe.columns", [], "columns", "recipe.columns @ must be a list of at least "),
+        # Values
+        ("marbles", "task", "clustering", "task", "task @ must be one of 'classification', 'regressi"),
+        ("marbles", "availability", "here", "availability", "availability @ must be one of 'bundled'"),
+        ("marbles", "numeric", -1, "numeric", "numeric @ must be a whole number, at least 0. Got -1."),
+        ("marbles", "numeric", 0, "numeric", "numeric @ and categorical are both 0: at least one"),
+        ("marbles", "files.all.rows", 0, "rows", "files.all.rows @ must be a whole number, at leas"),
+        ("marbles", "files.all.name", "../../etc/x.csv", "name", "files.all.name @ must be the name"),
+        ("marbles", "files.all.name", "marbles.xls", "name", "files.all.name @ must be the name of a"),
+        ("marbles", "files.all.sha256", "abc", "sha256", "files.all.sha256 @ must be the 64 hexadeci"),
+        (
+            "marbles",
+            "files.all.unpacked_sha256",
+            "0" * 64,
+            "unpacked_sha256",
+            "files.all.unpacked_sha256 @ is for a file whose name ends in .gz.",
+        ),
+        ("pebbles", "recipe.delimiter", "tabs", "delimiter", "recipe.delimiter @ must be one charac"),
+        ("pebbles", "recipe.sources.0.path", "/etc/x", "path", "recipe.sources.path @ must be a rela"),
+        ("pebbles", "recipe.sources.0.path", "a/../../b", "path", "recipe.sources.path @ must be a"),
+        ("pebbles", "recipe.sources.0.path", "http://a/b", "path", "recipe.sources.path @ must be"),
+        # Keys that do not agree
+        ("marbles", "n", 4, "n", "n @ is 4, the rows of its files add up to 3."),
+        ("marbles", "classes", {"a": 1, "b": 3}, "classes", "classes @ adds up to 4 rows, and n is 3"),
+        ("marbles", "classes", {"a": 3}, "classes", "classes @ must be a mapping of at least two lab"),
+        ("marbles", "task", "regression", "classes", "classes @ has no place in a regression set."),
+        ("marbles", "categorical", 1, "categorical", "categorical @ is 1, and categorical_columns n"),
+        ("marbles", "availability", "generated", "files", "files @ has no place in a generated set"),
+        (
+            "marbles",
+            "files",
+            {"train": toy_facts()["marbles"]["files"]["all"]},
+            "files",
+            "files @ must be 'all' alone, or 'train' and 'test'.",
+        ),
+        ("marbles", "recipe", toy_facts()["pebbles"]["recipe"], "recipe", "recipe @ is for a fetched"),
+        ("pebbles", "availability", "bundled", "recipe", "recipe @ is for a fetched set of one file"),
+        ("pebbles", "recipe.columns", ["a", "class"], "recipe", "recipe @ must have columns for 2"),
+        ("pebbles", "recipe.columns", ["a", "b", "c"], "recipe", "recipe @ must have columns for 2"),
+        ("pebbles", "recipe.columns", ["a", "a", "class"], None, "recipe.columns @ names 'a' twice."),
+        # Names
+        ("marbles", "aliases", ["Quartz"], None, "'Quartz' in aliases @ already means data set 'quar"),
+        ("marbles", "aliases", ["agate"], None, "'agate' in aliases @ already means data set 'quart"),
+        ("marbles", "aliases", ["ab", "ab"], None, "aliases @ names 'ab' twice."),
+    ],
+)
+def test_a_fault_is_a_sentence_with_file_line_and_key(name, key, value, at, says, toys, monkeypatch):
+    facts = {"quartz": toy_facts()["quartz"] | {"aliases": ["agate"]}, "broken": changed(name, key, value)}
+    use_catalogue(monkeypatch, toys, facts)
+    path = toys / "catalogue.yaml"
+    with pytest.raises(DataError) as caught:
+        catalogue.load("broken")
+    message = str(caught.value)
+    first, *_ = message.splitlines()
+    line = line_of(path, at) if at else int(re.match(rf"{re.escape(str(path))}:(\d+): ", first)[1])
+    says = says.replace("@", "of %").replace("%", "data set 'broken'")
+    assert first.startswith(f"{path}:{line}: {says}"), message
+    assert first.endswith((".", "?"))
+    if at is None:  # an item of a list has no key; the line is that of the item
+        assert path.read_text().splitlines()[line - 1].lstrip().startswith("- ")
+    with pytest.raises(DataError, match=re.escape(message)):
+        catalogue.entry("Broken")
+    # The fault is shown, and stops nothing else.
+    assert catalogue.verify("broken") == catalogue.Check("broken", "bad", message)
+    assert catalogue.names() == ["quartz", "broken"] and list(catalogue.entries()) == ["quartz"]
+    assert catalogue.resolve("agate") == "quartz" and catalogue.entry("quartz").n == 2
+
+
+@pytest.mark.parametrize(
+    "key", ["n", "categorical", "origin", "notes", "note", "paper_code", "aliases", "published", "categorical_columns"]
+)
+def test_what_a_newcomer_may_leave_out(key, toys, monkeypatch):
+    facts = toy_facts()["marbles"] | {"aliases": ["agate"], "published": {"who": "Mbl"}, "paper_code": "M", "note": "x"}
+    facts |= {"categorical_columns": []}
+    del facts[key]
+    use_catalogue(monkeypatch, toys, {"marbles": facts})
+    assert catalogue.load(DataRequest("marbles", missing="drop")).n == 2
+    assert catalogue.verify("marbles").status == "ok"
+    assert (catalogue.entry("marbles").n, catalogue.entry("marbles").p) == (3, 2)
+
+
+def test_the_smallest_entry_there_is(toys, monkeypatch):
+    least = ("title", "task", "numeric", "classes", "availability", "files", "source", "licence")
+    use_catalogue(monkeypatch, toys, {"marbles": {key: toy_facts()["marbles"][key] for key in least}})
+    assert catalogue.verify("marbles").status == "ok"
+    assert catalogue.resolve("Marbles") == "marbles"
+    with pytest.raises(ConfigError, match=r"^unknown data set 'marble'\. Did you mean 'marbles'\?"):
+        catalogue.resolve("marble")
+
+
+def test_the_entry_that_the_guide_shows_is_a_whole_one(toys, monkeypatch):
+    guide = (PATH.parent / "SOURCES.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```yaml\n(.*?)```", guide, re.S)
+    text = "a,b,class\n" + "1,2,flat\n" * 60 + "3,4,round\n" * 40
+    (toys / "pebbles.csv").write_text(text)
+    written(toys, monkeypatch, re.sub(r"\.\.\.what .*?\.\.\.", sha(text), block))
+    assert not catalogue.faults() and catalogue.load("pebbles").n == 100
+
+
+def written(toys, monkeypatch, text: str | bytes):
+    use_catalogue(monkeypatch, toys, {})
+    path = toys / "catalogue.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+GOOD = yaml.safe_dump({"marbles": toy_facts()["marbles"]}, sort_keys=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("", 1, "the catalogue must be a mapping of names of data sets to their entries. Got nothing."),
+        ("# nothing\n", 1, "the catalogue must be a mapping of names"),
+        ("- marbles\n", 1, "the catalogue must be a mapping of names of data sets to their entries. Got a list."),
+        ("marbles", 1, "the catalogue must be a mapping of names of data sets to their entries. Got 'marbles'."),
+        (GOOD + "x: [1, 2\n", None, "not valid YAML: "),
+        (GOOD + "x:\n\ttitle: X\n", None, "a tab stands where YAML wants spaces."),
+        (GOOD + "x: &anchor {}\n", None, "anchor '&anchor' is not allowed; repeat the value."),
+        (GOOD + "---\nx: {}\n", None, "a second document starts here; put each in a file of its own."),
+        (GOOD.encode() + b"x: {title: caf\xe9}\n", None, "the file is not UTF-8 text (byte 0xe9)."),
+        (GOOD.encode("utf-16"), 1, "the file is not UTF-8 text (byte 0xff)."),
+        (GOOD + "x: \x00\n", None, "character 0x00 is not allowed in YAML."),
+        ("#" * (1 << 19), 0, "the file is larger than 256 kB, the most that is read."),
+    ],
+)
+def test_what_is_no_catalogue_stops_every_set_with_one_sentence(text, line, says, toys, monkeypatch):
+    path = written(toys, monkeypatch, text)
+    with pytest.raises(DataError) as caught:
+        catalogue.names()
+    message = str(caught.value)
+    assert "\n" not in message and says in message
+    if line is None:
+        assert re.match(rf"{re.escape(str(path))}:(\d+): ", message) and int(message.split(":")[1]) > GOOD.count("\n")
+    else:
+        assert message.startswith(f"{path}:{line}: {says}" if line else f"{path}: {says}")
+
+
+def test_a_catalogue_that_is_not_there_is_named(toys, monkeypatch):
+    path = written(toys, monkeypatch, "")
+    path.unlink()
+    with pytest.raises(DataError, match=f"^{re.escape(str(path))}: no such file.$"):
+        catalogue.names()
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "says"),
+    [
+        ("nothing:\n", "nothing", "data set 'nothing' must be a mapping of keys to values. Got nothing."),
+        ("words: a set\n", "words", "data set 'words' must be a mapping of keys to values. Got 'a set'."),
+        ("listed: [1]\n", "listed", "data set 'listed' must be a mapping of keys to values. Got a list."),
+        (GOOD.replace("marbles:", "agate:", 1) * 2, "agate", "duplicate key 'agate' (first at line "),
+        (GOOD.replace("marbles:", "7:", 1), "7", "a key must be a text. Got 7; put it in quotes if it is meant."),
+        (GOOD.replace("marbles:", "No Good:", 1), "no_good", "name of data set 'No Good' must be a short name of a-z"),
+        (GOOD.replace("marbles:", "agate:", 1) + "  n: 3\n", "agate", "duplicate key 'n' (first at line "),
+        (GOOD.replace("marbles:", "agate:", 1) + "  <<: {}\n", "agate", "merge key '<<' is not allowed"),
+        (
+            GOOD.replace("marbles:", "agate:", 1).replace("    a: 1", "    1: 1"),
+            "agate",
+            "a key must be a text. Got 1; put it in quotes if it is meant.",
+        ),
+    ],
+)
+def test_a_fault_in_the_yaml_of_an_entry_is_that_entrys(text, name, says, toys, monkeypatch):
+    path = written(toys, monkeypatch, GOOD + text)
+    with pytest.raises(DataError) as caught:
+        catalogue.load(name)
+    first = str(caught.value).splitlines()[0]
+    place, line, message = first.removeprefix(str(path)).split(":", 2)
+    assert place == "" and int(line) > GOOD.count("\n") and message.strip().startswith(says), first
+    assert catalogue.load(DataRequest("marbles", missing="drop")).n == 2
+    assert catalogue.verify(name).status == "bad"
+
+
+def test_two_entries_of_one_name_are_both_refused_and_others_are_not(toys, monkeypatch):
+    written(toys, monkeypatch, GOOD + GOOD + GOOD.replace("marbles:", "agate:", 1))
+    assert list(catalogue.entries()) == ["agate"] and list(catalogue.faults()) == ["marbles"]
+
+
+def test_who_asks_for_an_unknown_name_hears_of_entries_that_cannot_be_used(toys, monkeypatch):
+    use_catalogue(monkeypatch, toys, {"broken": changed("marbles", "aliases", ["agate", 5])})
+    with pytest.raises(ConfigError, match=r"entries that cannot be used: broken\)$"):
+        catalogue.resolve("agate")
+
+
+def test_a_fault_that_only_the_files_show_names_the_key_too(toys, monkeypatch):
+    def message(facts: dict) -> str:
+        use_catalogue(monkeypatch, toys, {"marbles": facts})
+        (toys / "marbles.csv").write_text(MARBLES_CSV)
+        with pytest.raises(DataError) as caught:
+            catalogue.load(DataRequest("marbles", missing="drop", encoding="ordinal"))
+        seen = catalogue.verify("marbles")
+        assert seen.status in ("bad", "absent") and str(toys / "catalogue.yaml") in seen.message
+        return str(caught.value)
+
+    path = toys / "catalogue.yaml"
+    for key, value, at, says in [
+        ("files.all.name", "marble.csv", "files.all", "marble.csv is missing"),
+        ("numeric", 3, "numeric", "catalogue says 3 rows and 3 features, the files have 3 and 2"),
+        ("classes", {"a": 2, "b": 1}, "classes", "catalogue says classes {'a': 2, 'b': 1}, the files have {'a': 1, "),
+    ]:
+        said = message(changed("marbles", key, value))
+        assert says in said and f"({at}: {path}:{line_of_first(path, at)})" in said
+    columns = changed("marbles", "numeric", 1) | {"categorical": 1, "categorical_columns": ["gg"]}
+    said = message(columns)
+    assert said == (
+        f"data set 'marbles': the files have no feature 'gg' (categorical_columns: {path}:"
+        f"{line_of_first(path, 'categorical_columns')}). Did you mean 'g'?"
+    )
+
+
+def line_of_first(path, key: str) -> int:
+    last = key.split(".")[-1]
+    return next(i for i, line in enumerate(path.read_text().splitlines(), 1) if line.strip().startswith(f"{last}:"))
+
+
+def test_a_generated_set_that_nothing_draws_is_told(toys, monkeypatch):
+    drawn = {key: value for key, value in REAL["two_bands"].items() if key != "files"}
+    use_catalogue(monkeypatch, toys, {"two_band": drawn, "two_bands": copy.deepcopy(drawn)})
+    assert "two_band" not in SYNTHETIC
+    assert catalogue.load("two_bands").n == 120
+    with pytest.raises(DataError, match=r"nothing draws a set of this name \(availability: .*:\d+\)\. Did you mean"):
+        catalogue.load("two_band")
+    assert catalogue.verify("two_band").status == "bad"
+
+
+def test_a_fetched_set_of_two_files_without_a_recipe_says_which_files_are_wanted(toys, monkeypatch, tmp_path):
+    parts = {"train": ("rock_a.csv", "q,class\n1,x\n2,y\n"), "test": ("rock_b.csv", "q,class\n3,x\n")}
+    facts = toy_facts()["quartz"] | {"n": 3, "classes": {"x": 2, "y": 1}}
+    facts["files"] = {
+        part: {"name": name, "rows": text.count("\n") - 1, "sha256": sha(text)} for part, (name, text) in parts.items()
+    }
+    use_catalogue(monkeypatch, toys, {"rock": facts})
+    with pytest.raises(DataError, match=r"was never in the UCI archive; put rock_a\.csv and rock_b\.csv into a folder"):
+        catalogue.load("rock", data_dir=tmp_path)
+    (tmp_path / "rock_a.csv").write_text(parts["train"][1])
+    with pytest.raises(DataError, match=r"put rock_a\.csv and rock_b\.csv into a folder"):
+        catalogue.load("rock", data_dir=tmp_path)
+    (tmp_path / "rock_b.csv").write_text(parts["test"][1])
+    assert [part.tolist() for part in catalogue.load("rock", data_dir=tmp_path).split] == [[0, 1], [2]]
+
+
+# ---- whatever is done to the real entries ----------------------------------------------------------------------------
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 10**20),
+    st.floats(),
+    st.text(max_size=12),
+    st.sampled_from(["all", "class", "fetched", "generated", "regression", "../x.csv", "iris.csv", "0" * 64, "-"]),
+    st.lists(st.text(max_size=4) | st.integers(), max_size=3),
+    st.dictionaries(st.text(max_size=6), st.integers(0, 200) | st.text(max_size=4), max_size=3),
+)
+
+
+def spots(thing: object, above: tuple = ()) -> list[tuple]:
+    """Every place in nested mappings and lists."""
+    inner = thing.items() if isinstance(thing, dict) else enumerate(thing) if isinstance(thing, list) else ()
+    return [spot for key, value in inner for spot in ((*above, key), *spots(value, (*above, key)))]
+
+
+@st.composite
+def mutated(draw) -> dict:
+    """Two real entries, the second one with one to three keys deleted, renamed or given another value."""
+    good, name = draw(st.lists(st.sampled_from(SMALL), min_size=2, max_size=2, unique=True))
+    entry = copy.deepcopy(REAL[name])
+    for _ in range(draw(st.integers(1, 3))):
+        if not spots(entry):
+            break
+        *above, key = draw(st.sampled_from(spots(entry)))
+        place = entry
+        for step in above:
+            place = place[step]
+        match draw(st.sampled_from(["delete", "replace", "rename"])):
+            case "delete":
+                del place[key]
+            case "rename" if isinstance(place, dict):
+                place[draw(st.text(max_size=8))] = place.pop(key)
+            case _:
+                place[key] = draw(VALUES)
+    return {good: REAL[good], name: entry}
+
+
+SMALL = ["iris", "bupa", "seeds", "dermatology", "spect", "tae", "auto_mpg", "two_bands", "house_votes", "zoo"]
+
+
+@given(mutated())
+@settings(max_examples=400, deadline=None)
+def test_whatever_happens_to_an_entry_it_is_used_or_told(tmp_path_factory, facts):
+    place = tmp_path_factory.getbasetemp() / "mutated"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+        use_catalogue(patch, place, facts)
+        patch.setattr(files, "folder", lambda name: PATH.parent)  # the files themselves are the real ones
+        good, name = facts
+        try:
+            catalogue.names()
+        except DataError as error:  # a control character, which no YAML may hold
+            assert re.match(rf"{re.escape(str(place / 'catalogue.yaml'))}:\d+: ", str(error))
+            return
+        assert catalogue.entry(good).name == good
+        entry = catalogue.entries().get(name)
+        if entry is None:
+            for line in catalogue.faults()[name].splitlines():
+                assert re.match(rf"{re.escape(str(place / 'catalogue.yaml'))}:\d+: ", line)
+            assert catalogue.verify(name).status == "bad"
+        else:
+            assert_sound(entry)
+            assert catalogue.verify(name).status in ("ok", "bad", "absent")
+            with_policies = DataRequest(name, missing="impute", encoding="ordinal")
+            try:
+                assert catalogue.load(with_policies, offline=True).n == entry.n
+            except DataError as error:
+                assert name in str(error)
+
+
+def assert_sound(entry: Entry) -> None:
+    assert entry.p >= 1 and entry.n >= 1 and entry.title and entry.source and entry.licence
+    assert entry.generated or entry.n == sum(file.rows for file in entry.files.values())
+    assert entry.task == "regression" or sum(entry.classes.values()) == entry.n
+    assert all(re.fullmatch(r"[\w.-]+\.csv(\.gz)?", file.name) for file in entry.files.values())
+    assert len(entry.categorical_columns) == entry.categorical
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_whatever_happens_to_the_text_it_is_read_or_told(tmp_path_factory, data):
+    start = data.draw(st.integers(0, len(TEXT) - 3000))
+    text = TEXT[TEXT.index("\n\n", start) : start + 3000].encode()
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        put = data.draw(st.binary(max_size=2) | st.sampled_from([b":", b"\n", b"- ", b"{", b"'", b"\t", b"&a ", b"? "]))
+        text = text[:at] + put + text[at + data.draw(st.integers(0, 3)) :]
+    path = tmp_path_factory.getbasetemp() / "mutated.yaml"
+    path.write_bytes(text)
+    try:
+        found = catalogue_file.load(path)
+    except DataError as error:
+        assert str(path) in str(error)
+    else:
+        assert set(found.names) == set(found.entries) | set(found.faults)
+        for entry in found.entries.values():
+            assert_sound(entry)
+
+
+def test_the_real_catalogue_has_no_fault_and_both_parsers_read_it_alike(monkeypatch):
+    quick = catalogue_file.load(PATH)
+    assert not quick.faults and list(quick.entries) == list(REAL)
+    monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+    slow = catalogue_file.load(PATH)
+    assert slow.entries == quick.entries
+    assert [entry.places for entry in slow.entries.values()] == [entry.places for entry in quick.entries.values()]
+
+
+def test_no_error_of_the_catalogue_is_of_another_kind():
+    assert issubclass(DataError, ObliqueError) and DataError.exit_code == 4
+
+
+def test_files_are_named_from_where_one_stands(monkeypatch, tmp_path):
+    (tmp_path / "datasets").mkdir()
+    shutil.copy(PATH, tmp_path / "datasets" / "catalogue.yaml")
+    monkeypatch.chdir(tmp_path)
+    found = catalogue_file.load(tmp_path / "datasets" / "catalogue.yaml")
+    line = TEXT[: TEXT.index("\nbupa:\n")].count("\n") + 2
+    assert found.entries["bupa"].at("") == f"{os.path.join('datasets', 'catalogue.yaml')}:{line}"
+
+
+# ---- commands, with a newcomer's faulty entry among the real ones ----------------------------------------------------
+
+
+@pytest.fixture
+def newcomer(monkeypatch, tmp_path, no_user_folders):
+    """The real catalogue and an entry `agate` without source and licence, in an empty folder; returns the fault."""
+    agate = {key: value for key, value in toy_facts()["marbles"].items() if key not in ("source", "licence")}
+    place = tmp_path / "datasets"
+    use_catalogue(monkeypatch, place, {})
+    (place / "catalogue.yaml").write_text(TEXT + "\n" + yaml.safe_dump({"agate": agate}, sort_keys=False))
+    monkeypatch.setattr(files, "folder", lambda name: PATH.parent)
+    monkeypatch.chdir(tmp_path)
+    where = f"{os.path.join('datasets', 'catalogue.yaml')}:{TEXT.count(chr(10)) + 2}: data set 'agate' lacks the key"
+    return f"{where} 'source'.\n{where} 'licence'.\n"
+
+
+CONFIG = "version: 1\ndatasets: [{}]\nalgorithm: raf\ncv: {{folds: 2, repeats: 1}}\n"
+
+
+def test_commands_for_other_sets_work_and_those_for_this_one_say_what_is_wrong(newcomer, capsys, tmp_path):
+    def said(*arguments: str) -> tuple[int, str, str]:
+        return (cli.call(arguments), *capsys.readouterr())
+
+    (tmp_path / "other.yaml").write_text(CONFIG.format("iris"))
+    (tmp_path / "mine.yaml").write_text(CONFIG.format("iris, agate"))
+    assert said("run", "other.yaml", "--quiet")[0] == 0
+    assert said("tree", "iris", "--algorithm", "hhcart_d")[0] == 0
+    code, out, err = said("data", "list")
+    assert (code, err) == (0, newcomer) and "iris " in out and "agate" not in out
+    for asked in (["data", "show", "agate"], ["tree", "agate"], ["data", "fetch", "agate"], ["run", "mine.yaml"]):
+        assert said(*asked)[::2] == (4, newcomer)
+    code, out, err = said("data", "verify", "iris", "agate")
+    assert code == 4 and out == f"ok      iris\nbad     {newcomer}" and err.startswith("error: 1 of 2 data sets")
+    code, out, err = said("doctor")
+    assert code == 4 and newcomer.splitlines()[0] in out
+    assert said("validate", "other.yaml") == (0, "other.yaml: ok (1 data set x 1 algorithm x 2 folds)\n", newcomer)
+    code, _, err = said("validate", "mine.yaml")
+    assert code == 4 and err == f"{newcomer}mine.yaml: {newcomer}"
+
+
+def test_validate_without_a_configuration_fails_for_a_faulty_entry(newcomer, capsys, monkeypatch):
+    monkeypatch.setattr(composing, "bundled", lambda: ["smoke"])
+    assert cli.call(["validate"]) == 4
+    assert capsys.readouterr().err == newcomer

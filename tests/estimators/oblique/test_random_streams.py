@@ -1,0 +1,190 @@
+"""A heuristic that draws: a node's numbers are its own, whichever nodes are visited, in whichever order, by whom."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import NATIVE_NAMES, PROPOSER_NAMES, STOCHASTIC, assert_same_tree, real_set
+from joblib import parallel_backend
+from sklearn.model_selection import cross_val_predict
+
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.oblique import bottom_up, top_down
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
+
+LIMITS = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4])
+# What keeps a tree of a heuristic that draws small enough for a test of every heuristic.
+QUICK = {"sadt": {"patience": 100}, "oc1": {"restarts": 3}}
+
+
+class RandomDirections(Proposer):
+    """A heuristic as a newcomer would write it: a few random directions."""
+
+    def propose(self, node):
+        D = node.rng().normal(size=(3, node.X.shape[1]))
+        yield Candidates.directions(D / np.linalg.norm(D, axis=1)[:, None])
+
+
+class RandomStarts(Proposer):
+    """Random directions of a number that is drawn too, each from a stream of its own, none at some nodes."""
+
+    def propose(self, node):
+        if len(node.X) % 5 == 0:
+            yield Candidates.axes()
+            return
+        for start in range(int(node.rng("starts").integers(1, 4))):
+            d = node.rng("start", start).normal(size=node.X.shape[1])
+            yield Candidates.directions((d / np.linalg.norm(d))[None])
+
+
+DRAWING = [RandomDirections, RandomStarts]
+
+
+def with_gaps(X):
+    X = X.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
+    return X
+
+
+def assert_the_path_is_that_of_direct_fits(X, y, proposer, **options):
+    whole = ObliqueTreeClassifier(proposer, random_state=3, **options).fit(X, y)
+    labels, leaves = whole.predict_path(X, LIMITS), whole.n_leaves_path(LIMITS)
+    for column, limit in enumerate(LIMITS):
+        direct = ObliqueTreeClassifier(proposer, random_state=3, max_misrate=limit, **options).fit(X, y)
+        np.testing.assert_array_equal(labels[:, column], direct.predict(X), err_msg=f"max_misrate {limit}")
+        assert leaves[column] == direct.n_leaves_
+    assert leaves[0] > leaves[-1]
+
+
+@pytest.mark.parametrize("proposer", DRAWING)
+@pytest.mark.parametrize("misrate_of", ["node", "parent"])
+@pytest.mark.parametrize("data_name", ["bupa", "iris", "glass"])
+def test_the_path_of_a_heuristic_that_draws_is_that_of_direct_fits(data_name, misrate_of, proposer):
+    data = real_set(data_name)
+    assert_the_path_is_that_of_direct_fits(data.X, data.y, proposer(), misrate_of=misrate_of)
+
+
+@pytest.mark.parametrize("proposer", DRAWING)
+def test_so_it_is_where_values_are_missing(proposer):
+    data = real_set("bupa")
+    assert_the_path_is_that_of_direct_fits(with_gaps(data.X), data.y, proposer(), missing="learn")
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference"])
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_the_path_of_every_heuristic_is_that_of_direct_fits(name, engine):
+    data = real_set("iris")
+    proposer = PROPOSERS[name](**QUICK.get(name, {}))
+    whole = ObliqueTreeClassifier(proposer, random_state=3, engine=engine).fit(data.X, data.y)
+    labels = whole.predict_path(data.X, LIMITS)
+    for column, limit in enumerate(LIMITS):
+        direct = ObliqueTreeClassifier(proposer, random_state=3, engine=engine, max_misrate=limit)
+        np.testing.assert_array_equal(labels[:, column], direct.fit(data.X, data.y).predict(data.X))
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_what_draws_is_what_a_seed_changes(name):
+    data = real_set("bupa")
+    a, b, again = (
+        ObliqueTreeClassifier(PROPOSERS[name](**QUICK.get(name, {})), random_state=seed, max_depth=3)
+        .fit(data.X, data.y)
+        .tree_.to_dict()
+        for seed in (1, 2, 1)
+    )
+    assert a == again
+    assert (a != b) == (name in STOCHASTIC)
+
+
+@pytest.mark.parametrize("proposer", DRAWING)
+def test_the_top_of_a_tree_does_not_depend_on_what_is_below(proposer):
+    data = real_set("bupa")
+    deep, shallow = (
+        ObliqueTreeClassifier(proposer(), random_state=1, max_depth=depth).fit(data.X, data.y).tree_
+        for depth in (None, 2)
+    )
+    assert shallow.to_dict() == deep.collapse(deep.depths >= 2).to_dict()
+
+
+@pytest.mark.parametrize("proposer", DRAWING)
+@pytest.mark.parametrize("pruning", ["cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha"])
+def test_a_pruned_tree_is_the_top_of_the_unpruned_one(pruning, proposer):
+    data = real_set("bupa")
+    kept = np.arange(0, data.n, 7) if pruning in ("cost_complexity", "reduced_error") else np.arange(0)
+    weights = np.ones(data.n)
+    weights[kept] = 0.0
+    whole = ObliqueTreeClassifier(proposer(), random_state=1).fit(data.X, data.y, weights).tree_
+    model = ObliqueTreeClassifier(proposer(), random_state=1, pruning=pruning, ccp_alpha=0.02)
+    pruned = model.fit(data.X, data.y, pruning_rows=kept if len(kept) else None).tree_
+    assert 1 < pruned.n_leaves <= whole.n_leaves
+    inner = np.flatnonzero(~pruned.is_leaf)
+    found = {(row.tobytes(), t) for row, t in zip(whole.coef_, whole.thresholds, strict=True)}
+    assert {(pruned.coef_[node].tobytes(), pruned.thresholds[node]) for node in inner} <= found
+
+
+def test_pruning_folds_are_the_same_for_every_heuristic(monkeypatch):
+    drawn = []
+
+    class Recorded(top_down.KFold):
+        def __init__(self, *args, **options):
+            drawn.append(options["random_state"])
+            super().__init__(*args, **options)
+
+    monkeypatch.setattr(top_down, "KFold", Recorded)
+    data = real_set("bupa")
+    for proposer in ("hhcart_d", RandomDirections(), RandomStarts(), "sadt"):
+        model = ObliqueTreeClassifier(proposer, pruning="cv", pruning_folds=2, max_depth=2, random_state=4)
+        model.fit(data.X, data.y)
+    assert len(drawn) == 4 and len(set(drawn)) == 1
+
+
+@pytest.mark.parametrize("proposer", DRAWING)
+@pytest.mark.parametrize("pruning", ["none", "cv"])
+def test_threads_change_nothing(pruning, proposer):
+    data = real_set("wine")
+    model = ObliqueTreeClassifier(proposer(), random_state=0, pruning=pruning, pruning_folds=3)
+    alone = cross_val_predict(model, data.X, data.y, cv=4)
+    with parallel_backend("threading", n_jobs=2):
+        together = cross_val_predict(model, data.X, data.y, cv=4, n_jobs=2)
+    np.testing.assert_array_equal(alone, together)
+
+
+@pytest.mark.parametrize("pruning", ["none", "cv", "cost_complexity"])
+@pytest.mark.parametrize("name", sorted(STOCHASTIC & set(NATIVE_NAMES)))
+def test_both_engines_draw_the_same(name, pruning):
+    data = real_set("bupa")
+    native, reference = (
+        ObliqueTreeClassifier(
+            PROPOSERS[name](**QUICK[name]), random_state=2, engine=engine, pruning=pruning, pruning_folds=3
+        )
+        .fit(data.X, data.y)
+        .tree_
+        for engine in ("native", "reference")
+    )
+    assert_same_tree(native, reference, coef=1e-12, threshold=1e-9)
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_every_merge_and_every_tree_below_a_leaf_draws_its_own(monkeypatch, hybrid):
+    drawn = []
+
+    class Drawing(HHCART):
+        native = None
+
+        def propose(self, node):
+            d = node.rng().normal(size=node.X.shape[1])
+            drawn.append(tuple(d))
+            yield Candidates.directions((d / np.linalg.norm(d))[None])
+
+    monkeypatch.setattr(bottom_up, "HHCART", Drawing)
+    data = real_set("glass")
+    trees, draws = [], []
+    for seed in (1, 1, 2):
+        drawn.clear()
+        trees.append(make("hhbut", random_state=seed, max_components=2, hybrid=hybrid).fit(data.X, data.y).tree_)
+        draws.append(list(drawn))
+    assert trees[0].to_dict() == trees[1].to_dict() != trees[2].to_dict()
+    assert draws[0] == draws[1] and len(draws[0]) >= trees[0].n_leaves - 1
+    assert len(set(draws[0])) == len(draws[0])
+    assert not set(draws[0]) & set(draws[2])

@@ -1,0 +1,703 @@
+"""Metrics: against scikit-learn and by hand, the contract that all of them keep, and one from outside the package."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import importlib.util
+import inspect
+import io
+import json
+import textwrap
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+from cli_support import call
+from contracts import real_set
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import oblique_cli
+from oblique_cli import config
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.evaluation import metrics
+from oblique_cli.evaluation.metrics import (
+    ANY_TASK,
+    CLASSIFICATION,
+    LABELS,
+    METRICS,
+    MODEL,
+    PROBABILITIES,
+    REGRESSION,
+    ROW,
+    SHOWN,
+    TESTED,
+    NotMeasured,
+    Scored,
+    Undefined,
+    metric,
+)
+from oblique_cli.experiments import jobs
+from oblique_cli.experiments.running import run
+from oblique_cli.experiments.store import Store
+from oblique_cli.nouns import Experiment, Row
+
+__all__ = ["call"]
+
+BY_LABELS = [n for n, m in METRICS.items() if m.needs == LABELS and m.task == CLASSIFICATION]
+BY_SHARES = [n for n, m in METRICS.items() if m.needs == PROBABILITIES]
+OF_NUMBERS = [n for n, m in METRICS.items() if m.task == REGRESSION]
+OF_PREDICTIONS = [*BY_LABELS, *BY_SHARES, *OF_NUMBERS]
+N_CLASSES = 4
+
+SLOW = settings(deadline=None, max_examples=50)  # an area of four classes takes a tenth of a second
+
+codes = st.integers(0, N_CLASSES - 1)
+numbers = st.floats(-1e3, 1e3).map(lambda x: round(x, 3))
+
+
+@st.composite
+def predictions(draw, name):
+    """Test rows with predictions as the metric `name` takes them, and whole weights of the rows."""
+    n = draw(st.integers(1, 30))
+    kind = numbers if METRICS[name].task == REGRESSION else codes
+    y = np.array(draw(st.lists(kind, min_size=n, max_size=n)))
+    if name in BY_SHARES:
+        votes = draw(hnp.arrays(np.float64, (n, N_CLASSES), elements=st.integers(0, 6).map(float)))
+        votes[:, 0] += votes.sum(axis=1) == 0
+        second = votes / votes.sum(axis=1, keepdims=True)
+    else:
+        second = np.array(draw(st.lists(kind, min_size=n, max_size=n)))
+    weights = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
+    return y, second, weights
+
+
+def value(name, *arguments):
+    """What a metric gives, or "undefined"; warnings are errors in all tests."""
+    try:
+        return np.asarray(METRICS[name].function(*arguments), dtype=float)
+    except Undefined:
+        return "undefined"
+
+
+def same(a, b):
+    if isinstance(a, str) or isinstance(b, str):
+        assert isinstance(a, str) and isinstance(b, str), (a, b)
+    else:
+        # log_loss and brier are sums of shares in another order; numbers may be as large as a thousand.
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+def perfect(name, y):
+    return np.eye(N_CLASSES)[y] if name in BY_SHARES else y
+
+
+# ---- the contract ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OF_PREDICTIONS)
+@SLOW
+@given(data=st.data())
+def test_a_perfect_prediction_is_best(name, data):
+    y, second, _ = data.draw(predictions(name))
+    best, found = value(name, y, perfect(name, y)), value(name, y, second)
+    if METRICS[name].matrix:
+        assert np.trace(best) == len(y) == found.sum() and np.trace(found) <= len(y)
+    elif not isinstance(best, str):
+        gain = (best - found) * (1 if METRICS[name].larger_is_better else -1)
+        assert gain >= -1e-9
+        assert best == pytest.approx({"%": 100.0}.get(METRICS[name].unit, float(METRICS[name].larger_is_better)))
+
+
+@pytest.mark.parametrize("name", OF_PREDICTIONS)
+@SLOW
+@given(data=st.data())
+def test_the_order_of_rows_changes_nothing(name, data):
+    y, second, weights = data.draw(predictions(name))
+    order = np.array(data.draw(st.permutations(range(len(y)))))
+    same(value(name, y[order], second[order]), value(name, y, second))
+    same(value(name, y[order], second[order], weights[order]), value(name, y, second, weights))
+
+
+@pytest.mark.parametrize("name", OF_PREDICTIONS)
+@SLOW
+@given(data=st.data())
+def test_a_weight_is_a_row_as_often(name, data):
+    y, second, weights = data.draw(predictions(name))
+    often = np.repeat(np.arange(len(y)), weights.astype(int))
+    same(value(name, y, second, weights), value(name, y[often], second[often]))
+    if not METRICS[name].matrix:
+        same(value(name, y, second, 0.5 * weights), value(name, y, second, weights))
+
+
+@pytest.mark.parametrize("name", OF_PREDICTIONS)
+@SLOW
+@given(data=st.data())
+def test_every_value_is_finite_or_undefined_with_a_reason(name, data):
+    y, second, _ = data.draw(predictions(name))
+    try:
+        assert np.isfinite(METRICS[name].function(y, second)).all()
+    except Undefined as reason:
+        assert str(reason)
+        assert name in ("kappa", "mcc", "roc_auc") and len(set(y.tolist())) == 1
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+def test_every_metric_says_all_about_itself(name):
+    one = METRICS[name]
+    assert one.name == name and one.title and one.summary.endswith(".") and not one.summary[0].islower()
+    assert one.point == (1.0 if one.unit == "%" else 0.01)
+    assert one.measured == (one.needs != ROW and one.from_row is None)
+    assert metrics._fault(one) is None
+    if one.task != CLASSIFICATION and one.needs == ROW:
+        assert one.ratio and one.task == ANY_TASK
+
+
+def test_the_issue_s_metrics_are_there():
+    assert set(METRICS) == {
+        "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "kappa", "mcc", "roc_auc", "log_loss", "brier",
+        "confusion", "ece", "mse", "rmse", "mae", "r2", "leaves", "nodes", "depth", "mean_path", "non_zero", "fit",
+        "predict",
+    }  # fmt: skip
+    for named in (SHOWN, TESTED):
+        for task, names in named.items():
+            assert all(METRICS[name].suits(task) and not METRICS[name].matrix for name in names)
+
+
+def test_no_second_list_of_metrics_exists():
+    """Outside the registry no tuple, list or set holds two names of metrics of classification or size."""
+    names = {name for name, one in METRICS.items() if one.task != REGRESSION}
+    package = Path(oblique_cli.__file__).parent
+    for path in package.rglob("*.py"):
+        if path == package / "evaluation" / "metrics.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            # "fit" and "predict" are methods of estimators as well.
+            if isinstance(node, ast.Tuple | ast.List | ast.Set):
+                held = {n.value for n in node.elts if isinstance(n, ast.Constant)} & (names - {"fit", "predict"})
+                # What every line of a table has for those who read it as data, whatever is shown.
+                assert len(held) < 2 or (path.name == "tables.py" and held == {"accuracy", "leaves"}), (path, held)
+
+
+# ---- against scikit-learn, and by hand -------------------------------------------------------------------------------
+
+
+@SLOW
+@given(data=st.data())
+def test_label_metrics_are_scikit_learn_s(data):
+    y, predicted, _ = data.draw(predictions("accuracy"))
+    assert value("accuracy", y, predicted) == pytest.approx(100 * sk.accuracy_score(y, predicted))
+    present = sorted({*y.tolist()})
+    recall = sk.recall_score(y, predicted, labels=present, average="macro", zero_division=0.0)
+    assert value("balanced_accuracy", y, predicted) == pytest.approx(100 * recall)
+    for average in ("macro", "weighted"):
+        theirs = sk.f1_score(y, predicted, average=average, zero_division=0.0)
+        assert value(f"f1_{average}", y, predicted) == pytest.approx(theirs)
+    if len(present) > 1:
+        assert value("kappa", y, predicted) == pytest.approx(sk.cohen_kappa_score(y, predicted), abs=1e-12)
+        assert value("mcc", y, predicted) == pytest.approx(sk.matthews_corrcoef(y, predicted), abs=1e-12)
+        assert np.array_equal(
+            value("confusion", y, predicted), sk.confusion_matrix(y, predicted, labels=range(1 + max(*y, *predicted)))
+        )
+
+
+@SLOW
+@given(data=st.data())
+def test_metrics_of_shares_are_scikit_learn_s(data):
+    y, shares, _ = data.draw(predictions("log_loss"))
+    assert value("log_loss", y, shares) == pytest.approx(sk.log_loss(y, shares, labels=range(N_CLASSES)))
+    if "scale_by_half" in inspect.signature(sk.brier_score_loss).parameters:
+        theirs = sk.brier_score_loss(y, shares, labels=range(N_CLASSES), scale_by_half=False)
+        assert value("brier", y, shares) == pytest.approx(theirs)
+    if len(set(y.tolist())) == N_CLASSES:
+        assert value("roc_auc", y, shares) == pytest.approx(sk.roc_auc_score(y, shares, multi_class="ovr"))
+
+
+def test_two_classes_have_the_usual_auc_and_half_of_brier_is_scikit_learn_s():
+    rng = np.random.default_rng(3)
+    y, p = rng.integers(0, 2, 50), rng.random(50)
+    shares = np.column_stack([1 - p, p])
+    assert value("roc_auc", y, shares) == pytest.approx(sk.roc_auc_score(y, p))
+    assert value("brier", y, shares) / 2 == pytest.approx(sk.brier_score_loss(y, p))
+
+
+@SLOW
+@given(data=st.data())
+def test_errors_are_scikit_learn_s(data):
+    y, predicted, _ = data.draw(predictions("mse"))
+    assert value("mse", y, predicted) == sk.mean_squared_error(y, predicted)
+    assert value("rmse", y, predicted) == pytest.approx(sk.root_mean_squared_error(y, predicted))
+    assert value("mae", y, predicted) == sk.mean_absolute_error(y, predicted)
+    if np.var(y) > 1e-3:
+        assert value("r2", y, predicted) == pytest.approx(sk.r2_score(y, predicted))
+
+
+def test_errors_by_hand():
+    y, predicted = np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 1.0])
+    found = {name: float(value(name, y, predicted)) for name in OF_NUMBERS}
+    assert found == pytest.approx({"mse": 3.0, "rmse": 3.0**0.5, "mae": 1.0, "r2": 1 - 9 / 8})
+    assert value("r2", np.ones(2), np.ones(2)) == 1 and value("r2", np.ones(2), np.zeros(2)) == 0
+    assert value("r2", np.ones(1), np.ones(1)) == 1
+
+
+def test_label_metrics_by_hand():
+    # Three rows of class 0 (two right), one of class 1 (right).
+    y, predicted = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    assert value("accuracy", y, predicted) == 75
+    assert value("balanced_accuracy", y, predicted) == pytest.approx(100 * (2 / 3 + 1) / 2)
+    assert value("f1_macro", y, predicted) == pytest.approx((4 / 5 + 2 / 3) / 2)
+    assert value("f1_weighted", y, predicted) == pytest.approx((3 * 4 / 5 + 2 / 3) / 4)
+    assert value("kappa", y, predicted) == pytest.approx((3 / 4 - 1 / 2) / (1 - 1 / 2))
+    assert value("mcc", y, predicted) == pytest.approx((2 * 1 - 1 * 0) / np.sqrt(3 * 2 * 1 * 2))
+    assert value("confusion", y, predicted).tolist() == [[2, 1], [0, 1]]
+
+
+def test_the_calibration_error_by_hand():
+    # Bins of 1/15: 0.5 is in the eighth, 0.9 in the fourteenth, 1 in the last.
+    shares = np.array([[0.5, 0.5], [0.5, 0.5], [0.1, 0.9], [0.9, 0.1], [1.0, 0.0]])
+    y = np.array([0, 1, 1, 1, 0])
+    assert value("ece", y, shares) == pytest.approx((2 * abs(0.5 - 0.5) + 2 * abs(0.5 - 0.9) + abs(1 - 1)) / 5)
+    assert value("ece", y, shares, np.array([1.0, 1, 3, 1, 1])) == pytest.approx((4 * abs(0.75 - 0.9)) / 7)
+
+
+def test_the_upper_end_of_a_calibration_bin_belongs_to_it():
+    shares = np.array([[0.6, 0.4], [0.55, 0.45]])  # both in (8/15, 9/15], where right and wrong make up for each other
+    assert value("ece", np.array([0, 1]), shares) == pytest.approx((0.55 - 0.4) / 2)
+    assert 0 <= value("ece", np.array([0]), np.array([[1.0, 0.0]])) < 1e-12
+
+
+def test_a_share_of_zero_costs_36_nats():
+    assert value("log_loss", np.array([1]), np.array([[1.0, 0.0]])) == pytest.approx(-np.log(np.finfo(float).eps))
+
+
+# ---- undefined -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kappa", "mcc", "roc_auc"])
+def test_one_class_among_the_test_rows_is_undefined(name):
+    y = np.zeros(5, dtype=int)
+    for second in (y, np.array([0, 1, 1, 0, 0])):
+        second = np.eye(2)[second] if name == "roc_auc" else second
+        with pytest.raises(Undefined, match="the test rows have one class only"):
+            METRICS[name].function(y, second)
+        with pytest.raises(Undefined):  # rows of weight 0 are not there
+            METRICS[name].function(np.array([0, 0, 0, 0, 1]), second, np.array([1.0, 1, 1, 1, 0]))
+
+
+def test_stated_values_of_degenerate_folds():
+    y, constant = np.array([0, 1, 1]), np.array([1, 1, 1])
+    assert value("kappa", y, constant) == 0 and value("mcc", y, constant) == 0
+    # A class that is only predicted counts 0 in F1 and is no class of the balanced accuracy.
+    assert value("f1_macro", np.array([0, 0]), np.array([0, 2])) == pytest.approx((2 / 3 + 0) / 2)
+    assert value("balanced_accuracy", np.array([0, 0]), np.array([0, 2])) == 50
+    # A class without test rows is left out of the area.
+    shares = np.array([[0.8, 0.1, 0.1], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]])
+    assert value("roc_auc", np.array([0, 1, 1]), shares) == 1
+
+
+class Shares:
+    """A fitted classifier of two classes that says what it is told."""
+
+    classes_ = np.array([0, 2])
+
+    def __init__(self, shares):
+        self.shares = np.asarray(shares)
+
+    def predict_proba(self, X):
+        return self.shares
+
+
+def test_a_class_without_training_rows_has_probability_0():
+    assert metrics.probabilities(Shares([[0.25, 0.75]]), np.zeros((1, 1)), 3).tolist() == [[0.25, 0, 0.75]]
+
+
+@pytest.mark.parametrize("shares", [[[0.2, 0.2]], [[np.nan, 1.0]], [[-0.5, 1.5]]])
+def test_probabilities_that_are_none_are_undefined(shares):
+    with pytest.raises(Undefined, match="the class probabilities of Shares do not sum to 1"):
+        metrics.probabilities(Shares(shares), np.zeros((1, 1)), 3)
+    with pytest.raises(Undefined, match="object gives no class probabilities"):
+        metrics.probabilities(object(), np.zeros((1, 1)), 3)
+
+
+# ---- models ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hhcart_a", "axis_parallel", "butif_svm"])
+def test_paths_and_coefficients_of_a_tree_are_counted_node_by_node(name):
+    data = real_set("iris")
+    model = make(name, random_state=0).fit(data.X, data.y)
+    tree = model.tree_
+    passed = []
+    for x in data.X:
+        node, splits = 0, 0
+        while not tree.is_leaf[node]:
+            node = tree.left[node] if tree.coef_[node] @ x <= tree.thresholds[node] else tree.right[node]
+            splits += 1
+        passed.append(splits)
+    assert METRICS["mean_path"].function(model, data.X) == pytest.approx(np.mean(passed), abs=0.05)
+    assert METRICS["non_zero"].function(model, data.X) == sum(int((row != 0).sum()) for row in tree.coef_)
+
+
+def test_paths_of_forests_and_regression_trees():
+    data = real_set("iris")
+    forest = make("hhcart_forest", n_trees=3, random_state=0).fit(data.X, data.y)
+    each = [forest.tree(k).depths[forest.apply(data.X)[:, k]].mean() for k in range(3)]
+    assert METRICS["mean_path"].function(forest, data.X) == pytest.approx(np.mean(each))
+    y = data.X[:, 0]
+    for name in ("m5_style", "cart_regression"):
+        model = make(name).fit(data.X[:, 1:], y)
+        assert 0 < METRICS["mean_path"].function(model, data.X[:, 1:]) <= model.depth_
+        with pytest.raises(Undefined, match="has no trees of hyperplanes"):
+            METRICS["non_zero"].function(model, data.X)
+    with pytest.raises(Undefined, match="does not say which leaf"):
+        METRICS["mean_path"].function(make("svm").fit(data.X, data.y), data.X)
+
+
+# ---- stored rows -----------------------------------------------------------------------------------------------------
+
+
+def row(n_correct, n_test, **more):
+    return Row("key", "iris", "gdt", 0, 0, "ok", n_correct=n_correct, n_test=n_test, **more)
+
+
+def test_a_repetition_is_pooled_averaged_or_summed():
+    matrices = {"confusion": [[2, 0], [1, 0]]}, {"confusion": [[1, 1], [0, 3]]}
+    rows = [row(2, 3, n_leaves=4, measures=matrices[0]), row(4, 5, n_leaves=7, measures=matrices[1])]
+    assert METRICS["accuracy"].of_repetition(rows) == Fraction(600, 8)
+    assert METRICS["leaves"].of_repetition(rows) == Fraction(11, 2)
+    assert METRICS["confusion"].of_repetition(rows) == ((3, 1), (1, 3))
+
+
+def test_a_value_that_was_not_measured_or_is_undefined_is_told_apart():
+    with pytest.raises(NotMeasured, match="metric mcc is computed when a fold runs"):
+        METRICS["mcc"].of(row(1, 2))
+    with pytest.raises(Undefined, match=r"^the test rows have one class only$"):
+        METRICS["mcc"].of(row(1, 2, measures={"mcc": "undefined: the test rows have one class only"}))
+
+
+def experiment(tmp_path, **changes):
+    plain = {
+        "version": 1,
+        "datasets": ["iris"],
+        "algorithms": ["axis_parallel", "svm"],
+        "cv": {"scheme": "ordinary", "folds": 3, "repeats": 2},
+    }
+    asked = config.from_mapping({**plain, **changes}, "asked", where="test")
+    with Store(tmp_path / "oblique.sqlite") as store:
+        assert run(asked, store, n_jobs=1).exit_code == 0
+        return asked, store.rows(asked.name)
+
+
+def test_rows_hold_what_a_refit_has(tmp_path):
+    _, rows = experiment(tmp_path, metrics=list(name for name in METRICS if METRICS[name].suits(CLASSIFICATION)))
+    measured = {name for name, one in METRICS.items() if one.measured and one.suits(CLASSIFICATION)}
+    assert all(set(one.measures) == measured for one in rows)
+    tree = next(one for one in rows if one.algorithm == "axis_parallel")
+    # From the matrix of counts all that labels decide can be counted again.
+    counts = np.array(tree.measures["confusion"])
+    y, predicted = (np.repeat(cells.ravel(), counts.ravel().astype(int)) for cells in np.indices(counts.shape))
+    for name in BY_LABELS:
+        if METRICS[name].measured and not METRICS[name].matrix:
+            assert tree.measures[name] == pytest.approx(float(value(name, y, predicted)))
+    for name in ("accuracy", "balanced_accuracy"):
+        assert float(METRICS[name].of(tree)) == pytest.approx(float(value(name, y, predicted)))
+    svm = next(one for one in rows if one.algorithm == "svm")
+    assert svm.measures["roc_auc"] == "undefined: SupportVectorClassifier gives no class probabilities"
+
+
+def test_without_metrics_rows_keys_and_content_are_those_of_before(tmp_path):
+    asked, rows = experiment(tmp_path)
+    assert all(one.measures == {} for one in rows)
+    content = jobs.content(asked, [real_set("iris")])
+    assert set(content) == {"seed", "datasets", "algorithms", "cv", "data", "result_version"}
+    cv = {"scheme": "ordinary", "folds": 3, "tune_folds": 10, "stratified": False, "test_fraction": 0.5,
+          "pruning_fraction": 0.1}  # fmt: skip
+    assert content["cv"] == {**cv, "repeats": 2}
+    data = ["iris", real_set("iris").digest, "error", "error"]
+    base = jobs.digest([jobs.RESULT_VERSION, 1, cv, ["svm", "svm", {}, {}], data])
+    (first,) = [one for one in rows if (one.algorithm, one.repeat, one.fold) == ("svm", 1, 2)]
+    assert first.key == jobs.digest([base, 1, 2])
+
+
+def test_only_what_a_run_has_to_compute_changes_its_keys():
+    def keys(*names):
+        plain = {"version": 1, "dataset": "iris", "algorithm": "gdt", **({"metrics": list(names)} if names else {})}
+        asked = config.from_mapping(plain, where="test")
+        shown = Experiment.from_content("x", asked.content(), **asked.presentation())
+        assert shown.metrics == names
+        return jobs.content(asked, [real_set("iris")]).get("metrics"), jobs.expand(asked, [real_set("iris")])[0].key
+
+    assert keys() == keys("leaves", "accuracy", "fit", "nodes", "balanced_accuracy")
+    assert keys("mcc", "kappa")[0] == ["kappa", "mcc"] and keys("mcc", "kappa") == keys("kappa", "leaves", "mcc")
+    assert len({keys(*names)[1] for names in ((), ("mcc",), ("kappa", "mcc"))}) == 3
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+
+CONFIG = """
+version: 1
+datasets: [iris, bupa]
+algorithms: [axis_parallel, hhcart_d]
+cv: {scheme: ordinary, folds: 3, repeats: 2}
+"""
+
+
+def records(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_metrics_of_the_command_line_are_shown_in_their_order(call):
+    (call.folder / "a.yaml").write_text(CONFIG)
+    ended = call("run", "a.yaml", "--metric", "roc_auc", "--metric", "nodes", "--format", "csv")
+    assert ended.code == 0, ended.err
+    assert [key for key in records(ended.out)[0] if key.endswith("_mean")] == ["roc_auc_mean", "nodes_mean"]
+    assert call("table", "a", "--format", "csv").out == ended.out
+    text = call("table", "a", "--metric", "balanced_accuracy", "--metric", "predict").out
+    assert "balanced accuracy in % and predict s averaged over the folds of a repetition" in text
+    ended = call("table", "a", "--metric", "mcc")
+    assert ended.code == 2 and ended.err.startswith("error: run 'a' was run without metric mcc, which is computed with")
+    ended = call("table", "a", "--metric", "mse")
+    assert ended.code == 2 and "a: metric mse is for regression, and this is classification; leave it out." in ended.err
+    ended = call("table", "a", "--metric", "roc_acu")
+    assert ended.code == 2 and "unknown metric 'roc_acu'. Did you mean 'roc_auc'?" in ended.err
+
+
+def test_another_metric_is_another_run(call):
+    (call.folder / "a.yaml").write_text(CONFIG)
+    assert call("run", "a.yaml").code == 0
+    assert call("run", "a.yaml", "--metric", "nodes").code == 0  # every row has it
+    ended = call("run", "a.yaml", "--metric", "mcc")
+    assert ended.code == 2 and "the configuration changed since run 'a' began: metrics (none) -> " in ended.err
+    assert call("run", "a.yaml", "--metric", "mcc", "--fresh").code == 0
+
+
+def test_a_confusion_matrix_is_a_table_of_its_own(call):
+    (call.folder / "a.yaml").write_text(CONFIG)
+    out = call("run", "a.yaml", "--metric", "accuracy", "--metric", "confusion").out
+    assert out.count("confusion, rows of a class by the class predicted, a repetition") == 4
+    (record, *_) = records(call("table", "a", "--format", "csv").out)
+    counts = np.array(json.loads(record["confusion_mean"]))
+    assert counts.sum() == 150 and 100 * np.trace(counts) / 150 == pytest.approx(float(record["accuracy_mean"]))
+    ended = call("significance", "a", "--metric", "confusion")
+    assert ended.code == 2 and "metric confusion is a matrix of counts, which only oblique table shows." in ended.err
+
+
+def test_an_undefined_metric_is_a_dash_with_its_reason(call):
+    (call.folder / "a.yaml").write_text(CONFIG.replace("hhcart_d", "svm"))
+    out = call("run", "a.yaml", "--metric", "log_loss", "--metric", "leaves").out
+    assert "— iris, SVM: log loss is undefined in 6 of 6 folds (SupportVectorClassifier gives no class prob" in out
+    ended = call("significance", "a", "--metric", "log_loss")
+    assert (
+        ended.code == 2 and "iris is left out: log loss is undefined in some fold (SupportVectorClassifi" in ended.err
+    )
+
+
+def test_compare_and_significance_judge_by_the_metrics_asked_for(call):
+    options = [
+        "--cv",
+        "ordinary",
+        "--algorithms",
+        "axis_parallel,hhcart_d",
+        "--datasets",
+        "iris,bupa",
+        "--repeats",
+        "2",
+    ]
+    ended = call("compare", *options, "--folds", "3", "--metric", "brier", "--metric", "f1_macro", "--format", "json")
+    assert ended.code == 0, ended.err
+    document = json.loads(ended.out)
+    for one in document["rows"]:
+        a, b = ((one[f"{place}_brier_mean"], one[f"{place}_brier_sd"]) for place in ("first", "second"))
+        winner = "first" if a[0] + a[1] <= b[0] - b[1] else "second" if b[0] + b[1] <= a[0] - a[1] else "tie"
+        assert one["brier_verdict"] == winner and "accuracy_verdict" not in one
+    (name,) = {line.split()[0] for line in call("status").out.splitlines() if line.startswith("compare-")}
+    found = records(call("significance", name, "--metric", "brier", "--format", "csv").out)
+    assert {one["metric"] for one in found} == {"brier"}
+    by_sd = [one for one in found if one["test"] == "1-SD"]
+    for one, other in zip(by_sd, document["rows"], strict=True):
+        verdicts = {"first": "axis_parallel", "second": "hhcart_d", "tie": "tie"}
+        assert one["winner"] == verdicts[other["brier_verdict"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("metrics=[acuracy]", "metrics must be names of metrics. Got 'acuracy'. Did you mean 'accuracy'"),
+        ("metrics=[mcc, mcc]", "metric 'mcc' is used twice"),
+        ("metrics=[]", "metrics must be a list of one or more. Got an empty list."),
+        ("cv.tune.metric=leaves", "cv.tune.metric must be a metric of predictions. Got 'leaves'. Known: accuracy, "),
+    ],
+)
+def test_a_wrong_metric_in_a_configuration_is_one_sentence(call, change, message):
+    (call.folder / "a.yaml").write_text(CONFIG)
+    ended = call("validate", "a.yaml", "--set", change)
+    assert ended.code == 2 and message in ended.err and "Traceback" not in ended.err
+
+
+# ---- tuning ----------------------------------------------------------------------------------------------------------
+
+NESTED = """
+version: 1
+datasets: [bupa]
+algorithm: {name: %s, %s: {grid: %s}}
+cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 3, metric: %s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "parameter", "grid", "name"),
+    [
+        ("gdt", "epsilon", "[0.05, 0.2, 0.4]", "f1_macro"),  # one fit answers every epsilon
+        ("gdt", "epsilon", "[0.05, 0.2, 0.4]", "log_loss"),  # each epsilon has a fit of its own
+        ("axis_parallel", "max_depth", "[1, 3, 8]", "brier"),
+    ],
+)
+def test_parameters_are_chosen_by_the_metric(tmp_path, algorithm, parameter, grid, name):
+    path = tmp_path / "n.yaml"
+    path.write_text(NESTED % (algorithm, parameter, grid, name))
+    asked = config.load(path, allow_outside=True)
+    with Store(tmp_path / "oblique.sqlite") as store:
+        assert run(asked, store, n_jobs=1).exit_code == 0
+        rows = store.rows(asked.name)
+    sign = 1 if METRICS[name].larger_is_better else -1
+    for one in rows:
+        best = max(sign * entry["score"] for entry in one.inner)
+        chosen = next(entry for entry in one.inner if entry["params"] == one.chosen)
+        assert sign * chosen["score"] == best and {"n_correct", "n_leaves"} <= chosen.keys()
+    assert jobs.content(asked, [real_set("bupa")])["cv"]["tune_metric"] == name
+
+
+def test_accuracy_by_name_chooses_what_accuracy_chooses(tmp_path):
+    found = []
+    for name in ("", ", metric: accuracy"):
+        text = NESTED % ("gdt", "epsilon", "[0.05, 0.1, 0.2, 0.3, 0.4]", "x")
+        path = tmp_path / f"n{len(found)}.yaml"
+        path.write_text(text.replace(", metric: x", name))
+        asked = config.load(path, allow_outside=True)
+        with Store(tmp_path / "oblique.sqlite") as store:
+            assert run(asked, store, n_jobs=1).exit_code == 0
+            found.append([(one.chosen, one.n_correct) for one in store.rows(asked.name)])
+    assert found[0] == found[1]
+
+
+# ---- from outside ----------------------------------------------------------------------------------------------------
+
+OWN = '''
+"""A metric in a file of its own."""
+
+import numpy as np
+
+from oblique_cli.evaluation.metrics import metric
+
+
+@metric(
+    "worst_recall", title="worst recall", unit="%", larger_is_better=True, task="classification", needs="labels",
+    aggregate="mean", decimals=1,
+)
+def worst_recall(y, predicted):
+    """Recall of the class that is found worst."""
+    return 100.0 * min(np.mean(predicted[y == k] == k) for k in np.unique(y))
+'''
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Import the text of a file that registers something; forget it afterwards."""
+    before = set(METRICS)
+
+    def load(text):
+        path = tmp_path / "own_metric.py"
+        path.write_text(textwrap.dedent(text))
+        spec = importlib.util.spec_from_file_location("own_metric", path)
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+        return path
+
+    yield load
+    for name in set(METRICS) - before:
+        del METRICS._things[name]
+
+
+def test_a_metric_of_one_file_is_listed_shown_tested_and_tuned_by(call, load):
+    load(OWN)
+    assert "worst_recall" in call("list", "metrics").out
+    (call.folder / "a.yaml").write_text(CONFIG)
+    ended = call("run", "a.yaml", "--metric", "worst_recall", "--metric", "confusion", "--format", "csv")
+    assert ended.code == 0, ended.err
+    found = records(ended.out)
+    assert 0 < float(found[0]["worst_recall_mean"]) < 100
+    assert "worst recall, data set by data set" in call("significance", "a", "--metric", "worst_recall").out
+    algorithm = "algorithm: {name: axis_parallel, max_depth: {grid: [1, 4]}}"
+    tuned = CONFIG.replace("algorithms: [axis_parallel, hhcart_d]", algorithm)
+    cv = "cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 3, metric: worst_recall}}"
+    (call.folder / "b.yaml").write_text(tuned.replace("cv: {scheme: ordinary, folds: 3, repeats: 2}", cv))
+    assert call("run", "b.yaml").code == 0
+    with Store(call.folder / "results" / "oblique.sqlite") as store:
+        assert all("score" in entry for one in store.rows("b") for entry in one.inner)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (', title="worst recall"', "", "has no title; give title=, a text"),
+        (', unit="%"', "", "has no unit; give unit=, a text"),
+        ("larger_is_better=True, ", "", "does not say its direction; give larger_is_better=True or False"),
+        (', task="classification"', "", "has no task; give task=, one of 'classification', 'regression', 'any'"),
+        (
+            'needs="labels"',
+            'needs="rows"',
+            "has no needs; give needs=, one of 'labels', 'probabilities', 'model', 'row'",
+        ),
+        ('aggregate="mean", ', "", "has no aggregate; give aggregate=, one of 'pooled', 'mean', 'sum'"),
+        (
+            "(y, predicted)",
+            "(truth, y)",
+            "must take (y, predicted, weights), as it needs 'labels'. It takes (truth, y)",
+        ),
+        ('    """Recall of', '    """   """\n    #', "has no docstring; its first line says what is measured"),
+        ("decimals=1", "matrix=True", "must have aggregate 'sum' if it is a matrix, and only then"),
+    ],
+)
+def test_a_broken_metric_is_refused_where_it_is_registered(load, tmp_path, old, new, message):
+    assert old in OWN
+    with pytest.raises(ConfigError) as caught:
+        load(OWN.replace(old, new))
+    assert str(caught.value) == f"{tmp_path / 'own_metric.py'}: metric 'worst_recall' {message}."
+    assert "worst_recall" not in METRICS
+
+
+def test_a_name_is_given_once(load):
+    with pytest.raises(ValueError, match="metric 'mcc' is registered twice"):
+        load(OWN.replace('"worst_recall"', '"mcc"'))
+
+
+def test_a_metric_that_comes_out_as_nan_is_undefined(load):
+    load(OWN.replace("return 100.0 *", "return float('nan') *"))
+    scored = Scored(np.array([0, 1]), np.array([0, 1]), 2, lambda: np.eye(2), None, None)
+    found = metrics.measure([], scored, [METRICS["worst_recall"]])
+    assert found == {"worst_recall": "undefined: it came out as nan"}
+
+
+def test_a_matrix_has_a_place_for_every_class_of_the_data_set():
+    scored = Scored(np.array([0, 1]), np.array([0, 0]), 4, lambda: np.eye(2), None, None)
+    assert np.array(METRICS["confusion"].evaluate(scored)).shape == (4, 4)
+
+
+def test_a_metric_of_a_model_gets_the_model_and_the_rows():
+    seen = []
+
+    def of_model(model, X):
+        """What it is given."""
+        seen.append((model, X))
+        return 2
+
+    one = metrics.Metric("own", of_model, "own", "", True, ANY_TASK, MODEL, "mean")
+    scored = Scored(np.zeros(1), np.zeros(1), 2, lambda: np.eye(2), "model", "rows")
+    assert one.evaluate(scored) == 2.0 and seen == [("model", "rows")]
+    assert metrics._fault(one) is None and metrics._fault(replace(one, needs=ROW)) is not None
+    assert metric.__doc__

@@ -1,0 +1,36 @@
+"""A study is one module, which says whose tables it answers and how."""
+
+from checkout_support import checkout
+
+__all__ = ["checkout"]
+
+STUDY = '''
+from oblique_cli.reproduction.framework.runs import cells, lines_of, of_lines, outcome, total
+from oblique_cli.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
+
+
+@STUDIES.register("one_line")
+class OneLine(Study):
+    """The line of BUPA in Table 5.2, from the configuration that `make run` runs."""
+
+    name = "one_line"
+    title = "HHGDT on BUPA"
+    tables = ("wickramarachchi2015:5.2",)
+
+    def run(self, request: StudyRequest) -> StudyResult:
+        outcomes = [outcome(request, "bupa_hhgdt", datasets=["bupa"])]
+        cost, code = total(outcomes)
+        not_run = {"GDT": "another algorithm"}
+        found = cells(request, self.tables[0], of_lines(lines_of(outcomes)), not_run)
+        return StudyResult(found, cost=cost, exit_code=code)
+'''
+
+
+def test_a_study_is_one_module(checkout):
+    checkout.write("oblique_cli/reproduction/studies/one_line.py", STUDY)
+    listed = checkout.oblique("reproduce")
+    assert listed.code == 0 and "one_line     HHGDT on BUPA" in listed.out
+    ended = checkout.oblique("reproduce", "one_line", "--profile", "quick", "--only", "dataset=bupa", "--quiet")
+    assert (ended.code, ended.err) == (0, "")
+    assert "wickramarachchi2015:5.2" in ended.out and "agrees" in ended.out
+    assert (checkout.folder / "results/reproduction/one_line_quick_only.csv").is_file()

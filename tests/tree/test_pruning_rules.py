@@ -1,0 +1,174 @@
+"""The registry of pruning rules: what it refuses, and a rule from outside the package that prunes."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from contracts import PRUNING_NAMES, real_set
+from sklearn.base import clone
+
+import oblique_cli
+from oblique_cli import config
+from oblique_cli.constraints import Integer
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.oblique import top_down
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS, TRAINING_ROWS, PruningRule
+
+
+class DepthLimit(PruningRule):
+    """Cuts every branch at a depth."""
+
+    rows = NO_ROWS
+    constraints: ClassVar = {"depth_limit": Integer(0)}
+
+    def __init__(self, depth_limit=1):
+        self.depth_limit = depth_limit
+
+    def prune(self, tree, rows):
+        assert rows is None
+        return tree.collapse(tree.depths >= self.depth_limit)
+
+
+@pytest.fixture
+def depth_limit():
+    """A rule of another file, registered for one test."""
+    PRUNINGS.register("depth_limit")(DepthLimit)
+    yield DepthLimit
+    del PRUNINGS._things["depth_limit"]
+
+
+@pytest.fixture(scope="module")
+def bupa():
+    data = real_set("bupa")
+    return data.X, data.y
+
+
+def test_a_rule_from_outside_prunes_by_name_with_its_own_parameter(depth_limit, bupa):
+    assert make("hhcart_a").fit(*bupa).depth_ > 2
+    assert ObliqueTreeClassifier("hhcart_a", pruning="depth_limit").fit(*bupa).depth_ == 1
+    assert make("hhcart_a", pruning="depth_limit", depth_limit=2).fit(*bupa).depth_ == 2
+    assert make("hhcart_a", pruning="depth_limit").fit(*bupa).depth_ == 1
+
+
+def test_a_rule_from_outside_is_configured_as_the_others_are(depth_limit):
+    plain = {"version": 1, "dataset": "bupa", "algorithm": {"name": "hhcart_a", "pruning": "depth_limit"}}
+    (spec,) = config.from_mapping(plain, overrides=["algorithm.depth_limit=3"]).algorithms
+    assert spec.params == {"pruning": "depth_limit", "depth_limit": 3}
+    with pytest.raises(ConfigError, match=r"depth_limit of hhcart_a must be a whole number, at least 0\. Got -1"):
+        config.from_mapping(plain, overrides=["algorithm.depth_limit=-1"])
+    with pytest.raises(ConfigError, match=r"depth_limit of hhcart_a goes with another pruning rule\. Got pruning 'cv'"):
+        config.from_mapping(plain, overrides=["algorithm.depth_limit=1", "algorithm.pruning=cv"])
+
+
+def test_without_the_rule_its_name_and_its_parameter_are_unknown():
+    with pytest.raises(ConfigError, match="pruning of hhcart_a must be one of 'none', 'cost_complexity'"):
+        make("hhcart_a", pruning="depth_limit")
+    with pytest.raises(ConfigError, match="hhcart_a has no parameter 'depth_limit'"):
+        make("hhcart_a", depth_limit=1)
+
+
+def test_an_instance_has_nested_parameters_and_needs_no_registration(bupa):
+    model = ObliqueTreeClassifier("hhcart_a", pruning=DepthLimit(2))
+    assert model.get_params()["pruning__depth_limit"] == 2
+    assert clone(model).set_params(pruning__depth_limit=0).fit(*bupa).n_leaves_ == 1
+    with pytest.raises(ConfigError, match=r"depth_limit of DepthLimit must be a whole number, at least 0\. Got -3"):
+        model.set_params(pruning__depth_limit=-3).fit(*bupa)
+
+
+@pytest.mark.parametrize("name", PRUNING_NAMES)
+def test_an_instance_of_a_registered_rule_prunes_as_its_name_does(name, bupa):
+    values = {key: value for key, value in {"ccp_alpha": 0.01}.items() if key in PRUNINGS[name].constraints}
+    by_name = ObliqueTreeClassifier("hhcart_a", pruning=name, random_state=4, **values).fit(*bupa)
+    model = ObliqueTreeClassifier("hhcart_a", pruning=PRUNINGS[name](**values), random_state=4)
+    assert model.needs_pruning_rows == by_name.needs_pruning_rows == (PRUNINGS[name].rows == KEPT_ROWS)
+    assert model.fit(*bupa).tree_.to_dict() == by_name.tree_.to_dict()
+
+
+@pytest.mark.parametrize("needed", [NO_ROWS, KEPT_ROWS, TRAINING_ROWS])
+def test_a_rule_is_given_the_rows_that_it_asks_for(needed, bupa):
+    seen = []
+
+    class Spy(PruningRule):
+        rows = needed
+
+        def prune(self, tree, rows):
+            seen.append(rows)
+            return tree.collapse(np.arange(tree.n_nodes) == 0)
+
+    X, y = bupa
+    assert ObliqueTreeClassifier("axis_parallel", pruning=Spy(), random_state=0).fit(X, y).n_leaves_ == 1
+    (rows,) = seen
+    if needed == NO_ROWS:
+        assert rows is None
+    elif needed == KEPT_ROWS:
+        assert len(rows.X) == len(rows.codes) == rows.total == round(0.1 * len(y)) and rows.weights is None
+    else:
+        assert len(rows.rows.X) == len(y)
+        parts = list(rows.grow(4))
+        assert sum(len(left_out.X) for _, left_out in parts) == len(y)
+        assert [tree.n_rows[0] + len(left_out.X) for tree, left_out in parts] == [len(y)] * 4
+
+
+def refused(rule):
+    with pytest.raises(ConfigError) as caught:
+        PRUNINGS.register("broken")(rule)
+    assert "broken" not in PRUNINGS
+    message = str(caught.value)
+    assert message.startswith(f"{__file__}: pruning 'broken' ") and message.endswith(".") and "\n" not in message
+    return message
+
+
+def test_a_rule_that_does_not_say_which_rows_it_needs_is_refused():
+    class Silent(PruningRule):
+        def prune(self, tree, rows):
+            return tree
+
+    assert "does not say which rows it needs; set its attribute rows to 'none', 'kept' or 'training'" in refused(Silent)
+
+
+def test_a_rule_that_cannot_prune_is_refused():
+    class Idle(PruningRule):
+        rows = KEPT_ROWS
+
+    assert "has no method prune(tree, rows), so it would prune nothing" in refused(Idle)
+
+
+def test_a_rule_without_defaults_or_constraints_is_refused():
+    class Demanding(DepthLimit):
+        def __init__(self, depth_limit):
+            self.depth_limit = depth_limit
+
+    class Unchecked(DepthLimit):
+        constraints: ClassVar = {}
+
+    assert "cannot be made without arguments; give every parameter a default" in refused(Demanding)
+    assert "has a parameter 'depth_limit' that is missing in its constraints" in refused(Unchecked)
+
+
+def test_a_function_is_no_rule():
+    def cut(tree):
+        return tree
+
+    assert "is no subclass of PruningRule" in refused(cut)
+
+
+def test_no_module_decides_by_the_name_of_a_rule():
+    """A rule works by what it says of itself: its name stands at its registration and in configurations only."""
+    for path in Path(oblique_cli.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare) and "pruning" in ast.unparse(node.left):
+                literals = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
+                # The multiway trees of c45/ have a pruning of their own.
+                assert path.parent.name == "c45" or not literals & set(PRUNING_NAMES), f"{path}: {ast.unparse(node)}"
+
+
+def test_the_docstring_of_the_estimator_names_every_rule():
+    text = inspect.getdoc(top_down.ObliqueTreeClassifier)
+    assert [name for name in PRUNING_NAMES if f'"{name}"' not in text] == []
