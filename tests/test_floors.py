@@ -168,9 +168,18 @@ def test_every_floor_is_lived_on():
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM. The core takes
-        # LAPACK by address.
-        ("scipy", ("proposers/cline.py", "hierarchy/", "evaluation/significance.py", "estimators/machines.py")),
+        # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths.
+        # The core takes LAPACK by address.
+        (
+            "scipy",
+            (
+                "proposers/cline.py",
+                "hierarchy/",
+                "evaluation/significance.py",
+                "estimators/machines.py",
+                "estimators/fitted.py",
+            ),
+        ),
     ],
 )
 def test_a_library_is_used_in_one_place(library, allowed):

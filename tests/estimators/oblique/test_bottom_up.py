@@ -290,7 +290,7 @@ def test_a_path_over_cost_is_a_fit_for_each_cost():
         single = make("butif_svm", cost=cost, random_state=2).fit(data.X[::2], data.y[::2])
         np.testing.assert_array_equal(labels[:, column], single.predict(data.X))
         assert leaves[column] == single.n_leaves_
-    with pytest.raises(ConfigError, match=r"^cost of BottomUpTreeClassifier must be a number in \(0, inf\)\. Got 0\.0"):
+    with pytest.raises(ConfigError, match=r"^cost of BUTIFSVMClassifier must be a number in \(0, inf\)\. Got 0\.0"):
         one.predict_path(data.X, [0.0])
     with pytest.raises(ConfigError, match=r"^a path over cost needs splitter 'svm'\. Got 'hhcart'\.$"):
         make("hhbut").fit(data.X, data.y).predict_path(data.X, GRID)

@@ -1,0 +1,387 @@
+"""What a scikit-learn user expects of every public estimator: names, parameters, attributes, sentences."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import itertools
+import pickle
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from contracts import PROPOSER_NAMES, real_set
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+import oblique_cli
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS, make, task_of
+from oblique_cli.estimators.oblique.heuristics import CLASSIFIERS, classifier_of
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
+from tools import stubs
+
+# Fast enough for every contract, and no less itself.
+QUICK = {
+    "n_estimators": 4,
+    "restarts": 2,
+    "jumps": 1,
+    "patience": 50,
+    "inner_folds": 2,
+    "max_components": 2,
+    "component_folds": 2,
+}
+CLASSES = sorted({algorithm.estimator for algorithm in ALGORITHMS.values()}, key=lambda cls: cls.__name__)
+CLASSES += [ObliqueTreeClassifier, oblique_cli.BottomUpTreeClassifier]
+TREES = [cls for cls in CLASSES if hasattr(cls, "get_n_leaves")]
+BY_CLASS = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+BY_TREE = pytest.mark.parametrize("cls", TREES, ids=lambda cls: cls.__name__)
+
+
+def quick(cls: type, **params):
+    model = cls(**params)
+    own = model.get_params(deep=False)
+    model.set_params(**{name: value for name, value in QUICK.items() if name in own})
+    return model.set_params(random_state=0) if "random_state" in own else model
+
+
+def example(model):
+    """Rows and targets for a classifier or a regressor."""
+    data = real_set("iris")
+    return data.X, (
+        np.abs(data.X[:, 0] - 5.8) - data.X[:, 2] if is_regressor(model) else np.array(data.classes)[data.y]
+    )
+
+
+def fitted(cls: type, **params):
+    model = quick(cls, **params)
+    return model.fit(*example(model))
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_every_algorithm_has_a_public_class_and_make_gives_an_instance_of_it(name):
+    cls = ALGORITHMS[name].estimator
+    assert type(make(name)) is cls
+    assert getattr(oblique_cli, cls.__name__) is cls
+    assert cls.__name__ in dir(oblique_cli) and cls.__name__ in oblique_cli.__all__
+    assert is_regressor(cls()) == (task_of(name) == "regression") and is_classifier(cls()) != is_regressor(cls())
+
+
+def test_the_names_are_those_a_reader_of_the_papers_types():
+    wanted = "HHCART HHCARTD HHCRV HHGDT GDT OC1 OC1LC OC1AP AxisParallel QUEST SADT FDT Cline HHBUT BUTIFSVM C45"
+    for name in wanted.split():
+        assert inspect.isclass(getattr(oblique_cli, f"{name}Classifier"))
+    assert repr(oblique_cli.HHGDTClassifier(epsilon=0.1)) == "HHGDTClassifier(epsilon=0.1)"
+
+
+def test_dir_lists_the_classes_and_loads_nothing_numerical():
+    code = "import sys, oblique_cli; print('HHCARTClassifier' in dir(oblique_cli), 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
+
+
+@pytest.mark.parametrize("name", PROPOSER_NAMES)
+def test_the_class_of_a_heuristic_is_an_ordinary_class(name):
+    cls, algorithm = classifier_of(name), ALGORITHMS[name]
+    assert issubclass(cls, ObliqueTreeClassifier) and cls.__qualname__ == cls.__name__
+    assert getattr(sys.modules[cls.__module__], cls.__name__) is cls
+    signature = inspect.signature(cls)
+    assert set(signature.parameters) - {"qualitative", "random_state"} == set(algorithm.parameters)
+    assert all(p.kind is p.KEYWORD_ONLY for p in signature.parameters.values())
+    documented = re.findall(r"^(\w+) : .*, default", inspect.getdoc(cls), flags=re.M)
+    assert documented == list(signature.parameters)
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}.__init__\(\) got an unexpected keyword argument 'tua'"):
+        cls(tua=1)
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        cls(0.1)
+
+
+def test_a_new_heuristic_has_its_class_for_free(monkeypatch):
+    class Diagonal(Proposer):
+        """Cut along the first diagonal."""
+
+        title, source = "Diagonal", "a test (2026)"
+
+        def __init__(self, tilt: float = 1.0) -> None:
+            self.tilt = tilt
+
+        def propose(self, node, *rng):
+            yield Candidates.directions(np.array([[1.0, self.tilt, 0.0, 0.0]]) / np.hypot(1.0, self.tilt))
+
+    monkeypatch.setitem(PROPOSERS._things, "diagonal", Diagonal)
+    cls = classifier_of("diagonal")
+    try:
+        assert cls.__name__ == "DiagonalClassifier" and next(iter(inspect.signature(cls).parameters)) == "tilt"
+        X, y = example(cls())
+        model = cls(tilt=-1.0, max_depth=2).fit(X, y)
+        np.testing.assert_allclose(abs(model.tree_.coef_[0]), [0.5**0.5, 0.5**0.5, 0, 0])
+        assert pickle.loads(pickle.dumps(model)).score(X, y) == model.score(X, y)
+    finally:
+        del CLASSIFIERS["DiagonalClassifier"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"__name__": "HHGDT"}, "would be called HHGDTClassifier, as another is"),
+        ({"__init__": lambda self, ties=1: None}, "parameter 'ties' of proposer HHGDT is one of the tree"),
+    ],
+)
+def test_a_heuristic_that_clashes_is_refused(monkeypatch, changes, message):
+    if "__init__" in changes:
+        monkeypatch.setitem(CLASSIFIERS, "HHGDTClassifier", None)
+        monkeypatch.delitem(CLASSIFIERS, "HHGDTClassifier")
+    other = type("HHGDT", (HHCART,), changes)
+    monkeypatch.setitem(PROPOSERS._things, "other", other)
+    with pytest.raises(TypeError, match=message):
+        classifier_of("other")
+
+
+def test_the_stub_for_editors_is_what_the_classes_are():
+    """`python -m tools.stubs` writes it; a heuristic that it does not have yet is no fault."""
+    text = stubs.STUB.read_text(encoding="utf-8")
+    classes = {classifier_of(name).__name__: classifier_of(name) for name in PROPOSERS}
+    named = re.findall(r"^class (\w+)", text, flags=re.M)
+    assert text == stubs.text(classes[name] for name in named), "run python -m tools.stubs"
+
+
+# ---- parameters ------------------------------------------------------------------------------------------------------
+
+
+@BY_CLASS
+def test_it_passes_scikit_learns_checks_of_parameters_and_is_cloned(cls):
+    model = quick(cls)
+    for name, value in model.get_params(deep=False).items():
+        assert clone(model).set_params(**{name: value}).get_params(deep=False)[name] is value
+    copied = clone(model)
+    assert type(copied) is cls and repr(copied) == repr(model)
+    assert set(cls().get_params(deep=False)) == set(inspect.signature(cls).parameters)
+    with pytest.raises(ValueError, match="Invalid parameter 'no_such'"):
+        model.set_params(no_such=1)
+
+
+GRIDS = {
+    "HHGDTClassifier": {"epsilon": [0.05, 0.4]},
+    "GDTClassifier": {"epsilon": [0.05, 0.4]},
+    "ObliqueTreeClassifier": {"proposer__tau": [0.0, 0.5]},
+    "HHCARTForestClassifier": {"max_features": [1, "sqrt", 0.5, None]},
+    "MPSVMForestClassifier": {"n_estimators": [2, 3]},
+    "OrthogonalTreesClassifier": {"tree__max_depth": [1, 3]},
+    "ReconstructedFourierTreeClassifier": {"discretizer__n_bins": [2, 3]},
+    "AggregatedFourierTreeClassifier": {"tree__min_samples_leaf": [1.0, 9.0]},
+    "BUTIFSVMClassifier": {"cost": [0.1, 1.0]},
+}
+FALLBACKS = ("n_neighbors", "max_depth", "merging", "kernel", "grid_size")
+VALUES = {"n_neighbors": [1, 3], "max_depth": [1, 3], "merging": ["centroid"], "kernel": ["linear"], "grid_size": [4]}
+
+
+@BY_CLASS
+def test_grid_search_tunes_a_parameter_in_other_processes(cls):
+    model = quick(cls)
+    own = model.get_params(deep=False)
+    grid = GRIDS.get(cls.__name__) or next({name: VALUES[name]} for name in FALLBACKS if name in own)
+    X, y = example(model)
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    (name,) = grid
+    assert search.best_params_[name] in grid[name]
+    assert search.best_estimator_.get_params()[name] == search.best_params_[name]
+
+
+def test_grid_search_sends_the_classes_of_heuristics_to_worker_processes():
+    X, y = example(oblique_cli.HHGDTClassifier())
+    search = GridSearchCV(oblique_cli.HHGDTClassifier(), {"epsilon": [0.05, 0.9]}, cv=2, n_jobs=2).fit(X, y)
+    assert search.best_params_ == {"epsilon": 0.05}
+
+
+@BY_CLASS
+def test_a_fitted_estimator_survives_a_pickle(cls):
+    model = fitted(cls)
+    X, _ = example(model)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+def test_parameters_of_a_part_are_reached_through_its_name():
+    model = ObliqueTreeClassifier("hhcart_d", random_state=1)
+    assert model.get_params()["proposer__tau"] == 0.05 and model.get_params(deep=False)["proposer"] == "hhcart_d"
+    model.set_params(proposer__tau=0.3)
+    assert type(model.proposer) is PROPOSERS["hhcart_d"] and model.proposer.tau == 0.3
+    model.set_params(proposer="hhgdt", proposer__sign="positive")
+    assert repr(model.proposer) == "HHGDT(sign='positive')"
+    with pytest.raises(ValueError, match="Invalid parameter 'epsilon' for estimator HHGDT"):
+        model.set_params(proposer__epsilon=0.3)
+    with pytest.raises(ValueError, match="Invalid parameter 'cost'"):
+        ObliqueTreeClassifier("gdt").set_params(proposer__cost=0.3)
+
+
+def test_the_parts_of_orthogonal_trees_are_checked_and_flat_by_name():
+    X, y = example(oblique_cli.OrthogonalTreesClassifier())
+    flat = make("odt", random_state=0, n_trees=3, min_cases=4, discretization="quantile", n_bins=3)
+    nested = oblique_cli.OrthogonalTreesClassifier(
+        weights="uniform",
+        n_estimators=3,
+        tree=oblique_cli.C45(min_samples_leaf=4),
+        discretizer=oblique_cli.Discretizer("quantile", 3),
+        random_state=0,
+    )
+    assert repr(flat) == repr(nested)
+    np.testing.assert_array_equal(flat.fit(X, y).predict_proba(X), nested.fit(X, y).predict_proba(X))
+    with pytest.raises(ConfigError, match=r"^tree of OrthogonalTreesClassifier must be a C45 or None\. Got 'c45'\.$"):
+        oblique_cli.OrthogonalTreesClassifier(tree="c45").fit(X, y)
+    with pytest.raises(ConfigError, match=r"^confidence of the tree of OrthogonalTreesClassifier must be a number in"):
+        oblique_cli.OrthogonalTreesClassifier(tree=oblique_cli.C45(confidence=2)).fit(X, y)
+
+
+@BY_CLASS
+def test_its_html_warns_of_nothing(cls):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cls.__name__ in quick(cls)._repr_html_() and cls.__name__ in fitted(cls)._repr_html_()
+
+
+# ---- attributes ------------------------------------------------------------------------------------------------------
+
+
+@BY_TREE
+def test_sizes_paths_importances_and_text_agree_with_each_other(cls):
+    model = fitted(cls)
+    X, _ = example(model)
+    assert model.get_depth() == model.depth_ > 0 and model.get_n_leaves() == model.n_leaves_ > 1
+    importances = model.feature_importances_
+    assert importances.shape == (4,) and (importances >= 0).all() and importances.sum() == pytest.approx(1.0)
+
+    found, leaves = model.decision_path(X), model.apply(X)
+    path, starts = found if isinstance(found, tuple) else (found, [0, found.shape[1]])
+    assert issparse(path) and set(path.data) == {1}
+    leaves = leaves.reshape(len(X), -1)
+    assert leaves.shape[1] == len(starts) - 1 and starts[-1] == path.shape[1] == model.n_nodes_
+    longest = 0
+    for tree, (first, last) in enumerate(itertools.pairwise(starts)):
+        part = csr_matrix(path)[:, first:last]
+        lengths = np.diff(part.indptr)
+        longest = max(longest, int(lengths.max()))
+        for row in (0, 70, 149):
+            nodes = part.indices[part.indptr[row] : part.indptr[row + 1]]
+            assert nodes[0] == 0 and nodes[-1] == leaves[row, tree] and (np.diff(nodes) > 0).all()
+            if not isinstance(found, tuple) and hasattr(model.tree_, "parents"):
+                np.testing.assert_array_equal(model.tree_.parents[nodes], [-1, *nodes[:-1]])
+    assert longest == model.depth_ + 1
+    text = model.export_text()
+    assert len(text.splitlines()) >= model.get_n_leaves()
+    names = ["one", "two", "three", "four"]
+    assert any(name in model.export_text(names) for name in names)
+
+
+@BY_TREE
+def test_a_tree_is_drawn(cls):
+    params = {"max_depth": 2} if "max_depth" in inspect.signature(cls).parameters else {}
+    figure = fitted(cls, **params).plot(title="a title")
+    written = io.BytesIO()
+    figure.savefig(written, format="svg")
+    assert b"<svg" in written.getvalue() and len(figure.axes) == 1 and len(figure.axes[0].texts) > 2
+
+
+@pytest.mark.parametrize("name", ["hhcart_a", "raf", "c45", "odt", "pathfinder", "knn"])
+def test_log_probabilities_are_logarithms(name):
+    model = fitted(ALGORITHMS[name].estimator)
+    X, _ = example(model)
+    with np.errstate(divide="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(model.predict_log_proba(X), np.log(model.predict_proba(X)))
+
+
+def test_importances_of_an_axis_parallel_tree_are_those_of_scikit_learn():
+    rng = np.random.default_rng(3)
+    y = rng.integers(3, size=400)
+    rows = rng.normal(size=(400, 4)) + y[:, None] * [1.0, 0.5, 0.0, 0.2]
+    ours = oblique_cli.AxisParallelClassifier(criterion="gini", max_depth=4).fit(rows, y)
+    theirs = DecisionTreeClassifier(random_state=0, max_depth=4).fit(rows, y)
+    assert ours.get_n_leaves() == theirs.get_n_leaves() and ours.get_depth() == theirs.get_depth()
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-12)
+    np.testing.assert_array_equal(np.diff(ours.decision_path(rows).indptr), np.diff(theirs.decision_path(rows).indptr))
+
+
+def test_a_hyperplane_credits_its_features_by_coefficient_and_range():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 3))
+    y = (0.6 * X[:, 0] + 0.3 * X[:, 1] > 0.45).astype(int)
+    model = oblique_cli.HHCARTClassifier(max_depth=1).fit(X, y)
+    moved = abs(model.tree_.coef_[0]) * np.ptp(X, axis=0)
+    np.testing.assert_allclose(model.feature_importances_, moved / moved.sum())
+    units = np.array([1000.0, 1e-3, 1.0])
+    same = oblique_cli.HHGDTClassifier().fit(X, y)
+    plain, scaled = (oblique_cli.AxisParallelClassifier().fit(rows, y) for rows in (X, X * units))
+    np.testing.assert_allclose(scaled.feature_importances_, plain.feature_importances_)
+    assert same.feature_importances_.argmin() == 2
+
+
+def test_importances_are_zero_without_a_split_and_known_with_levels_and_gaps():
+    X, y = np.arange(8.0).reshape(4, 2), ["a"] * 4
+    alone = oblique_cli.HHCARTClassifier().fit(X, y)
+    np.testing.assert_array_equal(alone.feature_importances_, [0.0, 0.0])
+    assert alone.get_depth() == 0 and alone.get_n_leaves() == 1
+    np.testing.assert_array_equal(alone.decision_path(X).toarray(), np.ones((4, 1)))
+    frame = pd.DataFrame({"size": [5.0] * 6, "color": ["red", "red", "blue", "blue", "green", "green"]})
+    model = oblique_cli.HHCARTDClassifier().fit(frame, [0, 0, 1, 1, 1, 1])
+    np.testing.assert_array_equal(model.feature_importances_, [0.0, 1.0])
+    assert "color in {" in model.export_text() and "red" in model.export_text()
+    gaps = np.column_stack([np.where(np.arange(40) % 2, np.nan, 3.0), np.zeros(40)])
+    model = oblique_cli.AxisParallelClassifier(missing="learn").fit(gaps, np.arange(40) % 2)
+    np.testing.assert_array_equal(model.feature_importances_, [1.0, 0.0])
+
+
+def test_names_of_columns_are_used_and_counted():
+    data = real_set("iris")
+    frame = pd.DataFrame(data.X, columns=["sl", "sw", "pl", "pw"])
+    model = oblique_cli.AxisParallelClassifier(max_depth=1).fit(frame, data.y)
+    assert re.match(r"if p[lw] <=", model.export_text()) and "setosa" in model.export_text(class_names=data.classes)
+    with pytest.raises(ConfigError, match=r"^feature_names must be a list of 4 names for this AxisParallelClassifier"):
+        model.export_text(["a"])
+    forest = fitted(oblique_cli.MPSVMForestClassifier)
+    assert forest.export_text(number=1) in forest.export_text()
+    with pytest.raises(ConfigError, match=r"^number of a tree must be from 0 to 3\. Got 4\.$"):
+        forest.plot(4)
+
+
+# ---- input -----------------------------------------------------------------------------------------------------------
+
+
+@BY_CLASS
+def test_what_is_no_number_gets_a_sentence(cls):
+    model = quick(cls)
+    X, y = example(model)
+    dates = pd.DataFrame({"size": X[:, 0], "when": pd.date_range("2020-01-01", periods=len(X))})
+    with pytest.raises(ConfigError, match=rf"^column 'when' holds dates, which {cls.__name__} does not take; turn it"):
+        clone(model).fit(dates, y)
+    waits = dates.assign(when=dates["when"] - dates["when"][0])
+    with pytest.raises(ConfigError, match=r"^column 'when' holds durations"):
+        clone(model).fit(waits, y)
+    with pytest.raises((ConfigError, ValueError), match=r"Complex data not supported"):
+        clone(model).fit(X + 1j, y)
+    with pytest.raises(ValueError, match=r"words such as 'a'|could not convert string to float"):
+        clone(model).fit(np.array([["a", "b"]] * len(X)), y)
+    if cls is not oblique_cli.CARTRegressor:  # which is scikit-learn's own
+        with pytest.raises(TypeError, match=r"Sparse data was passed for X, but dense data is required"):
+            clone(model).fit(csr_matrix(X), y)
+
+
+# ---- scikit-learn's own checks ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [ObliqueTreeClassifier, oblique_cli.HHCRVClassifier, oblique_cli.HHBUTClassifier])
+def test_it_passes_the_estimator_checks(cls):
+    model = cls()
+    results = check_estimator(model, on_fail=None, on_skip=None)
+    expected = {"check_sample_weight_equivalence_on_dense_data"}
+    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}.keys() <= expected
