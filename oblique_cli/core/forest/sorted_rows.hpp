@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "columns.hpp"
-#include "divide.hpp"
+#include "forest/columns.hpp"
+#include "common/divide.hpp"
 
 namespace oblique {
 

@@ -17,9 +17,9 @@
 #include <limits>
 #include <vector>
 
-#include "criteria.hpp"
-#include "kernels.hpp"
-#include "key_sort.hpp"
+#include "search/criteria.hpp"
+#include "common/kernels.hpp"
+#include "common/key_sort.hpp"
 
 namespace oblique {
 

@@ -21,9 +21,9 @@
 #include <limits>
 #include <vector>
 
-#include "criteria.hpp"
-#include "kernels.hpp"
-#include "split_search.hpp"
+#include "search/criteria.hpp"
+#include "common/kernels.hpp"
+#include "search/split_search.hpp"
 
 namespace oblique {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "columns.hpp"
-#include "geometry.hpp"
-#include "random.hpp"
+#include "forest/columns.hpp"
+#include "growth/geometry.hpp"
+#include "common/random.hpp"
 
 namespace oblique {
 

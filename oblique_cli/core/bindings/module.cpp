@@ -9,13 +9,13 @@
 #include <string>
 #include <utility>
 
-#include "forest_bindings.hpp"
-#include "growth.hpp"
-#include "hierarchy.hpp"
-#include "least_squares.hpp"
-#include "python_arrays.hpp"
-#include "regions.hpp"
-#include "traverse.hpp"
+#include "bindings/bindings.hpp"
+#include "growth/growth.hpp"
+#include "hierarchy/hierarchy.hpp"
+#include "model_tree/least_squares.hpp"
+#include "bindings/arrays.hpp"
+#include "pathfinder/regions.hpp"
+#include "tree/traverse.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

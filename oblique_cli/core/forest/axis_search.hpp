@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "key_sort.hpp"
+#include "common/key_sort.hpp"
 
 namespace oblique {
 

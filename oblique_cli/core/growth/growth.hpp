@@ -13,11 +13,11 @@
 #include <numeric>
 #include <vector>
 
-#include "crimcoord.hpp"
-#include "divide.hpp"
-#include "geometry.hpp"
-#include "hill_climb.hpp"
-#include "split_search.hpp"
+#include "growth/crimcoord.hpp"
+#include "common/divide.hpp"
+#include "growth/geometry.hpp"
+#include "growth/climbing/hill_climb.hpp"
+#include "search/split_search.hpp"
 
 namespace oblique {
 

@@ -14,15 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "axis_search.hpp"
-#include "columns.hpp"
-#include "divide.hpp"
-#include "forest_tree.hpp"
-#include "growth.hpp"
-#include "mpsvm.hpp"
-#include "random.hpp"
-#include "rotation.hpp"
-#include "sorted_rows.hpp"
+#include "forest/axis_search.hpp"
+#include "forest/columns.hpp"
+#include "common/divide.hpp"
+#include "forest/forest_tree.hpp"
+#include "growth/growth.hpp"
+#include "forest/mpsvm.hpp"
+#include "common/random.hpp"
+#include "forest/rotation.hpp"
+#include "forest/sorted_rows.hpp"
 
 namespace oblique {
 

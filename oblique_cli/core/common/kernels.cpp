@@ -1,4 +1,4 @@
-#include "kernels.hpp"
+#include "common/kernels.hpp"
 
 #include <cstring>
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels.hpp"
-#include "key_sort.hpp"
+#include "common/kernels.hpp"
+#include "common/key_sort.hpp"
 
 namespace oblique {
 

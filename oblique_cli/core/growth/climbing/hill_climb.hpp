@@ -25,9 +25,9 @@
 #include <utility>
 #include <vector>
 
-#include "geometry.hpp"
-#include "line_search.hpp"
-#include "random.hpp"
+#include "growth/geometry.hpp"
+#include "growth/climbing/line_search.hpp"
+#include "common/random.hpp"
 
 namespace oblique {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "rotation.hpp"
+#include "forest/rotation.hpp"
 
 namespace oblique {
 

@@ -1,5 +1,5 @@
 // What Python sees of forests: checks, lock release, docstrings, and the plain arrays that a pickle holds.
-#include "forest_bindings.hpp"
+#include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "forest.hpp"
-#include "python_arrays.hpp"
+#include "forest/forest.hpp"
+#include "bindings/arrays.hpp"
 
 namespace oblique {
 namespace {

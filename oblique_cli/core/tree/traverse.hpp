@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "crimcoord.hpp"
-#include "kernels.hpp"
+#include "growth/crimcoord.hpp"
+#include "common/kernels.hpp"
 
 namespace oblique {
 

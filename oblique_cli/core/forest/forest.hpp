@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "forest_grower.hpp"
-#include "forest_tree.hpp"
-#include "random.hpp"
-#include "rotation.hpp"
+#include "forest/forest_grower.hpp"
+#include "forest/forest_tree.hpp"
+#include "common/random.hpp"
+#include "forest/rotation.hpp"
 
 namespace oblique {
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "axis_search.hpp"
-#include "geometry.hpp"
-#include "growth.hpp"
+#include "forest/axis_search.hpp"
+#include "growth/geometry.hpp"
+#include "growth/growth.hpp"
 
 namespace oblique {
 

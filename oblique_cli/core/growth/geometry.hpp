@@ -11,8 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels.hpp"
-#include "lapack.hpp"
+#include "common/kernels.hpp"
+#include "common/lapack.hpp"
 
 namespace oblique {
 

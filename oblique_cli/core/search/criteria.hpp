@@ -20,7 +20,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels.hpp"
+#include "common/kernels.hpp"
 
 namespace oblique {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "geometry.hpp"
+#include "growth/geometry.hpp"
 
 namespace oblique {
 
