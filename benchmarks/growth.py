@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
+import oblique_cli._core as _core
 from benchmarks.inputs import TREE_ARRAYS, Data, grow, letter, synthetic
 from benchmarks.measuring import Ratio, Report, alternate, main
-from oblique_cli import _core
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.tree import ObliqueTreeClassifier
 from oblique_cli.tree.splitting import PROPOSERS, Node

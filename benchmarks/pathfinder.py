@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+import oblique_cli._core as _core
 from benchmarks.measuring import Ratio, Report, alternate, main
-from oblique_cli import _core, data
+from oblique_cli import data
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.experiments.model import DatasetSpec
 from oblique_cli.regions.clusters import Grid, best_clusters, clusters_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+import oblique_cli._core as _core
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli import _core
 from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
 from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
@@ -29,6 +29,18 @@ GEOMETRIC_NAMES = ["gdt", "hhgdt"]
 CRITERION_NAMES = list(CRITERIA)
 PRUNING_NAMES = list(PRUNINGS)
 DRAWING_PRUNINGS = ("cost_complexity", "reduced_error", "cv")  # those that draw rows at random
+
+# The options that every family of the compiled core takes, for `_core.grow`; those of a proposer go on top.
+GROWTH_OPTIONS: dict[str, Any] = {
+    "criterion": "gini",
+    "min_parent": 2.0,
+    "max_misrate": 0.0,
+    "max_depth": -1,
+    "min_leaf": 1.0,
+    "strict_ties": False,
+    "exhaustive": False,
+    "seed": 0,
+}
 
 REAL_SETS = ["bupa", "balance_scale", "wine", "iris", "statlog_heart", "glass"]
 

@@ -21,7 +21,7 @@ from runner_support import toy
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.cli.tree import tree as tree_command
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError, DataError

@@ -10,7 +10,8 @@ import scipy.linalg
 from contracts import REAL_SETS, real_set
 from oracles import naive_householder
 
-from oblique_cli import _core, resources
+import oblique_cli._core as _core
+from oblique_cli import resources
 from oblique_cli.geometry import (
     Standard,
     angle_bisectors,

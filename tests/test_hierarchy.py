@@ -26,7 +26,7 @@ from scipy.cluster.hierarchy import average as scipy_average
 from scipy.cluster.hierarchy import fcluster, is_monotonic, is_valid_linkage
 from scipy.spatial.distance import pdist, squareform
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.errors import DataError
 from oblique_cli.hierarchy import measures
 from oblique_cli.hierarchy.avalanche import avalanche, avalanche_moves

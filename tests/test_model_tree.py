@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.model_tree import CARTRegressor, M5StyleRegressor, RETISRegressor, TPRTIRegressor

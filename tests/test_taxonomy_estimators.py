@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, NEIGHBOURS, make
 from oblique_cli.estimators.taxonomy import (

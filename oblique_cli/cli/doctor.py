@@ -36,7 +36,7 @@ def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
 
 def _core() -> dict[str, str]:
     try:
-        from oblique_cli import _core
+        import oblique_cli._core as _core
     except ImportError as error:
         raise ObliqueError(f"the compiled core cannot be loaded ({error}): install oblique-trees again.") from None
     return {"compiled core": str(_core.__file__)}

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.structure import Tree
@@ -153,6 +153,8 @@ class _ForestClassifier(ClassifierMixin, BaseEstimator, ABC):
             "minleaf": float(self.minleaf),
             "max_depth": -1 if self.max_depth is None else self.max_depth,
             "bootstrap": self._draws_rows,
+            "group_size": 0,
+            "scaling": "none",
         } | self._options(p)
 
     def _threads(self) -> int:

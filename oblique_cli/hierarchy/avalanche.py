@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.hierarchy.dissimilarities import Condensed, number_of_objects
 from oblique_cli.hierarchy.structure import Hierarchy
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.hierarchy.measures import extract_clusters
 from oblique_cli.hierarchy.neighbours import classify
 from oblique_cli.hierarchy.structure import Taxonomy

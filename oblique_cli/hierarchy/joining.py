@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.hierarchy.dissimilarities import Condensed, number_of_objects, to_square
 from oblique_cli.hierarchy.structure import Hierarchy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.errors import DataError
 from oblique_cli.hierarchy.dissimilarities import Condensed, number_of_objects
 from oblique_cli.hierarchy.structure import Hierarchy

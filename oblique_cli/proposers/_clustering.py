@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Choice
 from oblique_cli.geometry import (
     Standard,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
 from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
@@ -27,37 +26,26 @@ class HillClimbing(Proposer):
     stochastic: ClassVar[bool] = True
     tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
 
-    @abstractmethod
-    def _options(self) -> dict[str, Any]:
-        """The parameters under the names that the core knows."""
-
     def propose(self, node: Node, rng: np.random.Generator) -> Iterator[Candidates]:
         """Yield the hyperplane with its threshold, or else the original axes."""
         assert self.native is not None
         seed = node.seed
         if seed is None:
             seed = int(rng.integers(2**63)) if self.stochastic else 0
-        found = _core.hill_climb(
-            node.X,
-            node.y,
-            node.weights,
-            node.n_classes,
-            self.native,
-            node.criterion,
-            float(node.min_leaf),
-            node.ties == "strict",
-            seed,
-            node.path,
-            self._options(),
+        options = {
+            "criterion": node.criterion,
+            "min_leaf": float(node.min_leaf),
+            "strict_ties": node.ties == "strict",
+            "exhaustive": False,
+            "seed": seed,
+        }
+        found = _core.split(
+            node.X, node.y, node.weights, node.n_classes, self.native, options | self.native_options(), node.path
         )
-        if found is None:
+        if found is None or not found[3]:
             yield Candidates.axes()
         else:
             yield Candidates.directions(found[0][None, :], np.array([found[1]]))
-
-    def native_options(self) -> dict[str, Any]:
-        """The parameters under the name that the core expects them by."""
-        return {"hill_climb": self._options()}
 
 
 @PROPOSERS.register("oc1")
@@ -76,7 +64,7 @@ class OC1(HillClimbing):
     search : "faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published;
         "exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros
 
-    `core/hill_climb.hpp` lists the decisions where the article is silent. Deterministic for a random_state.
+    Decisions where the article is silent: `core/growth/climbing/oc1_climb.hpp`. Deterministic for a random_state.
     """
 
     title = "OC1"
@@ -107,7 +95,8 @@ class OC1(HillClimbing):
         self.standardisation = standardisation
         self.search = search
 
-    def _options(self) -> dict[str, Any]:
+    def native_options(self) -> dict[str, Any]:
+        """The parameters under the names that the core knows."""
         return {
             "restarts": int(self.restarts),
             "jumps": int(self.jumps),
@@ -115,6 +104,7 @@ class OC1(HillClimbing):
             "stagnation": float(self.stagnation),
             "standardisation": self.standardisation,
             "exact": self.search == "exact",
+            "direct": False,
         }
 
 
@@ -156,7 +146,8 @@ class CARTLC(HillClimbing):
         self.standardisation = standardisation
         self.rows_per_feature = rows_per_feature
 
-    def _options(self) -> dict[str, Any]:
+    def native_options(self) -> dict[str, Any]:
+        """The parameters under the names that the core knows."""
         return {
             "sweep_tol": float(self.sweep_tol),
             "backward_elimination": bool(self.backward_elimination),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
 Array = NDArray[np.float64]

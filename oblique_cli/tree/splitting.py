@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.constraints import Constraint
 from oblique_cli.registry import Registry
 
@@ -116,7 +116,7 @@ class Proposer(BaseEstimator, ABC):
         """Yield groups of directions; yielding nothing makes the node a leaf. Deterministic for a given rng."""
 
     def native_options(self) -> dict[str, Any]:
-        """Parameters as the compiled core takes them; only those that differ from its defaults."""
+        """Parameters as the compiled core takes them: all options of the family, which has no defaults of its own."""
         return {}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import _core
+import oblique_cli._core as _core
 from oblique_cli.errors import DataError
 from oblique_cli.nodes import depths_of
 

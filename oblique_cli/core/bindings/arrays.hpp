@@ -6,10 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "tree/levels.hpp"
+
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace oblique {
 
@@ -28,6 +32,26 @@ nb::object array(std::vector<T>&& values, std::vector<std::size_t> shape) {
 
 inline void require(bool holds, const char* message) {
   if (!holds) throw nb::value_error(message);
+}
+
+inline void check_codes(const Codes& y, std::size_t n_classes) {
+  for (std::size_t i = 0; i < y.shape(0); ++i)
+    require(y(i) >= 0 && static_cast<std::size_t>(y(i)) < n_classes, "y must hold codes from 0 to n_classes - 1");
+}
+
+inline void check_rows(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
+  require(y.shape(0) == x.shape(0), "X and y must have the same number of rows");
+  require(!weights || weights->shape(0) == x.shape(0), "X and weights must have the same number of rows");
+  check_codes(y, n_classes);
+}
+
+// Number of levels of each feature, 0 for a quantitative one; none at all if `levels` is None.
+inline Levels levels_of(const std::optional<Codes>& levels, std::size_t p) {
+  require(!levels || levels->shape(0) == p, "levels must have one entry per feature");
+  std::vector<std::int32_t> counts(p, 0);
+  if (levels) counts.assign(levels->data(), levels->data() + p);
+  for (const std::int32_t count : counts) require(count >= 0, "levels must not be negative");
+  return Levels(std::move(counts));
 }
 
 }  // namespace oblique

@@ -9,13 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "forest/forest.hpp"
 #include "bindings/arrays.hpp"
+#include "bindings/option_values.hpp"
+#include "forest/forest.hpp"
 
 namespace oblique {
 namespace {
-
-using namespace nb::literals;
 
 template <class T>
 nb::object copied(const std::vector<T>& values) {
@@ -40,62 +39,12 @@ std::vector<T> values_of(const nb::dict& state, const char* name) {
   return std::vector<T>(values.data(), values.data() + values.shape(0));
 }
 
-ForestOptions options_of(const nb::dict& given) {
-  ForestOptions options;
-  for (const auto& [key, value] : given) {
-    const std::string name = nb::cast<std::string>(key);
-    if (name == "split") {
-      const std::string split = nb::cast<std::string>(value);
-      require(split == "axis" || split == "mpsvm" || split == "hhcart", "split must be axis, mpsvm or hhcart");
-      options.split = split == "axis"    ? ForestSplit::axis
-                      : split == "mpsvm" ? ForestSplit::mpsvm
-                                         : ForestSplit::hhcart;
-    } else if (name == "regularization") {
-      const std::string rule = nb::cast<std::string>(value);
-      require(rule == "tikhonov" || rule == "axis" || rule == "null", "regularization must be tikhonov, axis or null");
-      options.regularisation = rule == "tikhonov" ? Regularisation::tikhonov
-                               : rule == "axis"   ? Regularisation::axis
-                                                  : Regularisation::null_space;
-    } else if (name == "delta") {
-      options.delta = nb::cast<double>(value);
-    } else if (name == "mtry") {
-      options.mtry = nb::cast<std::size_t>(value);
-    } else if (name == "group_size") {
-      options.group_size = nb::cast<std::size_t>(value);
-    } else if (name == "scaling") {
-      const std::string scaling = nb::cast<std::string>(value);
-      require(scaling == "range" || scaling == "deviation" || scaling == "none", "scaling must be range, deviation or none");
-      options.scaling = scaling == "range"       ? Scaling::range
-                        : scaling == "deviation" ? Scaling::deviation
-                                                 : Scaling::none;
-    } else if (name == "bootstrap") {
-      options.bootstrap = nb::cast<bool>(value);
-    } else if (name == "minleaf") {
-      options.minleaf = nb::cast<double>(value);
-    } else if (name == "max_depth") {
-      options.max_depth = nb::cast<int>(value);
-    } else if (name == "reflections") {
-      options.reflections = nb::cast<std::size_t>(value);
-    } else if (name == "dominant_only") {
-      options.dominant_only = nb::cast<bool>(value);
-    } else if (name == "tau") {
-      options.tau = nb::cast<double>(value);
-    } else {
-      throw nb::value_error(("unknown forest option '" + name + "'").c_str());
-    }
-  }
-  return options;
-}
-
 void grow(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const nb::dict& given,
           std::size_t n_trees, int n_threads) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
-  require(y.shape(0) == n, "X and y must have the same number of rows");
-  require(!weights || weights->shape(0) == n, "X and weights must have the same number of rows");
-  for (std::size_t i = 0; i < n; ++i)
-    require(y(i) >= 0 && static_cast<std::size_t>(y(i)) < forest.n_classes, "y must hold codes below n_classes");
-  const ForestOptions options = options_of(given);
+  check_rows(x, y, weights, forest.n_classes);
+  const ForestOptions options = forest_options(option_values("a forest", given));
   nb::gil_scoped_release release;
   TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes,
                     options);

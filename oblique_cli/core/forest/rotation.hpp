@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "forest/columns.hpp"
-#include "growth/geometry.hpp"
+#include "common/eigen.hpp"
 #include "common/random.hpp"
+#include "forest/columns.hpp"
 
 namespace oblique {
 

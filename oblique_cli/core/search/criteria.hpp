@@ -18,65 +18,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "common/kernels.hpp"
+#include "search/bin_table.hpp"
+#include "search/totals.hpp"
 
 namespace oblique {
-
-// The classes present at a node. Weights are in units of the smallest positive one, so every row weighs at least 1.
-struct Totals {
-  int n_classes = 0;
-  const double* of_class = nullptr;
-  double n = 0.0;
-  bool counts = true;                     // all weights are 1, so every sum is an exact integer
-  const double* inverse = nullptr;        // 1 / i for integers i up to n, when counts is true
-  const double* x_log_x = nullptr;        // i log i likewise, when the criterion wants it
-};
-
-// Class weights left of the edges of equal-width bins, and room for what the bounds need. T is float for counts, which
-// are exact in it, and double for sample weights; what float arithmetic loses is given back by each criterion's slack.
-template <class T>
-struct BinTable {
-  int n_bins = 0, n_classes = 0;
-  std::size_t stride = 0;
-  std::vector<T> totals, cum;                                       // class k at edge e: cum[k * stride + e]
-  std::vector<T> s, left_square, right_square, left_max, right_max;  // at edges, see edge_sums
-  std::vector<T> bound;
-  std::vector<double> multiplier, exact_bound;                      // room for criteria that bound in double
-
-  void resize(int classes, int bins, const double* of_class) {
-    n_classes = classes;
-    n_bins = bins;
-    stride = (static_cast<std::size_t>(bins) + 16) / 8 * 8;
-    if (cum.size() < static_cast<std::size_t>(classes) * stride + 8)
-      cum.resize(static_cast<std::size_t>(classes) * stride + 8);
-    totals.resize(static_cast<std::size_t>(classes));
-    for (int k = 0; k < classes; ++k) totals[k] = static_cast<T>(of_class[k]);
-    for (auto* v : {&s, &left_square, &right_square, &left_max, &right_max, &bound})
-      if (v->size() < stride + 8) v->resize(stride + 8);
-  }
-  T* of_class(int k) { return cum.data() + static_cast<std::size_t>(k) * stride; }
-  const T* of_class(int k) const { return cum.data() + static_cast<std::size_t>(k) * stride; }
-  ClassEdges<T> edges() const { return {cum.data(), stride, totals.data(), n_classes, n_bins + 1}; }
-
-  bool filled(int b) const { return s[b + 1] > s[b]; }
-  int last_filled() const {
-    int b = n_bins - 1;
-    while (b > 0 && !filled(b)) --b;
-    return b;
-  }
-
-  EdgeSums<T> sums() {
-    return {s.data(), left_square.data(), right_square.data(), left_max.data(), right_max.data()};
-  }
-};
-
-// What one rounding costs relative to the result, with room for a sum over the classes.
-template <class T>
-double rounding(const Totals& t) {
-  return (t.n_classes + 16.0) * static_cast<double>(std::numeric_limits<T>::epsilon());
-}
 
 struct Gini {
   static constexpr bool needs_logarithms = false;
@@ -340,5 +290,22 @@ struct SumMinority {
     minority_bounds(b, t, [](double left, double right) { return left + right; });
   }
 };
+
+// The names under which callers ask for a criterion.
+inline const std::vector<std::string>& criterion_names() {
+  static const std::vector<std::string> names{"gini", "entropy", "twoing", "max_minority", "sum_minority"};
+  return names;
+}
+
+// use.operator()<Criterion>() for the criterion of a name.
+template <class Use>
+auto with_criterion(const std::string& name, Use use) {
+  if (name == "gini") return use.template operator()<Gini>();
+  if (name == "entropy") return use.template operator()<Entropy>();
+  if (name == "twoing") return use.template operator()<Twoing>();
+  if (name == "max_minority") return use.template operator()<MaxMinority>();
+  if (name == "sum_minority") return use.template operator()<SumMinority>();
+  throw std::invalid_argument("unknown criterion '" + name + "'");
+}
 
 }  // namespace oblique

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "growth/crimcoord.hpp"
+#include "tree/levels.hpp"
 #include "common/kernels.hpp"
 
 namespace oblique {

@@ -2,131 +2,36 @@
 //
 // For each direction the rows are put into equal-width bins, classes are counted per bin, and an upper bound says how
 // good a cut inside a bin can be. Only the rows of bins that can still win are sorted. The result is the split that
-// sorting everything would find: same score, same tie rule.
+// sorting everything would find: same score, same tie rule (front.hpp).
 //
-// Tie rule ("tolerant"): two projected values are distinct if they differ by more than 1e-9 of the projection's scale
-// (sum over features of |h_j| times the feature's range at the node, plus a few rounding errors of its magnitude); the
-// winner is the first cut in enumeration order (direction, then threshold) whose value is within 1e-9 of the best
-// cut's gain. "strict" drops both tolerances.
-#pragma once
-
+// Under the tolerant tie rule two projected values are distinct if they differ by more than 1e-9 of the projection's
+// scale (spread.hpp); the strict rule takes any difference.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <vector>
 
-#include "search/criteria.hpp"
 #include "common/kernels.hpp"
 #include "common/key_sort.hpp"
+#include "search/bin_table.hpp"
+#include "search/criteria.hpp"
+#include "search/node_search.hpp"
 
 namespace oblique {
 
-// The rows of one node: columns contiguous, rows grouped by class in ascending code order.
-struct NodeRows {
-  std::vector<const double*> columns;   // p pointers to n values
-  const double* weights = nullptr;      // n weights, or nullptr when all are 1
-  std::size_t n = 0;
-  int n_classes = 0;                    // classes present
-  const std::size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows
-};
-
-// The middle of the gap between two numbers, or the lower one where the middle rounds to the upper.
-inline double middle_of_gap(double low, double high) {
-  const double middle = 0.5 * low + 0.5 * high;
-  return middle >= low && middle < high ? middle : low;
-}
-
-// Moves a threshold to the middle of the gap it lies in among z; false if all z are on one side of it.
-inline bool settle(const double* z, std::size_t n, double& threshold) {
-  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < n; ++i) {
-    if (z[i] <= threshold)
-      low = std::max(low, z[i]);
-    else
-      high = std::min(high, z[i]);
-  }
-  if (!std::isfinite(low) || !std::isfinite(high)) return false;
-  threshold = middle_of_gap(low, high);
-  return true;
-}
-
-struct Cut {
-  std::int64_t order = -1;   // place of the direction in the enumeration; -1: no cut
-  double threshold = 0.0;    // a point well inside the gap, in the direction's own projection
-  double value = 0.0;        // criterion's V
-};
-
-// The candidates that may still win: increasing order, increasing value, all within the tie slack of the best.
-class Front {
- public:
-  void reset(double base, double noise, bool strict) {
-    cuts_.clear();
-    base_ = base;
-    noise_ = strict ? 0.0 : noise;
-    relative_ = strict ? 0.0 : 1e-9;
-    best_ = base_;
-    // A cut counts only if its gain is positive beyond the noise.
-    bar_ = base_ + noise_;
-  }
-
-  // The least value with which a cut of direction `order` can still win, if directions are searched in order: within the
-  // slack of the best, and better than the best once an earlier direction holds it.
-  double needed(std::int64_t order) const {
-    const bool earlier = !cuts_.empty() && cuts_.back().order < order;
-    return earlier ? above_best_ : bar_;
-  }
-
-  void offer(std::int64_t order, double threshold, double value) {
-    if (!(value > base_ + noise_) || value < bar_) return;
-    if (value > best_) {
-      best_ = value;
-      above_best_ = std::nextafter(best_, std::numeric_limits<double>::infinity());
-      const double slack = relative_ * (best_ - base_) + (relative_ > 0.0 ? noise_ : 0.0);
-      bar_ = std::max(best_ - slack, base_ + noise_);
-    }
-    std::size_t place = 0;
-    while (place < cuts_.size() && before(cuts_[place], order, threshold)) {
-      if (cuts_[place].value >= value) return;
-      ++place;
-    }
-    std::size_t end = place;
-    while (end < cuts_.size() && cuts_[end].value <= value) ++end;
-    cuts_.erase(cuts_.begin() + static_cast<std::ptrdiff_t>(place), cuts_.begin() + static_cast<std::ptrdiff_t>(end));
-    cuts_.insert(cuts_.begin() + static_cast<std::ptrdiff_t>(place), Cut{order, threshold, value});
-    std::erase_if(cuts_, [this](const Cut& c) { return c.value < bar_; });
-  }
-
-  double best() const { return best_; }
-  Cut winner() const { return cuts_.empty() ? Cut{} : cuts_.front(); }
-
- private:
-  static bool before(const Cut& c, std::int64_t order, double threshold) {
-    return c.order < order || (c.order == order && c.threshold < threshold);
-  }
-  std::vector<Cut> cuts_;
-  double base_ = 0.0, noise_ = 0.0, relative_ = 0.0, best_ = 0.0, above_best_ = 0.0, bar_ = 0.0;
-};
-
-// What a search did, for tests and benchmarks.
-struct SearchCounts {
-  std::uint64_t directions = 0;   // directions looked at
-  std::uint64_t refined = 0;      // directions in which at least one bin had to be sorted
-  std::uint64_t bins = 0;         // bins sorted
-};
+namespace {
 
 template <class Criterion>
-class SplitSearch {
+class SplitSearch final : public NodeSearch {
  public:
-  // exhaustive: sort every direction, never bin. The slow way to the same result.
-  void configure(bool strict, double min_leaf, bool exhaustive) {
-    strict_ = strict;
-    min_leaf_ = min_leaf;
-    exhaustive_ = exhaustive;
-  }
+  explicit SplitSearch(const SearchOptions& options)
+      : strict_(options.strict_ties), exhaustive_(options.exhaustive), min_leaf_(options.min_leaf) {}
 
-  void begin(const NodeRows& rows) {
+  void begin(const NodeRows& rows) override {
     rows_ = &rows;
     const int n_classes = rows.n_classes;
     of_class_.assign(static_cast<std::size_t>(n_classes), 0.0);
@@ -175,25 +80,18 @@ class SplitSearch {
     counts = SearchCounts{};
   }
 
-  // Forgets the cuts found so far; the node stays.
-  void restart() { front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_); }
+  void restart() override { front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_); }
 
-  const Totals& totals() const { return totals_; }
-  const Front& front() const { return front_; }
-
-  // A direction whose projections are z (n values). `distinct` is the gap above which two of them differ.
-  void direction(std::int64_t order, const double* z, double distinct) {
+  void direction(std::int64_t order, const double* z, double distinct) override {
     search(order, z, range_of(z, rows_->n), distinct);
   }
 
-  // A direction whose projections are x - c * w.
-  void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) {
+  void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) override {
     const Range range = project_reflected(x, w, c, z_.data(), rows_->n);
     search(order, z_.data(), range, distinct);
   }
 
-  // A cut that is given, threshold and all: left is z <= threshold, and both sides must weigh at least `least`.
-  void fixed_cut(std::int64_t order, const double* z, double threshold, double least) {
+  void fixed_cut(std::int64_t order, const double* z, double threshold, double least) override {
     ++counts.directions;
     double s = 0.0;
     for (int k = 0; k < rows_->n_classes; ++k) {
@@ -207,7 +105,7 @@ class SplitSearch {
     front_.offer(order, threshold, Criterion::value(left_.data(), s, totals_));
   }
 
-  SearchCounts counts;
+  double gain(double value) const override { return Criterion::gain(value, totals_); }
 
  private:
   static constexpr std::size_t kSortRows = 24;         // below this many rows, sorting is quicker than binning
@@ -429,11 +327,9 @@ class SplitSearch {
   }
 
   const NodeRows* rows_ = nullptr;
-  bool strict_ = false, exhaustive_ = false;
-  double min_leaf_ = 1.0;
+  const bool strict_, exhaustive_;
+  const double min_leaf_;
   int n_bins_ = 16;
-  Totals totals_;
-  Front front_;
   BinTable<float> counts_table_;
   BinTable<double> weights_table_;
   bool use_float_ = true;
@@ -452,5 +348,13 @@ class SplitSearch {
   std::uint32_t bin_counts_[512] = {};
   double bin_weights_[256] = {};
 };
+
+}  // namespace
+
+std::unique_ptr<NodeSearch> make_search(const SearchOptions& options) {
+  return with_criterion(options.criterion, [&]<class Criterion>() -> std::unique_ptr<NodeSearch> {
+    return std::make_unique<SplitSearch<Criterion>>(options);
+  });
+}
 
 }  // namespace oblique
