@@ -359,5 +359,5 @@ def test_bad_options_are_refused_by_name():
         climb(data.X, data.y, order="random")
     with pytest.raises(ValueError, match=r"^option 'standardisation' of family 'oc1_lc' must be one of "):
         climb(data.X, data.y, "oc1_lc", standardisation="median")
-    with pytest.raises(ValueError, match=r"^family 'gdt' has no option 'direct'"):
+    with pytest.raises(ValueError, match=r"^family 'gdt' has no option 'backward_elimination'"):
         climb(data.X, data.y, "gdt")

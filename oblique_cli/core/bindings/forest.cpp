@@ -3,10 +3,9 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <vector>
 
-#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "bindings/arrays.hpp"
@@ -34,8 +33,7 @@ nb::object column_of(const std::vector<Item>& items, Of of) {
 
 template <class T>
 std::vector<T> values_of(const nb::dict& state, const char* name) {
-  const auto values =
-      nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(state[name], false);
+  const auto values = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(state[name], false);
   return std::vector<T>(values.data(), values.data() + values.shape(0));
 }
 
@@ -46,8 +44,7 @@ void grow(Forest& forest, const Matrix& x, const Codes& y, const std::optional<D
   check_rows(x, y, weights, forest.n_classes);
   const ForestOptions options = forest_options(option_values("a forest", given));
   nb::gil_scoped_release release;
-  TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes,
-                    options);
+  TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options);
   forest.grow(data, options, n_trees, n_threads);
 }
 
@@ -203,7 +200,8 @@ void bind_forest(nb::module_& m) {
             });
           },
           "X"_a.noconvert(), "shares"_a, "n_threads"_a,
-          "Sum over the trees of the votes for each class, (n, C): a whole vote for the label of the leaf, or its shares.")
+          "Sum over the trees of the votes for each class, (n, C): a whole vote for the label of the leaf, or its "
+          "shares.")
       .def(
           "out_of_bag_votes",
           [](const Forest& forest, const Matrix& x, bool shares, int n_threads) {
@@ -215,24 +213,23 @@ void bind_forest(nb::module_& m) {
           "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`.")
       .def("apply", &apply, "X"_a.noconvert(), "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
       .def("importances", &importances, "Reduction in Gini impurity credited to each feature, (n_trees, p).")
-      .def("n_nodes", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.size(); }); },
-           "Number of nodes of each tree, (n_trees,) int64.")
-      .def("depths", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.depth; }); },
-           "Depth of each tree, (n_trees,) int64.")
-      .def("n_oblique",
-           [](const Forest& f) {
-             return per_tree(f, [](const ForestTree& t) { return t.n_oblique(); });
-           },
-           "Number of oblique splits of each tree, (n_trees,) int64.")
+      .def(
+          "n_nodes", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.size(); }); },
+          "Number of nodes of each tree, (n_trees,) int64.")
+      .def(
+          "depths", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.depth; }); },
+          "Depth of each tree, (n_trees,) int64.")
+      .def(
+          "n_oblique", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.n_oblique(); }); },
+          "Number of oblique splits of each tree, (n_trees,) int64.")
       .def("state", &state, "The trees as a list of dicts of plain arrays.")
       .def("restore", &restore, "trees"_a,
            "Replace the trees by those of `state`; ValueError if the arrays do not form a forest.")
       .def("__len__", [](const Forest& f) { return f.trees.size(); })
-      .def("__getstate__",
-           [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f)); })
+      .def("__getstate__", [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f)); })
       .def("__setstate__", [](Forest& f, const nb::tuple& saved) {
-        new (&f) Forest{nb::cast<std::size_t>(saved[0]), nb::cast<std::size_t>(saved[1]),
-                        nb::cast<std::uint64_t>(saved[2]), {}};
+        new (&f) Forest{
+            nb::cast<std::size_t>(saved[0]), nb::cast<std::size_t>(saved[1]), nb::cast<std::uint64_t>(saved[2]), {}};
         restore(f, nb::cast<nb::list>(saved[3]));
       });
 }

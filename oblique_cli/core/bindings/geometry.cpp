@@ -1,7 +1,6 @@
 // What Python sees of the geometry under the heuristics, for its reference engine and for tests.
 #include "bindings/bindings.hpp"
 
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,16 +55,15 @@ nb::object project_rows(const Matrix& x, const Doubles& w) {
 }  // namespace
 
 void bind_geometry(nb::module_& m) {
-  m.def("clustering_hyperplane", &clustering_hyperplane, "A"_a.noconvert(), "B"_a.noconvert(),
-        "centre"_a.noconvert(), "scale"_a.noconvert(),
+  m.def("clustering_hyperplane", &clustering_hyperplane, "A"_a.noconvert(), "B"_a.noconvert(), "centre"_a.noconvert(),
+        "scale"_a.noconvert(),
         "Plane (w, b) over x that maximises w'Bw / w'Aw, unnormalised, A and B moments of [z 1] with "
         "x = centre + scale * z; and which case of thesis 5.1.2 applied.");
   m.def("principal_axes", &principal_axes_of, "covariance"_a.noconvert(), "tolerance"_a, "sign"_a, "dominant_only"_a,
         "Eigenvectors as rows, by falling eigenvalue, oriented and with canonical bases of repeated eigenvalues.");
   m.def("crimcoord", &crimcoord, "table"_a.noconvert(),
         "Score of each level from the table of weights of levels by classes (thesis 3.7), (n_levels,).");
-  m.def("project", &project_rows, "X"_a.noconvert(), "w"_a.noconvert(),
-        "X w by the arithmetic that prediction uses.");
+  m.def("project", &project_rows, "X"_a.noconvert(), "w"_a.noconvert(), "X w by the arithmetic that prediction uses.");
 }
 
 }  // namespace oblique

@@ -98,8 +98,8 @@ nb::dict list_families() {
 
 void bind_growth(nb::module_& m) {
   families();  // a family that is not well made stops the import
-  m.def("grow", &grow, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(),
+  m.def("grow", &grow, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a, "family"_a,
+        "options"_a, "levels"_a.noconvert().none() = nb::none(),
         "Grow a whole tree. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, smallest 1, or "
         "None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; levels (p,) "
         "int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one. Returns the "

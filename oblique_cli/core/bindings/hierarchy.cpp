@@ -106,7 +106,8 @@ nb::object neighbor_joining(const Matrix& square) {
 nb::object climb_representatives(const Matrix& square, const Codes& y, std::size_t n_classes, double weight,
                                  const Codes& start) {
   const std::size_t n = square.shape(0);
-  require(n >= 1 && square.shape(1) == n && y.shape(0) == n, "a distance matrix has a row and a column for every label");
+  require(n >= 1 && square.shape(1) == n && y.shape(0) == n,
+          "a distance matrix has a row and a column for every label");
   check_codes(y, n_classes);
   require(start.shape(0) >= 1, "a climb starts from at least one representative");
   std::vector<std::size_t> chosen;
@@ -131,7 +132,8 @@ void bind_hierarchy(nb::module_& m) {
   const auto def_condensed = [&]<class T>() {
     m.def("avalanche", &avalanche<T>, "distances"_a.noconvert(), "n"_a, "trace"_a = false,
           "AVALANCHE over a condensed matrix, float32 or float64. Returns ((children (n-1, 2), heights (n-1,)), moves "
-          "(m, 3) int64 of node, object and whether it was kept, total distance between the sides after each (m,)); moves "
+          "(m, 3) int64 of node, object and whether it was kept, total distance between the sides after each (m,)); "
+          "moves "
           "are empty without `trace`.");
     m.def("staxac", &staxac<T>, "distances"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a,
           "edges"_a.noconvert().none() = nb::none(), "renew"_a = false,

@@ -11,7 +11,8 @@
 namespace oblique {
 namespace {
 
-nb::object prefix_rss_of(const Matrix& rows, const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& cuts,
+nb::object prefix_rss_of(const Matrix& rows,
+                         const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& cuts,
                          double zero) {
   const std::size_t n = rows.shape(0), m = rows.shape(1), n_cuts = cuts.shape(0);
   require(m >= 1, "rows must have at least the column of the target");

@@ -46,7 +46,8 @@ nb::tuple regions_of(const Matrix& u, const Codes& y, int n_classes, int x, int 
   check_planes(u, y, n_classes, cells);
   const int p = static_cast<int>(u.shape(1));
   require(x >= 0 && x < p && y_axis >= 0 && y_axis < p && x != y_axis, "a plane has two different features");
-  require(pivot >= 0 && pivot < n_classes && other >= 0 && other < n_classes && pivot != other, "two classes are needed");
+  require(pivot >= 0 && pivot < n_classes && other >= 0 && other < n_classes && pivot != other,
+          "two classes are needed");
   Planes planes(u.data(), y.data(), u.shape(0), u.shape(1), n_classes, cells);
   Regions found;
   GridFrame frame{cells, 0.0, 0.0, 0.0, 0.0};
@@ -61,7 +62,8 @@ nb::tuple regions_of(const Matrix& u, const Codes& y, int n_classes, int x, int 
   for (const Rectangle& r : found.rectangles)
     corners.insert(corners.end(), {frame.x(r.x0), frame.y(r.y0), frame.x(r.x1 + 1), frame.y(r.y1 + 1)});
   const std::size_t n = found.rectangles.size(), n_points = found.points.size();
-  return nb::make_tuple(array(std::move(corners), {n, 4}), array(std::vector<std::int32_t>(found.cluster.begin(), found.cluster.end()), {n}),
+  return nb::make_tuple(array(std::move(corners), {n, 4}),
+                        array(std::vector<std::int32_t>(found.cluster.begin(), found.cluster.end()), {n}),
                         points_array(found.centres), points_array(found.points),
                         array(std::vector<std::int32_t>(found.owner.begin(), found.owner.end()), {n_points}));
 }
@@ -69,8 +71,10 @@ nb::tuple regions_of(const Matrix& u, const Codes& y, int n_classes, int x, int 
 nb::object inside_regions(const Matrix& points, const Codes& owner, const Matrix& centres, const Codes& cluster,
                           const Matrix& rows) {
   const std::size_t n_points = points.shape(0), n_rectangles = centres.shape(0), n = rows.shape(0);
-  require(n_points >= 1 && points.shape(1) == 2 && centres.shape(1) == 2 && rows.shape(1) == 2, "points must lie in a plane");
-  require(owner.shape(0) == n_points && cluster.shape(0) == n_rectangles, "every point has an owner, every rectangle a cluster");
+  require(n_points >= 1 && points.shape(1) == 2 && centres.shape(1) == 2 && rows.shape(1) == 2,
+          "points must lie in a plane");
+  require(owner.shape(0) == n_points && cluster.shape(0) == n_rectangles,
+          "every point has an owner, every rectangle a cluster");
   check_codes(owner, n_rectangles);
   const InsideTest inside(reinterpret_cast<const Point*>(points.data()), owner.data(), n_points,
                           reinterpret_cast<const Point*>(centres.data()), cluster.data(), n_rectangles);
@@ -84,10 +88,11 @@ nb::object inside_regions(const Matrix& points, const Codes& owner, const Matrix
 void bind_pathfinder(nb::module_& m) {
   m.def("region_split", &region_split, "U"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a, "cells"_a, "alpha"_a,
         "theta"_a, "Best (feature, feature, pivot class, other class, Gini gain) over all planes and pairs, or None.");
-  m.def("regions", &regions_of, "U"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a, "x"_a, "y_axis"_a, "pivot"_a,
-        "other"_a, "cells"_a, "alpha"_a, "theta"_a,
-        "Rectangles of the pivot class against the other: corners (m, 4), cluster (m,), centres (m, 2), boundary points "
-        "(k, 2) and the rectangle that owns each (k,).");
+  m.def(
+      "regions", &regions_of, "U"_a.noconvert(), "y"_a.noconvert(), "n_classes"_a, "x"_a, "y_axis"_a, "pivot"_a,
+      "other"_a, "cells"_a, "alpha"_a, "theta"_a,
+      "Rectangles of the pivot class against the other: corners (m, 4), cluster (m,), centres (m, 2), boundary points "
+      "(k, 2) and the rectangle that owns each (k,).");
   m.def("inside_regions", &inside_regions, "points"_a.noconvert(), "owner"_a.noconvert(), "centres"_a.noconvert(),
         "cluster"_a.noconvert(), "rows"_a.noconvert(), "Whether each row (n, 2) lies inside, (n,) uint8.");
 }

@@ -128,14 +128,11 @@ nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const
   const OwnedRows owned(Matrix(both.data(), 2, shape), y, weights, n_classes);
   const auto searcher = make_search({criterion, strict_ties, 1.0, false});
   searcher->begin(owned.rows);
-  Step step;
-  with_criterion(criterion, [&]<class Criterion>() {
-    LineSearch<Criterion> line;
-    line.configure(strict_ties, 1.0, direct);
-    line.begin(owned.rows, searcher->totals());
-    step = line.search(owned.rows.columns[0], largest_magnitude(owned.rows.columns[0], n), Direction::of(owned.rows.columns[1], n), exact,
-                       -std::numeric_limits<double>::infinity());
-  });
+  const auto line = make_line_search(criterion, strict_ties, 1.0, direct);
+  line->begin(owned.rows, searcher->totals());
+  const Step step =
+      line->search(owned.rows.columns[0], largest_magnitude(owned.rows.columns[0], n),
+                   Direction::of(owned.rows.columns[1], n), exact, -std::numeric_limits<double>::infinity());
   if (!step.found) return nb::none();
   return nb::make_tuple(step.t, step.value);
 }

@@ -27,8 +27,7 @@ class Walker {
     require(nodes >= 1 && right_.shape(0) == nodes && weights_.shape(0) == nodes && thresholds_.shape(0) == nodes,
             "the arrays of a tree must all have one entry per node");
     require(!missing_left_ || missing_left_->shape(0) == nodes, "missing_left must have one entry per node");
-    require(!levels_.any() ||
-                (scores_ && scores_->shape(0) == nodes && scores_->shape(1) == levels_.width),
+    require(!levels_.any() || (scores_ && scores_->shape(0) == nodes && scores_->shape(1) == levels_.width),
             "level_scores must have a row per node and a column per level");
     std::vector<char> reached(nodes, 0);
     axis_.assign(nodes, -1);
@@ -50,8 +49,16 @@ class Walker {
       }
       if (used == 1) axis_[node] = feature;
     }
-    view_ = {nodes, p, left_.data(), right_.data(), weights_.data(), thresholds_.data(), axis_.data(),
-             &levels_, levels_.any() ? scores_->data() : nullptr, missing_left_ ? missing_left_->data() : nullptr};
+    view_ = {nodes,
+             p,
+             left_.data(),
+             right_.data(),
+             weights_.data(),
+             thresholds_.data(),
+             axis_.data(),
+             &levels_,
+             levels_.any() ? scores_->data() : nullptr,
+             missing_left_ ? missing_left_->data() : nullptr};
   }
 
   nb::object apply_rows(const Matrix& x) const {

@@ -55,8 +55,10 @@ void combine_columns(const double* const* columns, const double* u, std::size_t 
     for (std::size_t i = 0; i < count; ++i) sum[i] = 0.0;
     std::size_t j = 0;
     for (; j + 4 <= p; j += 4) {
-      const double *__restrict a = columns[j] + first, *__restrict b = columns[j + 1] + first;
-      const double *__restrict c = columns[j + 2] + first, *__restrict d = columns[j + 3] + first;
+      const double* __restrict a = columns[j] + first;
+      const double* __restrict b = columns[j + 1] + first;
+      const double* __restrict c = columns[j + 2] + first;
+      const double* __restrict d = columns[j + 3] + first;
       for (std::size_t i = 0; i < count; ++i)
         sum[i] = (((sum[i] + u[j] * a[i]) + u[j + 1] * b[i]) + u[j + 2] * c[i]) + u[j + 3] * d[i];
     }
@@ -322,7 +324,9 @@ OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<
 }  // namespace
 
 OBLIQUE_CLONES void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out) { edge_sums_of(edges, out); }
-OBLIQUE_CLONES void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out) { edge_sums_of(edges, out); }
+OBLIQUE_CLONES void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
+  edge_sums_of(edges, out);
+}
 
 OBLIQUE_CLONES void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
   gini_bounds_of(edges, sums, n, bound);

@@ -33,8 +33,8 @@ double dot_row(const double* w, const double* x, std::size_t p);
 // bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
 void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);
 
-// The steps t at which v - t c changes sign, t = v / c, as keys in (-1, 1) that grow with t: t / (scale + |t|), which is
-// v sign(c) / (scale |c| + |v|). Returns the smallest and the largest key. n >= 1.
+// The steps t at which v - t c changes sign, t = v / c, as keys in (-1, 1) that grow with t: t / (scale + |t|), which
+// is v sign(c) / (scale |c| + |v|). Returns the smallest and the largest key. n >= 1.
 Range step_keys(const double* v, const double* c, double scale, double* keys, std::size_t n);
 
 // Largest |v|. n >= 1.
@@ -67,8 +67,8 @@ void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out);
 void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum);
 void cumulate(const double* weights, int n_bins, double* cum);
 
-// Upper bounds of the Gini and of the twoing value over the cuts of every bin (formulas in criteria.hpp); n is the sum of
-// the totals. bound is padded like the rows of cum.
+// Upper bounds of the Gini and of the twoing value over the cuts of every bin (formulas in criteria.hpp); n is the sum
+// of the totals. bound is padded like the rows of cum.
 void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);
 void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound);
 void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);

@@ -11,8 +11,8 @@ namespace oblique {
 
 class KeySort {
  public:
-  // Keys are spread over about n / 4 buckets by their leading digits first; what is left in a bucket is short. A crowded
-  // bucket goes to the general sort.
+  // Keys are spread over about n / 4 buckets by their leading digits first; what is left in a bucket is short. A
+  // crowded bucket goes to the general sort.
   void sort(std::uint64_t* keys, std::size_t n) {
     constexpr std::size_t few = 24;
     if (n <= few) return insertion_sort(keys, n);

@@ -1,5 +1,5 @@
-// LAPACK, as SciPy exports it: the addresses are taken from scipy.linalg.cython_lapack when the module is loaded, so the
-// library linked is the one the user's SciPy uses and none is bundled.
+// LAPACK, as SciPy exports it: the addresses are taken from scipy.linalg.cython_lapack when the module is loaded, so
+// the library linked is the one the user's SciPy uses and none is bundled.
 #pragma once
 
 namespace oblique {

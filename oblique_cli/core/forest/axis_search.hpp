@@ -22,11 +22,11 @@ struct ClassRun {
 
 // The rows of one node, grouped by class.
 struct Bag {
-  const std::uint32_t* row = nullptr;     // n numbers of training rows
-  const double* weight = nullptr;         // n
+  const std::uint32_t* row = nullptr;  // n numbers of training rows
+  const double* weight = nullptr;      // n
   std::size_t n = 0;
   const std::vector<ClassRun>* runs = nullptr;
-  bool counts = false;                    // whether all weights are whole numbers below 2^16
+  bool counts = false;  // whether all weights are whole numbers below 2^16
 };
 
 // Sum of l^2 / s on both sides of a cut: largest where the weighted Gini impurity is smallest.
@@ -40,8 +40,8 @@ inline constexpr double kBeats = 1.0 + 1e-9;
 class AxisSearch {
  public:
   struct Best {
-    int feature = -1;            // -1: no feature varies
-    std::uint32_t rank = 0;      // rows of this rank and lower go left
+    int feature = -1;        // -1: no feature varies
+    std::uint32_t rank = 0;  // rows of this rank and lower go left
     double value = 0.0;
   };
 
@@ -94,7 +94,7 @@ class AxisSearch {
     if (keys[0] >> 32 == keys[n - 1] >> 32) return;
     feature_ = j;
     const auto& runs = *bag_->runs;
-    const auto most = static_cast<std::size_t>(runs.back().code) + 1;   // runs are in the order of their classes
+    const auto most = static_cast<std::size_t>(runs.back().code) + 1;  // runs are in the order of their classes
     if (left_.size() < most) {
       left_.resize(most);
       totals_.resize(most);

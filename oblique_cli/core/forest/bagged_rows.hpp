@@ -1,7 +1,6 @@
 // The rows that a tree has drawn, while it grows.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,8 +15,8 @@
 
 namespace oblique {
 
-// One array of row numbers, grouped by class within every node; a split partitions that array in place. The class runs of
-// the nodes that wait are stacked in an arena in the order in which the nodes wait.
+// One array of row numbers, grouped by class within every node; a split partitions that array in place. The class runs
+// of the nodes that wait are stacked in an arena in the order in which the nodes wait.
 class BaggedRows {
  public:
   // Draws the rows of a tree. x : its features, rotated or not; all_searched : whether all features are searched along

@@ -12,8 +12,8 @@ namespace oblique {
 
 namespace {
 
-// Rows that share one reading of a tree's nodes: many, as a tree may be larger than the caches that are near. Of rotated
-// rows a copy is made, so there they are fewer.
+// Rows that share one reading of a tree's nodes: many, as a tree may be larger than the caches that are near. Of
+// rotated rows a copy is made, so there they are fewer.
 constexpr std::size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
 
 std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree) { return Stream(seed, 0, tree).next(); }
@@ -42,7 +42,8 @@ void Forest::vote(const double* x, std::size_t n, bool shares, int n_threads, do
 }
 
 void Forest::apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const {
-  blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) { leaves[i * trees.size() + t] = node; });
+  blocks(x, n, n_threads,
+         [&](std::size_t t, std::size_t i, std::int32_t node) { leaves[i * trees.size() + t] = node; });
 }
 
 void Forest::vote_out_of_bag(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const {

@@ -1,5 +1,5 @@
-// Forests: trees grown and asked on several threads. Tree number t depends on the data, the seed and t alone, so a forest
-// does not depend on how many threads grow it.
+// Forests: trees grown and asked on several threads. Tree number t depends on the data, the seed and t alone, so a
+// forest does not depend on how many threads grow it.
 #pragma once
 
 #include <cstddef>

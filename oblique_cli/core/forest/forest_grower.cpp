@@ -74,7 +74,8 @@ void ForestTreeGrower::make_leaf(std::int32_t id) {
   tree_.leaf_start.push_back(static_cast<std::uint32_t>(tree_.leaf_class.size()));
 }
 
-// ---- the split of a node ---------------------------------------------------------------------------------------------
+// ---- the split of a node
+// ---------------------------------------------------------------------------------------------
 
 // Finds the split of a node, if any feature varies among its rows.
 bool ForestTreeGrower::split(Open& node) {
@@ -166,7 +167,8 @@ bool ForestTreeGrower::find_reflected(Stream& stream) {
   return true;
 }
 
-// ---- the tree --------------------------------------------------------------------------------------------------------
+// ---- the tree
+// --------------------------------------------------------------------------------------------------------
 
 // Writes the split that was found, and opens the children.
 void ForestTreeGrower::commit(const Open& node) {
@@ -178,8 +180,10 @@ void ForestTreeGrower::commit(const Open& node) {
     for (std::size_t j = 0; j < tree_.width; ++j) tree_.terms.push_back({normal_[j], drawn_[j]});
   const BaggedRows::Children at = rows_.divide(node.first, node.last, sides_.best());
   // The last opened is visited first: left before right.
-  open_.push_back({at.middle, node.last, at.right_run, child_path(node.path, true), right, node.depth + 1, node.axis_only});
-  open_.push_back({node.first, at.middle, at.left_run, child_path(node.path, false), left, node.depth + 1, node.axis_only});
+  open_.push_back(
+      {at.middle, node.last, at.right_run, child_path(node.path, true), right, node.depth + 1, node.axis_only});
+  open_.push_back(
+      {node.first, at.middle, at.left_run, child_path(node.path, false), left, node.depth + 1, node.axis_only});
 }
 
 // Shares the reduction in impurity among the original features by the size of their coefficients times their range.

@@ -21,8 +21,8 @@
 
 namespace oblique {
 
-// Grows one tree after another. All that is random is drawn from streams named after the seed of the tree and the path of
-// the node.
+// Grows one tree after another. All that is random is drawn from streams named after the seed of the tree and the path
+// of the node.
 class ForestTreeGrower {
  public:
   ForestTreeGrower(TrainingRows& data, const ForestOptions& options);

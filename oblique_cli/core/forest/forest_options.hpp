@@ -16,9 +16,9 @@ enum class ForestSplit { axis, mpsvm, hhcart };
 
 struct ForestOptions {
   ForestSplit split = ForestSplit::axis;
-  std::size_t mtry = 0;              // features drawn at a node, 0: all (of the rotated ones)
-  double minleaf = 1.0;              // an impure node of this many rows or fewer is a leaf, repeats counted
-  std::int64_t max_depth = -1;       // -1: no limit
+  std::size_t mtry = 0;         // features drawn at a node, 0: all (of the rotated ones)
+  double minleaf = 1.0;         // an impure node of this many rows or fewer is a leaf, repeats counted
+  std::int64_t max_depth = -1;  // -1: no limit
   bool bootstrap = true;
   std::size_t group_size = 0;        // of a rotation, 0: none
   Scaling scaling = Scaling::range;  // before a rotation

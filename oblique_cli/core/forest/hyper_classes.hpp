@@ -1,5 +1,5 @@
-// The classes of a node grouped into two hyper-classes by the Bhattacharyya distance (Zhang & Suganthan 2014, section II-D
-// and Table II), from one pass over the rows: the moments of every class.
+// The classes of a node grouped into two hyper-classes by the Bhattacharyya distance (Zhang & Suganthan 2014, section
+// II-D and Table II), from one pass over the rows: the moments of every class.
 #pragma once
 
 #include <algorithm>
@@ -133,9 +133,9 @@ class HyperClasses {
       for (std::size_t i = 0; i < (M + 1) * (M + 2) / 2; ++i) out[i] = sums[i];
   }
 
-  // Cholesky factor of a covariance, lower and row by row in place, with the inverse of its diagonal there instead of the
-  // diagonal. Pivots lost to rounding count as kSingular of the largest variance, squared. Returns the logarithm of the
-  // determinant of the covariance. M: as in add_rows.
+  // Cholesky factor of a covariance, lower and row by row in place, with the inverse of its diagonal there instead of
+  // the diagonal. Pivots lost to rounding count as kSingular of the largest variance, squared. Returns the logarithm of
+  // the determinant of the covariance. M: as in add_rows.
   template <std::size_t M>
   double factor_covariance(double* a) const {
     const std::size_t m = M ? M : m_;
@@ -172,7 +172,7 @@ class HyperClasses {
     const double *ca = covariances_.data() + a * mm, *cb = covariances_.data() + b * mm;
     for (std::size_t i = 0; i < mm; ++i) factor[i] = 0.5 * (ca[i] + cb[i]);
     const double log_determinant = factor_covariance<M>(factor);
-    double square = 0.0;   // of L^-1 (mean - mean)
+    double square = 0.0;  // of L^-1 (mean - mean)
     for (std::size_t j = 0; j < m; ++j) {
       double sum = means_[a * m + j] - means_[b * m + j];
       for (std::size_t k = 0; k < j; ++k) sum -= factor[j * m + k] * row[k];

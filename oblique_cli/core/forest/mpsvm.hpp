@@ -1,5 +1,5 @@
-// The split of an MPSVM tree (Zhang & Suganthan 2014, section II-D): the two clustering hyperplanes of the hyper-classes of
-// a node, and their bisectors.
+// The split of an MPSVM tree (Zhang & Suganthan 2014, section II-D): the two clustering hyperplanes of the
+// hyper-classes of a node, and their bisectors.
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace oblique {
 // Eigenvectors of small symmetric matrices by Jacobi rotations, of larger ones by LAPACK. Eigenvalues ascend.
 class SmallEigen {
  public:
-  Vector values, vectors;   // vectors as columns
+  Vector values, vectors;  // vectors as columns
 
   void solve(const Vector& a, std::size_t size) {
     values.resize(size);
@@ -43,7 +43,7 @@ class SmallEigen {
         v[i][j] = i == j ? 1.0 : 0.0;
         on += m[i][j] * m[i][j];
       }
-    constexpr int sweeps = 30;   // 5 to 7 are enough in practice
+    constexpr int sweeps = 30;  // 5 to 7 are enough in practice
     for (int sweep = 0; sweep < sweeps; ++sweep) {
       double off = 0.0;
       for (std::size_t i = 0; i < N; ++i)
@@ -51,7 +51,7 @@ class SmallEigen {
       if (!(off > 1e-28 * on)) break;
       for (std::size_t i = 1; i < N; ++i)
         for (std::size_t j = 0; j < i; ++j) {
-          if (!(m[i][j] * m[i][j] > 1e-30 * on)) continue;   // below what ends the sweeps, with what is left of others
+          if (!(m[i][j] * m[i][j] > 1e-30 * on)) continue;  // below what ends the sweeps, with what is left of others
           // The smaller of the two angles that make m[i][j] zero (Golub & Van Loan, 8.4).
           const double half = 0.5 * (m[i][i] - m[j][j]);
           const double length = std::sqrt(half * half + m[i][j] * m[i][j]);
@@ -106,8 +106,8 @@ inline bool cholesky(double* a, std::size_t size, double least) {
   return true;
 }
 
-// Whether a covariance (size x size), which is overwritten, has a combination of features of variance below `least`. The
-// largest pivot is taken first: in another order the last one is rounding noise blown up by those before it.
+// Whether a covariance (size x size), which is overwritten, has a combination of features of variance below `least`.
+// The largest pivot is taken first: in another order the last one is rounding noise blown up by those before it.
 inline bool is_singular(double* a, std::size_t size, double least) {
   for (std::size_t step = 0; step < size; ++step) {
     std::size_t at = step;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "forest/columns.hpp"
 #include "common/divide.hpp"
+#include "forest/columns.hpp"
 
 namespace oblique {
 
@@ -45,9 +45,9 @@ class SortedRows {
 
  private:
   std::size_t n_ = 0, p_ = 0;
-  std::vector<std::uint64_t> keys_, spare_;   // keys of feature j from j * n
+  std::vector<std::uint64_t> keys_, spare_;  // keys of feature j from j * n
   std::vector<std::uint32_t> start_;
-  std::vector<unsigned char> goes_right_;     // by number of row
+  std::vector<unsigned char> goes_right_;  // by number of row
 };
 
 }  // namespace oblique

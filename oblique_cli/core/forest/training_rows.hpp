@@ -33,7 +33,8 @@ struct TrainingRows {
     if (w) weights.assign(w, w + n);
     by_class.resize(n);
     std::iota(by_class.begin(), by_class.end(), 0u);
-    std::stable_sort(by_class.begin(), by_class.end(), [this](std::uint32_t a, std::uint32_t b) { return y[a] < y[b]; });
+    std::stable_sort(by_class.begin(), by_class.end(),
+                     [this](std::uint32_t a, std::uint32_t b) { return y[a] < y[b]; });
     for (std::size_t j = 0; j < p; ++j) {
       const Range r = range_of(x.column(j), n);
       half_range.push_back(0.5 * r.high - 0.5 * r.low);

@@ -45,12 +45,12 @@ class TreeWalk {
     double threshold;
     double coef[kMostTerms];
     std::int32_t feature[kMostTerms];
-    std::int32_t next[2];   // number of the step to the left and to the right; ~(node number) of a leaf
+    std::int32_t next[2];  // number of the step to the left and to the right; ~(node number) of a leaf
   };
 
-  // Splits, the root under number 0: next() is the number of a child, goes_on() whether that is a split, leaf() else its
-  // node number. W: terms of an oblique split, so that the loop unrolls; 0 if they are only known as `width`. Sums start
-  // from the first term, as in growth.
+  // Splits, the root under number 0: next() is the number of a child, goes_on() whether that is a split, leaf() else
+  // its node number. W: terms of an oblique split, so that the loop unrolls; 0 if they are only known as `width`. Sums
+  // start from the first term, as in growth.
   template <std::size_t W>
   struct Laid {
     const Step* steps;
@@ -143,7 +143,7 @@ class TreeWalk {
 
   std::vector<Walker> walkers_;
   std::vector<Step> steps_;
-  std::vector<std::int32_t> number_;   // of each node, as in `next`
+  std::vector<std::int32_t> number_;  // of each node, as in `next`
 };
 
 }  // namespace oblique

@@ -21,7 +21,8 @@ StoppingRule stopping_of(const Options& options) {
   return {options.number("min_parent"), options.number("max_misrate"), options.integer("max_depth")};
 }
 
-// ---- one node --------------------------------------------------------------------------------------------------------
+// ---- one node
+// --------------------------------------------------------------------------------------------------------
 
 Splitter::Splitter(const Training& data, const Family& family, const Options& options)
     : rows_(data.x, data.y, data.weights, data.n, data.levels, family.adds_up || data.weights),
@@ -55,7 +56,8 @@ bool Splitter::divides(std::size_t n, Split& split) {
   return n_left > 0 && n_left < n;
 }
 
-// ---- a tree ----------------------------------------------------------------------------------------------------------
+// ---- a tree
+// ----------------------------------------------------------------------------------------------------------
 
 Grower::Grower(const Training& data, const Family& family, const Options& options)
     : data_(data), stopping_(stopping_of(options)), splitter_(data, family, options) {

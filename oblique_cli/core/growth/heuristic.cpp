@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "search/criteria.hpp"
+#include "search/node_search.hpp"
 
 namespace oblique {
 

@@ -1,9 +1,9 @@
 // What a split heuristic is to the grower, and how one is added.
 //
 // A native heuristic is one file in growth/families. The file registers a family, which is a name, the options that the
-// heuristic takes, and a way to make it; nothing else names it. _core.grow then grows its trees, _core.families lists it,
-// and a Python proposer uses it by `native = NAME` and `native_options()`. This is a whole file, the directions along
-// which all rows of a node spread:
+// heuristic takes, and a way to make it; nothing else names it. _core.grow then grows its trees, _core.families lists
+// it, and a Python proposer uses it by `native = NAME` and `native_options()`. This is a whole file, the directions
+// along which all rows of a node spread:
 //
 //   #include "common/kernels.hpp"
 //   #include "growth/class_moments.hpp"
@@ -58,8 +58,8 @@ class Heuristic {
   virtual bool split(const Node& node, Split& out) = 0;
 };
 
-// A heuristic that says where to look and lets the search decide, which is what most of them are. Sums over rows have the
-// same bits in every run, for rows come in a canonical order; `node.stream` is the only source of random numbers.
+// A heuristic that says where to look and lets the search decide, which is what most of them are. Sums over rows have
+// the same bits in every run, for rows come in a canonical order; `node.stream` is the only source of random numbers.
 class Proposer : public Heuristic {
  public:
   // Adds candidates in the order of their enumeration; none makes the node a leaf.
@@ -101,8 +101,8 @@ class Registered {
              bool adds_up = true, const char* file = __builtin_FILE());
 };
 
-// The families by name. The first call throws std::invalid_argument if one is not well made: a name that stands twice, an
-// option that stands twice or that all families have.
+// The families by name. The first call throws std::invalid_argument if one is not well made: a name that stands twice,
+// an option that stands twice or that all families have.
 const std::map<std::string, Family>& families();
 
 // Throws std::invalid_argument that lists the names there are.

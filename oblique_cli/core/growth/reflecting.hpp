@@ -1,8 +1,6 @@
 // What heuristics share that reflect vectors of the classes: HHCART and HHCRV.
 #pragma once
 
-#include <cstddef>
-
 #include "common/eigen.hpp"
 #include "growth/heuristic.hpp"
 #include "search/spaces.hpp"

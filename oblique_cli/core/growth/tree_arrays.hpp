@@ -13,13 +13,13 @@ namespace oblique {
 // x'w <= threshold, x holding the node's score of a level where a feature is qualitative.
 struct TreeArrays {
   std::size_t n_features = 0, n_classes = 0, n_scores = 0;
-  std::vector<std::int32_t> left, right;   // -1 at leaves
-  std::vector<double> weights;             // n_nodes * n_features
+  std::vector<std::int32_t> left, right;  // -1 at leaves
+  std::vector<double> weights;            // n_nodes * n_features
   std::vector<double> thresholds;
-  std::vector<double> counts;              // n_nodes * n_classes, weight of each class
-  std::vector<double> gains;               // published score of the split, 0 at leaves
+  std::vector<double> counts;  // n_nodes * n_classes, weight of each class
+  std::vector<double> gains;   // published score of the split, 0 at leaves
   std::vector<std::int64_t> n_rows;
-  std::vector<double> level_scores;        // n_nodes * n_scores, 0 at leaves and for levels absent at a node
+  std::vector<double> level_scores;  // n_nodes * n_scores, 0 at leaves and for levels absent at a node
   SearchCounts search;
 
   std::size_t size() const { return left.size(); }

@@ -16,15 +16,15 @@
 
 namespace oblique {
 
-// One working copy of X, stored by columns and grouped by class. The rows of a node are a contiguous range of it. A split
-// partitions the range in place and keeps the order of rows inside each class, so memory stays flat and the class of a
-// row is known from its place. Columns of qualitative features hold level codes; `node` replaces them by the scores that
-// the levels have there.
+// One working copy of X, stored by columns and grouped by class. The rows of a node are a contiguous range of it. A
+// split partitions the range in place and keeps the order of rows inside each class, so memory stays flat and the class
+// of a row is known from its place. Columns of qualitative features hold level codes; `node` replaces them by the
+// scores that the levels have there.
 class WorkingRows {
  public:
   // x: (n, p) row-major, finite but for cells of qualitative features, which hold level codes or anything else for no
-  // level; y: codes; weights: n positive numbers, smallest 1, or nullptr. canonical: whether the rows of a class are put
-  // into the order of their values, so that sums do not depend on the order in which rows came.
+  // level; y: codes; weights: n positive numbers, smallest 1, or nullptr. canonical: whether the rows of a class are
+  // put into the order of their values, so that sums do not depend on the order in which rows came.
   WorkingRows(const double* x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
               bool canonical)
       : n_(n), p_(levels.count.size()), levels_(levels), predicted_(x, levels) {

@@ -25,8 +25,8 @@ struct Move {
 // larger one lose what left, so a split costs |L| |R| and all splits together n (n - 1) / 2 distances. Finding the next
 // link of the chain costs |L| a move on top.
 //
-// Sums are compared with a slack of 1e-9 of the node's largest one. Subtraction leaves rounding errors; where they could
-// come within a hundredth of the slack, the sums of the node are added up anew.
+// Sums are compared with a slack of 1e-9 of the node's largest one. Subtraction leaves rounding errors; where they
+// could come within a hundredth of the slack, the sums of the node are added up anew.
 template <class T>
 class Avalanche {
  public:

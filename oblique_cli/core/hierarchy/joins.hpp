@@ -1,8 +1,8 @@
 // Condensed matrices of dissimilarities, and the binary trees that are made of them.
 //
-// Matrices are condensed as SciPy has them: d(0,1), d(0,2), ..., d(1,2), ... for n (n - 1) / 2 pairs of objects, in single
-// or double precision. Objects are nodes 0 .. n - 1 of a tree, joins are nodes n .. 2n - 2, children before parents, the
-// root last.
+// Matrices are condensed as SciPy has them: d(0,1), d(0,2), ..., d(1,2), ... for n (n - 1) / 2 pairs of objects, in
+// single or double precision. Objects are nodes 0 .. n - 1 of a tree, joins are nodes n .. 2n - 2, children before
+// parents, the root last.
 #pragma once
 
 #include <cstddef>

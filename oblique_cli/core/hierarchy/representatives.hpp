@@ -11,9 +11,9 @@
 
 namespace oblique {
 
-// One climb of SRIDHCR (Eick, Zeidat and Zhao 2004): representatives are added or removed one at a time, always the best
-// such change, until none improves q = impurity + weight * sqrt(max(0, k - c) / n). A change that leaves q as it is
-// counts as better if it adds one. Equals: the lowest number, adding before removing.
+// One climb of SRIDHCR (Eick, Zeidat and Zhao 2004): representatives are added or removed one at a time, always the
+// best such change, until none improves q = impurity + weight * sqrt(max(0, k - c) / n). A change that leaves q as it
+// is counts as better if it adds one. Equals: the lowest number, adding before removing.
 class Representatives {
  public:
   Representatives(const double* d, const std::int32_t* codes, std::size_t n, std::size_t n_classes, double weight)

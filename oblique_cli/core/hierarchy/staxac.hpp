@@ -19,8 +19,9 @@ namespace oblique {
 // that is written to: the sum of distances between two clusters, whose average decides between merges of one purity and
 // between neighbours once the graph has run out of edges.
 //
-// Purity of a clustering is the sum over clusters of the rows in their majority class; a merge lowers it by `loss`. Every
-// cluster keeps its best candidate, so a merge costs the neighbours of both clusters and one pass over all clusters.
+// Purity of a clustering is the sum over clusters of the rows in their majority class; a merge lowers it by `loss`.
+// Every cluster keeps its best candidate, so a merge costs the neighbours of both clusters and one pass over all
+// clusters.
 template <class T>
 class Staxac {
  public:

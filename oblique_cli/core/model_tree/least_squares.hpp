@@ -8,16 +8,18 @@
 
 namespace oblique {
 
-// The triangular factor R of the rows seen so far, kept by Givens rotations. The last column is the target, and what its
-// diagonal entry collects is the residual sum of squares itself, not a difference of two large numbers: no digits cancel,
-// and the condition number is not squared as in normal equations.
+// The triangular factor R of the rows seen so far, kept by Givens rotations. The last column is the target, and what
+// its diagonal entry collects is the residual sum of squares itself, not a difference of two large numbers: no digits
+// cancel, and the condition number is not squared as in normal equations.
 //
 // A column whose entry of a row is below `zero` once the columns before it are eliminated depends on them as far as
 // floating point can tell. It gets no pivot, so that a repeated or constant column takes no degree of freedom.
 class GrowingFactor {
  public:
-  // columns : number of columns, target included; zero : limit below which an entry is zero, columns being of unit scale
-  GrowingFactor(std::size_t columns, double zero) : m_(columns), zero_(zero), r_(columns * columns, 0.0), row_(columns) {}
+  // columns : number of columns, target included; zero : limit below which an entry is zero, columns being of unit
+  // scale
+  GrowingFactor(std::size_t columns, double zero)
+      : m_(columns), zero_(zero), r_(columns * columns, 0.0), row_(columns) {}
 
   void add(const double* values) {
     for (std::size_t j = 0; j < m_; ++j) row_[j] = values[j];

@@ -49,8 +49,10 @@ inline void separate(Regions& a, Regions& b, const GridFrame& frame) {
         const Interval &left = line[k - 1], &right = line[k];
         if (left.first == right.first) continue;
         const double between = (left.high + 1 + right.low) / 2.0, middle = at + 0.5;
-        const Point point = horizontal ? Point{frame.x(between), frame.y(middle)} : Point{frame.x(middle), frame.y(between)};
-        const int in_a = left.first ? left.rectangle : right.rectangle, in_b = left.first ? right.rectangle : left.rectangle;
+        const Point point =
+            horizontal ? Point{frame.x(between), frame.y(middle)} : Point{frame.x(middle), frame.y(between)};
+        const int in_a = left.first ? left.rectangle : right.rectangle,
+                  in_b = left.first ? right.rectangle : left.rectangle;
         give(a, in_a, point);
         give(b, in_b, point);
         direct_a[in_a] = direct_b[in_b] = 1;
@@ -58,7 +60,8 @@ inline void separate(Regions& a, Regions& b, const GridFrame& frame) {
     }
 
   const auto oblique = [&](Regions& lonely, const std::vector<char>& direct, Regions& others) {
-    const int n_clusters = lonely.cluster.empty() ? 0 : *std::max_element(lonely.cluster.begin(), lonely.cluster.end()) + 1;
+    const int n_clusters =
+        lonely.cluster.empty() ? 0 : *std::max_element(lonely.cluster.begin(), lonely.cluster.end()) + 1;
     std::vector<char> has(n_clusters, 0);
     for (std::size_t i = 0; i < direct.size(); ++i)
       if (direct[i]) has[lonely.cluster[i]] = 1;

@@ -54,7 +54,8 @@ class Planes {
   std::pair<Regions, Regions> opposed(int a, int b, const Purity& purity) const {
     const std::size_t area = static_cast<std::size_t>(cells_) * cells_;
     const std::int32_t *of_a = counts_.data() + a * area, *of_b = counts_.data() + b * area;
-    Regions first = grow_rectangles({of_a, of_b}, frame(), purity), second = grow_rectangles({of_b, of_a}, frame(), purity);
+    Regions first = grow_rectangles({of_a, of_b}, frame(), purity),
+            second = grow_rectangles({of_b, of_a}, frame(), purity);
     separate(first, second, frame());
     return {std::move(first), std::move(second)};
   }

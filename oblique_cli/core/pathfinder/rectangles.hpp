@@ -102,9 +102,9 @@ inline void merge(Regions& found) {
 
 }  // namespace regions_detail
 
-// Algorithm 2.1: rectangles of the pivot class, grown from pivot cells by whole columns and rows, right, up, left, down,
-// until a round trip adds nothing. Pivot cells are taken row by row, the paper leaves their order open. A block without
-// any row has no purity and is not added; a block with a cell of another rectangle is not available.
+// Algorithm 2.1: rectangles of the pivot class, grown from pivot cells by whole columns and rows, right, up, left,
+// down, until a round trip adds nothing. Pivot cells are taken row by row, the paper leaves their order open. A block
+// without any row has no purity and is not added; a block with a cell of another rectangle is not available.
 inline Regions grow_rectangles(const PairCounts& counts, const GridFrame& frame, const Purity& purity) {
   using regions_detail::Tally;
   Regions found;

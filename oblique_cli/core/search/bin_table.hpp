@@ -16,10 +16,10 @@ template <class T>
 struct BinTable {
   int n_bins = 0, n_classes = 0;
   std::size_t stride = 0;
-  std::vector<T> totals, cum;                                       // class k at edge e: cum[k * stride + e]
+  std::vector<T> totals, cum;                                        // class k at edge e: cum[k * stride + e]
   std::vector<T> s, left_square, right_square, left_max, right_max;  // at edges, see edge_sums
   std::vector<T> bound;
-  std::vector<double> multiplier, exact_bound;                      // room for criteria that bound in double
+  std::vector<double> multiplier, exact_bound;  // room for criteria that bound in double
 
   void resize(int classes, int bins, const double* of_class) {
     n_classes = classes;
@@ -43,9 +43,7 @@ struct BinTable {
     return b;
   }
 
-  EdgeSums<T> sums() {
-    return {s.data(), left_square.data(), right_square.data(), left_max.data(), right_max.data()};
-  }
+  EdgeSums<T> sums() { return {s.data(), left_square.data(), right_square.data(), left_max.data(), right_max.data()}; }
 };
 
 // What one rounding costs relative to the result, with room for a sum over the classes.

@@ -1,7 +1,6 @@
 #include "search/candidates.hpp"
 
 #include <cstdint>
-#include <utility>
 
 #include "common/kernels.hpp"
 
@@ -33,8 +32,8 @@ bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split
   while (starts_[g - 1] > cut.order) --g;
   const Candidates::Group& group = candidates.groups()[g - 1];
   const std::int64_t within = cut.order - starts_[g - 1];
-  split.normal = group.spaces.empty() ? group.directions[static_cast<std::size_t>(within)]
-                                      : normal_of(group.spaces, p, within);
+  split.normal =
+      group.spaces.empty() ? group.directions[static_cast<std::size_t>(within)] : normal_of(group.spaces, p, within);
   split.threshold = cut.threshold;
   split.gain = node.search.gain(cut.value);
   split.given = !group.thresholds.empty();

@@ -1,7 +1,8 @@
 // Where a heuristic wants a node to be searched, and the search among that.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "common/eigen.hpp"

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -65,8 +66,8 @@ struct Gini {
       right -= w * (2.0 * (t.of_class[k] - l[k]) - w);
       s += w;
     }
-    // Near enough to tell whether the cut is worth a division. Running sums of weights are not: theirs is the rounding of
-    // every step.
+    // Near enough to tell whether the cut is worth a division. Running sums of weights are not: theirs is the rounding
+    // of every step.
     double rough(const double*, const Totals& t, double) const {
       if (!t.counts) return std::numeric_limits<double>::infinity();
       const std::size_t i = static_cast<std::size_t>(s);
@@ -189,7 +190,7 @@ struct Twoing {
   }
   // A row that moves changes half the sum, in units of rows, by at most its weight. So most cuts need no sum at all.
   struct Scan {
-    double s = 0.0, half = std::numeric_limits<double>::infinity();   // half the sum at the last cut or more
+    double s = 0.0, half = std::numeric_limits<double>::infinity();  // half the sum at the last cut or more
     void start(const double* l, const Totals& t) {
       s = 0.0;
       for (int k = 0; k < t.n_classes; ++k) s += l[k];
@@ -210,8 +211,8 @@ struct Twoing {
     }
   };
 
-  // With sums in units of rows, V = (sum |y|)^2 / (4 s (n - s)) and sum |y| <= 2 min(s, n - s): an error of eps n in the
-  // sum moves V by at most a few eps.
+  // With sums in units of rows, V = (sum |y|)^2 / (4 s (n - s)) and sum |y| <= 2 min(s, n - s): an error of eps n in
+  // the sum moves V by at most a few eps.
   template <class T>
   static double slack(const Totals& t) {
     return rounding<T>(t);
@@ -291,13 +292,7 @@ struct SumMinority {
   }
 };
 
-// The names under which callers ask for a criterion.
-inline const std::vector<std::string>& criterion_names() {
-  static const std::vector<std::string> names{"gini", "entropy", "twoing", "max_minority", "sum_minority"};
-  return names;
-}
-
-// use.operator()<Criterion>() for the criterion of a name.
+// use.operator()<Criterion>() for the criterion of a name, one of criterion_names() in node_search.hpp.
 template <class Use>
 auto with_criterion(const std::string& name, Use use) {
   if (name == "gini") return use.template operator()<Gini>();

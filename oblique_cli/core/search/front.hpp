@@ -14,9 +14,9 @@
 namespace oblique {
 
 struct Cut {
-  std::int64_t order = -1;   // place of the direction in the enumeration; -1: no cut
-  double threshold = 0.0;    // a point well inside the gap, in the direction's own projection
-  double value = 0.0;        // criterion's V
+  std::int64_t order = -1;  // place of the direction in the enumeration; -1: no cut
+  double threshold = 0.0;   // a point well inside the gap, in the direction's own projection
+  double value = 0.0;       // criterion's V
 };
 
 // The candidates that may still win: increasing order, increasing value, all within the tie slack of the best.
@@ -32,8 +32,8 @@ class Front {
     bar_ = base_ + noise_;
   }
 
-  // The least value with which a cut of direction `order` can still win, if directions are searched in order: within the
-  // slack of the best, and better than the best once an earlier direction holds it.
+  // The least value with which a cut of direction `order` can still win, if directions are searched in order: within
+  // the slack of the best, and better than the best once an earlier direction holds it.
   double needed(std::int64_t order) const {
     const bool earlier = !cuts_.empty() && cuts_.back().order < order;
     return earlier ? above_best_ : bar_;

@@ -1,6 +1,7 @@
 // A node to be split, and the split of a node.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "common/eigen.hpp"
@@ -31,8 +32,8 @@ struct Split {
   Vector normal;
   double threshold = 0.0;
   double gain = 0.0;
-  // Whether the threshold is the heuristic's own and final. Otherwise it lies somewhere in a gap between projections, and
-  // the middle of that gap is taken, by the arithmetic of prediction.
+  // Whether the threshold is the heuristic's own and final. Otherwise it lies somewhere in a gap between projections,
+  // and the middle of that gap is taken, by the arithmetic of prediction.
   bool given = false;
   std::int64_t order = -1;  // place in the enumeration
 };

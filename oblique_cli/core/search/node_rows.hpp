@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -12,10 +11,10 @@ namespace oblique {
 
 // The rows of one node: columns contiguous, rows grouped by class in ascending code order.
 struct NodeRows {
-  std::vector<const double*> columns;   // p pointers to n values
-  const double* weights = nullptr;      // n weights, or nullptr when all are 1
+  std::vector<const double*> columns;  // p pointers to n values
+  const double* weights = nullptr;     // n weights, or nullptr when all are 1
   std::size_t n = 0;
-  int n_classes = 0;                    // classes present
+  int n_classes = 0;                       // classes present
   const std::size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows
 };
 

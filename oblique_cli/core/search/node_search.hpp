@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "search/front.hpp"
 #include "search/node_rows.hpp"
@@ -11,9 +12,15 @@
 
 namespace oblique {
 
+// The names under which callers ask for a criterion.
+inline const std::vector<std::string>& criterion_names() {
+  static const std::vector<std::string> names{"gini", "entropy", "twoing", "max_minority", "sum_minority"};
+  return names;
+}
+
 // How a node is searched.
 struct SearchOptions {
-  std::string criterion;     // a name of criteria.hpp
+  std::string criterion;     // one of criterion_names()
   bool strict_ties = false;  // no tolerance between values, nor between projections
   double min_leaf = 1.0;     // least weight on either side of a cut
   bool exhaustive = false;   // sort every direction, never bin: the slow way to the same result
@@ -46,8 +53,7 @@ class NodeSearch {
   // A direction whose projections are z (n values). `distinct` is the gap above which two of them differ.
   virtual void direction(std::int64_t order, const double* z, double distinct) = 0;
   // A direction whose projections are x - c * w.
-  virtual void reflected_direction(std::int64_t order, const double* x, const double* w, double c,
-                                   double distinct) = 0;
+  virtual void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) = 0;
   // A cut that is given, threshold and all: left is z <= threshold, and both sides must weigh at least `least`.
   virtual void fixed_cut(std::int64_t order, const double* z, double threshold, double least) = 0;
   // The published score of a cut of this value.

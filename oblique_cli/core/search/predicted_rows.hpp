@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "common/kernels.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {
 
-// One row at a time, every level replaced by its score at the node. A hyperplane that is projected here sends a row to the
-// side where prediction will send it, to the bit.
+// One row at a time, every level replaced by its score at the node. A hyperplane that is projected here sends a row to
+// the side where prediction will send it, to the bit.
 class PredictedRows {
  public:
   // x : row-major, with one column for each of `levels.count`

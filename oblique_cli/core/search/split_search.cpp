@@ -108,9 +108,9 @@ class SplitSearch final : public NodeSearch {
   double gain(double value) const override { return Criterion::gain(value, totals_); }
 
  private:
-  static constexpr std::size_t kSortRows = 24;         // below this many rows, sorting is quicker than binning
+  static constexpr std::size_t kSortRows = 24;  // below this many rows, sorting is quicker than binning
   static constexpr int kPayloadBits = 24;
-  static constexpr double kQuanta = 549755813888.0;     // 2^39 steps over the range, 500 times finer than `distinct`
+  static constexpr double kQuanta = 549755813888.0;  // 2^39 steps over the range, 500 times finer than `distinct`
 
   void search(std::int64_t order, const double* z, Range range, double distinct) {
     ++counts.directions;
@@ -208,7 +208,8 @@ class SplitSearch final : public NodeSearch {
       if (i + 1 < n) {
         const std::uint64_t there = keys[i + 1] >> kPayloadBits;
         if (there - here > gap)
-          consider(scan, order, middle_of_gap(low + static_cast<double>(here) * step, low + static_cast<double>(there) * step));
+          consider(scan, order,
+                   middle_of_gap(low + static_cast<double>(here) * step, low + static_cast<double>(there) * step));
       } else if (std::isfinite(next)) {
         const double z = low + static_cast<double>(here) * step;
         if (next - z > distinct) consider(scan, order, middle_of_gap(z, next));
@@ -241,8 +242,8 @@ class SplitSearch final : public NodeSearch {
     ++counts.refined;
     const int last_bin = table.last_filled();
 
-    // One pass over the rows gathers the open bins, each in its own stretch of keys_, and the smallest projection of the
-    // bin that follows each.
+    // One pass over the rows gathers the open bins, each in its own stretch of keys_, and the smallest projection of
+    // the bin that follows each.
     std::fill_n(role_, n_bins, std::uint8_t{0});
     std::size_t used = 0;
     for (const int b : open_) {
@@ -263,7 +264,8 @@ class SplitSearch final : public NodeSearch {
         const int bin = bins_[i];
         const std::uint8_t role = role_[bin];
         if (!role) continue;
-        if (role & kOpen) keys_[end_[bin]++] = key(z[i], range.low, fine, rows_->weights ? i : static_cast<std::size_t>(k));
+        if (role & kOpen)
+          keys_[end_[bin]++] = key(z[i], range.low, fine, rows_->weights ? i : static_cast<std::size_t>(k));
         if (role & kFollows) smallest_[bin] = std::min(smallest_[bin], z[i]);
       }
     }

@@ -12,7 +12,8 @@
 
 namespace oblique {
 
-// Where the features of a node lie: for the scale that decides which projections are distinct, and standard coordinates.
+// Where the features of a node lie: for the scale that decides which projections are distinct, and standard
+// coordinates.
 struct Spread {
   Vector range, centre, magnitude;
 

@@ -10,10 +10,10 @@ namespace oblique {
 
 // Which features hold level codes, and where their scores stand among those of a node.
 struct Levels {
-  std::vector<std::int32_t> count;     // per feature: number of levels, 0 for a quantitative feature
-  std::vector<std::size_t> features;   // the qualitative ones
-  std::vector<std::size_t> offset;     // of their first score, in the order of `features`
-  std::size_t width = 0;               // scores of a node
+  std::vector<std::int32_t> count;    // per feature: number of levels, 0 for a quantitative feature
+  std::vector<std::size_t> features;  // the qualitative ones
+  std::vector<std::size_t> offset;    // of their first score, in the order of `features`
+  std::size_t width = 0;              // scores of a node
 
   explicit Levels(std::vector<std::int32_t> counts) : count(std::move(counts)) {
     for (std::size_t j = 0; j < count.size(); ++j) {

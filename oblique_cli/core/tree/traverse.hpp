@@ -7,16 +7,18 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "tree/levels.hpp"
 #include "common/kernels.hpp"
+#include "tree/levels.hpp"
 
 namespace oblique {
 
 // A finished tree as its arrays. `axis` holds the feature of a node that tests one feature only, or -1. `scores` are
-// those of the levels, levels->width a node; nullptr in a tree without qualitative features. `missing_left` says for each
-// node whether a row without a value that the node needs goes left; nullptr in a tree that takes no missing values.
+// those of the levels, levels->width a node; nullptr in a tree without qualitative features. `missing_left` says for
+// each node whether a row without a value that the node needs goes left; nullptr in a tree that takes no missing
+// values.
 struct TreeView {
   std::size_t n_nodes = 0, n_features = 0;
   const std::int32_t* left = nullptr;
@@ -121,12 +123,12 @@ inline void count_truncated(const TreeView& tree, const double* rate, const doub
 // gives back, latest first, those that happen only after its own, and computes its own alpha from what is left.
 inline void weakest_links(const TreeView& tree, const double* errors, double tie, double* alpha) {
   struct Collapse {
-    double alpha, error;   // error added by the collapse
-    std::int64_t leaves;   // leaves removed by it
+    double alpha, error;  // error added by the collapse
+    std::int64_t leaves;  // leaves removed by it
     bool operator<(const Collapse& other) const { return alpha < other.alpha; }
   };
   struct Branch {
-    double error = 0.0;        // of the branch after the collapses in its heap
+    double error = 0.0;  // of the branch after the collapses in its heap
     std::int64_t leaves = 1;
     std::vector<Collapse> heap;
   };
@@ -174,7 +176,7 @@ inline void errors_of_sequence(const TreeView& tree, const double* node_alpha, c
   Descent descent(tree);
   for (std::size_t i = 0; i < n; ++i) {
     const double w = weights ? weights[i] : 1.0;
-    std::size_t node = 0, open = m;   // alphas[open..m) are resolved
+    std::size_t node = 0, open = m;  // alphas[open..m) are resolved
     descent.start(x + i * tree.n_features);
     while (open > 0) {
       const bool leaf = tree.is_leaf(node);

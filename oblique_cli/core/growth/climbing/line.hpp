@@ -89,8 +89,8 @@ struct LineRows {
     }
   }
 
-  // Whether all rows move the same way. The one-dimensional split and the hyperplane are then the same cut, from one side
-  // or from the other.
+  // Whether all rows move the same way. The one-dimensional split and the hyperplane are then the same cut, from one
+  // side or from the other.
   bool one_sign(const Direction& direction) const {
     return direction.positive == rows_->n || direction.negative == rows_->n;
   }

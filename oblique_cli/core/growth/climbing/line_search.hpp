@@ -6,80 +6,46 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include <memory>
+#include <string>
 
-#include "common/kernels.hpp"
-#include "growth/climbing/crowded_bin.hpp"
 #include "growth/climbing/line.hpp"
-#include "growth/climbing/line_scan.hpp"
-#include "search/bin_table.hpp"
+#include "search/node_rows.hpp"
+#include "search/totals.hpp"
 
 namespace oblique {
 
-template <class Criterion>
+// One object serves a node after another, and all lines of each. The calls are virtual, once a line; the loops over
+// rows are compiled for each criterion.
 class LineSearch {
  public:
-  // direct: sort all rows and score every cut afresh. The slow way to the same step.
-  void configure(bool strict, double min_leaf, bool direct) {
-    strict_ = strict;
-    min_leaf_ = min_leaf;
-    direct_ = direct;
-    scan_.configure(strict, direct);
-  }
+  virtual ~LineSearch() = default;
 
   // totals: of the node, from a search that stays alive.
-  void begin(const NodeRows& rows, const Totals& totals);
+  virtual void begin(const NodeRows& rows, const Totals& totals) = 0;
+  // v: n values, v_size: their largest magnitude. needed: a value below which the hyperplane is of no use.
+  virtual Step search(const double* v, double v_size, const Direction& direction, bool exact, double needed) = 0;
+  // The criterion's value of a cut with these class weights on the left, s in all; and its published score.
+  virtual double value(const double* left, double s) const = 0;
+  virtual double gain(double of_value) const = 0;
 
+  // Value of the node without a cut, and the rounding error of a value.
+  double base() const { return base_; }
+  double noise() const { return noise_; }
   // What two values must differ by to count as different, at a cut of value v.
   double slack(double v) const {
     if (strict_) return 0.0;
     return 1e-9 * std::max(v - base_, 0.0) + noise_;
   }
 
-  // v: n values, v_size: their largest magnitude. needed: a value below which the hyperplane is of no use.
-  Step search(const double* v, double v_size, const Direction& direction, bool exact, double needed);
+ protected:
+  explicit LineSearch(bool strict) : strict_(strict) {}
 
- private:
-  static constexpr int kMaxBins = 256;
-
-  double slack_on_line(double v) const;
-  void sort_everything();
-  template <class T>
-  void search_bins(BinTable<T>& table, Range range);
-  template <class T>
-  double value_before(const BinTable<T>& table, int b);
-  template <class T>
-  void refine(const BinTable<T>& table, int n_bins);
-  void gather(int n_bins);
-  void search_bin(LineEntry* entries, std::size_t n, Following next);
-  template <class T>
-  double before(const BinTable<T>& table, int k, int b) const;
-  template <class T>
-  void count_rows(const BinTable<T>& table, int n_bins);
-  template <class T>
-  void fill(BinTable<T>& table, int n_bins);
-  template <class T>
-  void fill_two_ways(BinTable<T>& table, int n_bins);
-
-  bool strict_ = false, direct_ = false;
-  double min_leaf_ = 1.0, base_ = 0.0, noise_ = 0.0;
-  LineRows rows_;
-  LineScan<Criterion> scan_;
-  CrowdedBin<Criterion> crowded_;
-  BinTable<float> counts_table_;
-  BinTable<double> weights_table_;
-  std::vector<double> keys_, before_;
-  std::vector<int> open_;
-  std::vector<std::uint8_t> bins_;
-  std::vector<std::uint32_t> list_;
-  std::vector<LineEntry> entries_;
-  double bound_[kMaxBins] = {}, come_[kMaxBins] = {}, go_[kMaxBins] = {};
-  std::uint32_t rows_in_[kMaxBins] = {}, counts_[2 * kMaxBins] = {};
-  std::size_t start_[kMaxBins] = {}, end_[kMaxBins] = {};
-  int next_[kMaxBins] = {};
-  std::uint8_t wanted_[kMaxBins] = {}, lowered_[kMaxBins] = {};
+  const bool strict_;
+  double base_ = 0.0, noise_ = 0.0;
 };
+
+// direct: sort all rows and score every cut afresh. The slow way to the same step.
+std::unique_ptr<LineSearch> make_line_search(const std::string& criterion, bool strict, double min_leaf, bool direct);
 
 }  // namespace oblique

@@ -1,5 +1,4 @@
 // HHCART: reflections of the eigenvectors of each class' covariance matrix (thesis 3.5, algorithm 3).
-#include <cstddef>
 
 #include "common/eigen.hpp"
 #include "growth/class_moments.hpp"

@@ -10,7 +10,8 @@ namespace {
 class HHGDT final : public Proposer {
  public:
   explicit HHGDT(const Options& options)
-      : bisector_(options.flag("bisector_by_super_classes")), tau_(options.number("tau")), sign_(options.number("sign")) {}
+      : bisector_(options.flag("bisector_by_super_classes")), tau_(options.number("tau")),
+        sign_(options.number("sign")) {}
 
   void propose(const Node& node, Candidates& candidates) override {
     const Plane* plane = bisector_.find(node);
