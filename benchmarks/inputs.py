@@ -57,26 +57,20 @@ def grow(
     model = ALGORITHMS[name].make(**params)
     proposer = model.proposer
     assert isinstance(proposer, Proposer) and proposer.native is not None, f"{name} must grow in the core"
-    options: dict[str, Any] = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10}
-    options["bisector_by_super_classes"] = False
-    options |= proposer.native_options()
+    options = {
+        "criterion": model.criterion,
+        "min_parent": float(model.min_parent),
+        "max_misrate": float(model.max_misrate),
+        "max_depth": -1,
+        "min_leaf": float(model.min_leaf),
+        "strict_ties": model.ties == "strict",
+        "exhaustive": exhaustive,
+        "seed": 0,
+        **proposer.native_options(),
+    }
     if direct:
-        options["hill_climb"] = options["hill_climb"] | {"direct": True}
-    return _core.grow(
-        X=X,
-        y=y,
-        weights=None,
-        n_classes=int(y.max()) + 1,
-        family=proposer.native,
-        criterion=model.criterion,
-        min_parent=float(model.min_parent),
-        max_misrate=float(model.max_misrate),
-        max_depth=-1,
-        min_leaf=float(model.min_samples_leaf),
-        strict_ties=model.ties == "strict",
-        exhaustive=exhaustive,
-        **options,
-    )
+        options["direct"] = True
+    return _core.grow(X, y, None, int(y.max()) + 1, proposer.native, options)
 
 
 def tree_of(arrays: dict[str, Any]) -> Tree:

@@ -1,4 +1,4 @@
-"""Types of the compiled core. `core/bindings.cpp` holds the docstrings."""
+"""Types of the compiled core. The files of `core/bindings` hold the docstrings."""
 
 from typing import Any
 
@@ -16,36 +16,19 @@ def grow(
     weights: Doubles | None,
     n_classes: int,
     family: str,
-    criterion: str,
-    min_parent: float,
-    max_misrate: float,
-    max_depth: int,
-    min_leaf: float,
-    strict_ties: bool,
-    exhaustive: bool,
-    tau: float,
-    sign: float,
-    eigenvalue_tolerance: float,
-    bisector_by_super_classes: bool,
-    both_signs: bool = False,
-    shrinkage: bool = False,
+    options: dict[str, Any],
     levels: Codes | None = None,
-    seed: int = 0,
-    hill_climb: dict[str, Any] = {},
 ) -> dict[str, Any]: ...
-def hill_climb(
+def split(
     X: Doubles,
     y: Codes,
     weights: Doubles | None,
     n_classes: int,
     family: str,
-    criterion: str,
-    min_leaf: float,
-    strict_ties: bool,
-    seed: int,
-    path: int,
     options: dict[str, Any],
-) -> tuple[Doubles, float, float] | None: ...
+    path: int = 1,
+) -> tuple[Doubles, float, float, bool] | None: ...
+def families() -> dict[str, dict[str, str]]: ...
 def line_search(
     v: Doubles,
     c: Doubles,

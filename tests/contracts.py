@@ -31,6 +31,18 @@ PRUNING_NAMES = list(PRUNINGS)
 DRAWING_PRUNINGS = [name for name, rule in PRUNINGS.items() if rule.rows != NO_ROWS]
 KEEPING_PRUNINGS = [name for name, rule in PRUNINGS.items() if rule.rows == KEPT_ROWS]
 
+# The options that every family of the compiled core takes, for `_core.grow`; those of a proposer go on top.
+GROWTH_OPTIONS: dict[str, Any] = {
+    "criterion": "gini",
+    "min_parent": 2.0,
+    "max_misrate": 0.0,
+    "max_depth": -1,
+    "min_leaf": 1.0,
+    "strict_ties": False,
+    "exhaustive": False,
+    "seed": 0,
+}
+
 REAL_SETS = ["bupa", "balance_scale", "wine", "iris", "statlog_heart", "glass"]
 
 

@@ -250,11 +250,45 @@ def test_importing_every_command_loads_nothing_numerical():
 
 
 def test_only_the_bindings_know_python():
-    bindings = {"bindings.cpp", "forest_bindings.cpp", "forest_bindings.hpp", "python_arrays.hpp"}
-    for path in sorted((PACKAGE / "core").iterdir()):
-        if path.suffix in (".hpp", ".cpp") and path.name not in bindings:
+    for path in sorted((PACKAGE / "core").rglob("*.[ch]pp")):
+        if path.parent.name != "bindings":
             text = path.read_text(encoding="utf-8")
             assert "nanobind" not in text and "Python.h" not in text, path.name
+
+
+# Rooms of the core; a room includes what is in rooms below its own, or in itself.
+CORE_FLOORS = {
+    "common": 0,
+    "tree": 1,
+    "hierarchy": 1,
+    "pathfinder": 1,
+    "model_tree": 1,
+    "search": 2,
+    "growth": 3,
+    "forest": 4,
+    "bindings": 5,
+}
+
+
+def test_a_room_of_the_core_includes_from_lower_floors_or_itself():
+    core = PACKAGE / "core"
+    for path in sorted(core.rglob("*.[ch]pp")):
+        here = path.relative_to(core).parts[0]
+        for name in re.findall(r'^#include "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE):
+            there = name.split("/")[0]
+            assert (core / name).is_file(), f"{path} includes {name}: write the path from core/"
+            assert there == here or CORE_FLOORS[there] < CORE_FLOORS[here], f"{path} includes {name}"
+
+
+def test_no_family_of_the_core_is_named_outside_its_file():
+    core = PACKAGE / "core"
+    registered = re.compile(r'^const Registered \w+\(\s*"(\w+)"', re.MULTILINE)
+    names = {name for path in core.rglob("*.cpp") for name in registered.findall(path.read_text(encoding="utf-8"))}
+    assert {"axis_parallel", "hhcart_a", "oc1_lc"} <= names
+    for path in sorted(core.rglob("*.[ch]pp")):
+        if path.parent.name != "families":
+            named = names & set(re.findall(r'"(\w+)"', path.read_text(encoding="utf-8")))
+            assert not named, f"{path} names {sorted(named)}"
 
 
 def test_the_tree_knows_no_heuristic_by_name():

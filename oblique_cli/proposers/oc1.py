@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -26,10 +25,6 @@ class HillClimbing(Proposer):
     quantitative: ClassVar[bool] = True
     tree_defaults: ClassVar[Mapping[str, Any]] = TREE_DEFAULTS
 
-    @abstractmethod
-    def _options(self) -> dict[str, Any]:
-        """The parameters under the names that the core knows."""
-
     def _seed(self, node: Node) -> int:
         """Seed of what the climb draws at a node, together with the node's path."""
         return 0
@@ -37,27 +32,21 @@ class HillClimbing(Proposer):
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the hyperplane with its threshold, or else the original axes."""
         assert self.native is not None
-        found = _core.hill_climb(
-            node.X,
-            node.y,
-            node.weights,
-            node.n_classes,
-            self.native,
-            node.criterion,
-            float(node.min_leaf),
-            node.ties == "strict",
-            self._seed(node),
-            node.path % 2**64,  # as much of the path as the core keeps: beyond depth 63 two nodes may share a stream
-            self._options(),
+        options = {
+            "criterion": node.criterion,
+            "min_leaf": float(node.min_leaf),
+            "strict_ties": node.ties == "strict",
+            "exhaustive": False,
+            "seed": self._seed(node),
+        }
+        path = node.path % 2**64  # as much as the core keeps: beyond depth 63 two nodes may share a stream
+        found = _core.split(
+            node.X, node.y, node.weights, node.n_classes, self.native, options | self.native_options(), path
         )
-        if found is None:
+        if found is None or not found[3]:
             yield Candidates.axes()
         else:
             yield Candidates.directions(found[0][None, :], np.array([found[1]]))
-
-    def native_options(self) -> dict[str, Any]:
-        """The parameters under the name that the core expects them by."""
-        return {"hill_climb": self._options()}
 
 
 @PROPOSERS.register("oc1")
@@ -76,7 +65,7 @@ class OC1(HillClimbing):
     search : "faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published;
         "exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros
 
-    `core/hill_climb.hpp` lists the decisions where the article is silent. Deterministic for a random_state.
+    Decisions where the article is silent: `core/growth/climbing/oc1_climb.hpp`. Deterministic for a random_state.
     """
 
     title = "OC1"
@@ -111,14 +100,16 @@ class OC1(HillClimbing):
     def _seed(self, node: Node) -> int:
         return node.tree_seed
 
-    def _options(self) -> dict[str, Any]:
+    def native_options(self) -> dict[str, Any]:
+        """The parameters under the names that the core knows."""
         return {
             "restarts": int(self.restarts),
             "jumps": int(self.jumps),
             "order": self.order,
             "stagnation": float(self.stagnation),
-            "standardisation": self.standardization,
+            "standardization": self.standardization,
             "exact": self.search == "exact",
+            "direct": False,
         }
 
 
@@ -160,11 +151,12 @@ class CARTLC(HillClimbing):
         self.standardization = standardization
         self.rows_per_feature = rows_per_feature
 
-    def _options(self) -> dict[str, Any]:
+    def native_options(self) -> dict[str, Any]:
+        """The parameters under the names that the core knows."""
         return {
             "sweep_tol": float(self.sweep_tol),
             "backward_elimination": bool(self.backward_elimination),
-            "standardisation": self.standardization,
+            "standardization": self.standardization,
             "rows_per_feature": float(self.rows_per_feature),
         }
 

@@ -60,7 +60,16 @@ def grow_top_down(
         return _grow_reference(
             X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, seed, levels, missing
         )
-    options = {"tau": 0.0, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
+    options = {
+        "criterion": criterion,
+        "min_parent": float(stopping.min_parent),
+        "max_misrate": float(stopping.max_misrate),
+        "max_depth": -1 if stopping.max_depth is None else int(stopping.max_depth),
+        "min_leaf": float(min_leaf),
+        "strict_ties": ties == "strict",
+        "exhaustive": False,
+        "seed": seed,
+    }
     qualitative = levels is not None and any(levels)
     arrays = _core.grow(
         X,
@@ -68,15 +77,7 @@ def grow_top_down(
         weights,
         n_classes,
         proposer.native,
-        criterion,
-        float(stopping.min_parent),
-        float(stopping.max_misrate),
-        -1 if stopping.max_depth is None else int(stopping.max_depth),
-        float(min_leaf),
-        ties == "strict",
-        False,
-        seed=seed,
-        **(options | proposer.native_options()),
+        options | proposer.native_options(),
         levels=np.array(levels, dtype=np.int32) if qualitative else None,
     )
     tree = Tree(

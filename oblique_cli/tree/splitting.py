@@ -142,7 +142,7 @@ class Proposer(BaseEstimator, ABC):
         """Yield groups of directions, the same whenever asked at a node; yielding nothing makes the node a leaf."""
 
     def native_options(self) -> dict[str, Any]:
-        """Parameters as the compiled core takes them; only those that differ from its defaults."""
+        """Parameters as the compiled core takes them: all options of the family, which has no defaults of its own."""
         return {}
 
 

@@ -10,8 +10,11 @@ from contracts import CRITERION_NAMES, real_set
 from oracles import gains
 
 import oblique_cli._core as _core
+from oblique_cli.proposers.oc1 import CARTLC, OC1
 
-OC1 = {"restarts": 4, "jumps": 3}
+SEARCH = {"min_leaf": 1.0, "exhaustive": False}
+OC1_OPTIONS = OC1(restarts=4, jumps=3).native_options()
+CARTLC_OPTIONS = CARTLC().native_options()
 
 
 def line_case(seed):
@@ -164,8 +167,10 @@ def test_a_line_along_which_no_row_moves_has_no_step():
 
 
 def climb(X, y, family="oc1", criterion="gini", weights=None, seed=1, path=1, strict=False, **options):
-    options = ({**OC1, **options}) if family == "oc1" else options
-    return _core.hill_climb(X, y, weights, int(y.max()) + 1, family, criterion, 1.0, strict, seed, path, options)
+    options = (OC1_OPTIONS if family == "oc1" else CARTLC_OPTIONS) | options
+    options |= SEARCH | {"criterion": criterion, "strict_ties": strict, "seed": seed}
+    found = _core.split(X, y, weights, int(y.max()) + 1, family, options, path)
+    return found[:3] if found is not None and found[3] else None
 
 
 def axis_parallel(X, y, criterion, weights=None):
@@ -348,11 +353,11 @@ def test_backward_elimination_drops_features_that_say_nothing():
 
 def test_bad_options_are_refused_by_name():
     data = real_set("iris")
-    with pytest.raises(ValueError, match="unknown hill-climbing option 'restart'"):
+    with pytest.raises(ValueError, match=r"^family 'oc1' has no option 'restart'; it takes "):
         climb(data.X, data.y, restart=3)
-    with pytest.raises(ValueError, match="order must be"):
+    with pytest.raises(ValueError, match=r"^option 'order' of family 'oc1' must be one of 'sequential', 'best', 'r50'"):
         climb(data.X, data.y, order="random")
-    with pytest.raises(ValueError, match="standardization must be"):
+    with pytest.raises(ValueError, match=r"^option 'standardization' of family 'oc1_lc' must be one of "):
         climb(data.X, data.y, "oc1_lc", standardization="median")
-    with pytest.raises(ValueError, match="only oc1 and oc1_lc climb"):
+    with pytest.raises(ValueError, match=r"^family 'gdt' has no option 'backward_elimination'"):
         climb(data.X, data.y, "gdt")

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from contracts import CRITERION_NAMES, NATIVE_NAMES, REAL_SETS, grow, real_set
+from contracts import CRITERION_NAMES, GROWTH_OPTIONS, NATIVE_NAMES, REAL_SETS, grow, real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gains, naive_search, reflected_axes
@@ -168,15 +168,11 @@ def test_sorting_gives_the_same_split_at_large_nodes_whatever_the_weights(criter
 @pytest.mark.parametrize("name", NATIVE_NAMES)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_a_whole_tree_is_the_same_when_every_direction_is_sorted(name, criterion):
-    options = {"tau": 0.05, "sign": -1.0, "eigenvalue_tolerance": 1e-10, "bisector_by_super_classes": False}
+    options = GROWTH_OPTIONS | PROPOSERS[name]().native_options() | {"criterion": criterion}
     sorted_directions = np.zeros(2)
     for data in map(real_set, REAL_SETS):
         quick, slow = (
-            _core.grow(
-                *(data.X, data.y, None, len(data.classes), name, criterion),
-                *(2.0, 0.0, -1, 1.0, False, exhaustive),
-                **options,
-            )
+            _core.grow(data.X, data.y, None, len(data.classes), name, options | {"exhaustive": exhaustive})
             for exhaustive in (False, True)
         )
         for field in ("left", "right", "weights", "thresholds", "counts", "gains"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contracts import CRITERION_NAMES, assert_same_tree, grow, real_set, rows_at_nodes
+from contracts import CRITERION_NAMES, GROWTH_OPTIONS, assert_same_tree, grow, real_set, rows_at_nodes
 from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli._core as _core
@@ -120,10 +120,13 @@ def test_weight_two_is_a_doubled_row_for_every_criterion_and_search():
 
 def test_the_direct_program_of_the_benchmark_grows_the_same_tree():
     data = real_set("glass")
-    common = (data.X, data.y, None, len(data.classes), "oc1", "twoing", 1.0, 0.0, -1, 1.0, False)
-    for options in ({"restarts": 5}, {"restarts": 5, "exact": True}, {"restarts": 5, "order": "best"}):
+    common = GROWTH_OPTIONS | {"criterion": "twoing", "min_parent": 1.0, "seed": 7}
+    for options in ({"restarts": 5}, {"restarts": 5, "search": "exact"}, {"restarts": 5, "order": "best"}):
         fast, slow = (
-            _core.grow(*common, False, 0.0, -1.0, 1e-10, False, seed=7, hill_climb=options | {"direct": direct})
+            _core.grow(
+                *(data.X, data.y, None, len(data.classes), "oc1"),
+                common | OC1(**options).native_options() | {"direct": direct},
+            )
             for direct in (False, True)
         )
         np.testing.assert_array_equal(fast["left"], slow["left"])
@@ -151,20 +154,17 @@ def test_a_bad_parameter_is_named(name, parameter, value):
 
 def test_parameters_reach_the_core_under_its_names():
     assert OC1(search="exact", order="r50").native_options() == {
-        "hill_climb": {
-            "restarts": 20,
-            "jumps": 5,
-            "order": "r50",
-            "stagnation": 1.0,
-            "standardization": "range",
-            "exact": True,
-        }
+        "restarts": 20,
+        "jumps": 5,
+        "order": "r50",
+        "stagnation": 1.0,
+        "standardization": "range",
+        "exact": True,
+        "direct": False,
     }
     assert CARTLC(sweep_tol=0.5, standardization="range", rows_per_feature=0).native_options() == {
-        "hill_climb": {
-            "sweep_tol": 0.5,
-            "backward_elimination": False,
-            "standardization": "range",
-            "rows_per_feature": 0.0,
-        }
+        "sweep_tol": 0.5,
+        "backward_elimination": False,
+        "standardization": "range",
+        "rows_per_feature": 0.0,
     }

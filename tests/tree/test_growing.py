@@ -11,10 +11,12 @@ import scipy.linalg
 from contracts import (
     CRITERION_NAMES,
     GEOMETRIC_NAMES,
+    GROWTH_OPTIONS,
     HHCART_NAMES,
     NATIVE_NAMES,
     PROPOSER_NAMES,
     REAL_SETS,
+    STOCHASTIC,
     assert_same_tree,
     grow,
     real_set,
@@ -486,18 +488,16 @@ ARGUMENTS = {
     "weights": None,
     "n_classes": 2,
     "family": "hhcart_a",
-    "criterion": "gini",
-    "min_parent": 2.0,
-    "max_misrate": 0.0,
-    "max_depth": -1,
-    "min_leaf": 1.0,
-    "strict_ties": False,
-    "exhaustive": False,
-    "tau": 0.05,
-    "sign": -1.0,
-    "eigenvalue_tolerance": 1e-10,
-    "bisector_by_super_classes": False,
+    "options": GROWTH_OPTIONS | PROPOSERS["hhcart_a"]().native_options(),
 }
+
+
+LEVELS = np.array([0, 3], dtype=np.int32)
+OC1_LC = GROWTH_OPTIONS | PROPOSERS["oc1_lc"]().native_options()
+
+
+def option(**values):
+    return {"options": ARGUMENTS["options"] | values}
 
 
 @pytest.mark.parametrize(
@@ -510,14 +510,55 @@ ARGUMENTS = {
         ({"y": np.array([0, 2], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
         ({"y": np.array([0, -1], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
         ({"weights": np.ones(3)}, "X and weights must have the same number of rows"),
-        ({"family": "hhcart"}, "no native growth for 'hhcart'"),
-        ({"criterion": "gin"}, "unknown criterion 'gin'"),
+        ({"family": "hhcart"}, "^the core has no family 'hhcart'; it has axis_parallel, gdt, "),
+        ({"family": "gdt"}, "^family 'gdt' has no option 'both_signs'; it takes criterion, .*classes$"),
+        (option(criterion="gin"), "^option 'criterion' of family 'hhcart_a' must be one of 'gini', .*Got 'gin'$"),
+        (option(tau="much"), "^option 'tau' of family 'hhcart_a' must be a number. Got 'much'$"),
+        (option(max_depth=1.5), "^option 'max_depth' of family 'hhcart_a' must be a whole number. Got 1.5"),
+        (option(max_depth=True), "^option 'max_depth' of family 'hhcart_a' must be a whole number. Got True$"),
+        (option(shrinkage=None), "^option 'shrinkage' of family 'hhcart_a' must be .*Got None$"),
+        (option(shrink=True), "^family 'hhcart_a' has no option 'shrink'; it takes "),
+        ({"options": {}}, "^family 'hhcart_a' needs the option 'criterion', one of 'gini', "),
+        (
+            {"family": "oc1_lc", "options": OC1_LC, "levels": LEVELS},
+            "^family .oc1_lc. takes quantitative features only",
+        ),
     ],
 )
 def test_the_compiled_grower_refuses_what_does_not_fit(change, message):
     assert len(_core.grow(**ARGUMENTS)["left"]) == 1
     with pytest.raises(ValueError, match=message):
         _core.grow(**ARGUMENTS | change)
+
+
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+def test_a_proposer_gives_the_core_all_options_of_its_family_and_no_other(name):
+    listed = _core.families()[PROPOSERS[name].native]
+    assert set(listed) == {*GROWTH_OPTIONS, *PROPOSERS[name]().native_options()}
+    assert set(_core.families()) == {PROPOSERS[each].native for each in NATIVE_NAMES}
+
+
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+def test_each_missing_option_is_named(name):
+    data = real_set("iris")
+    options = GROWTH_OPTIONS | PROPOSERS[name]().native_options()
+    for missing in options:
+        given = {key: value for key, value in options.items() if key != missing}
+        with pytest.raises(ValueError, match=f"^family '{name}' needs the option '{missing}', "):
+            _core.grow(data.X, data.y, None, 3, name, given)
+
+
+@pytest.mark.parametrize("name", [name for name in NATIVE_NAMES if name not in STOCHASTIC])
+def test_the_split_of_one_node_is_that_of_the_root(name):
+    data = real_set("wine")
+    options = GROWTH_OPTIONS | PROPOSERS[name]().native_options()
+    tree = _core.grow(data.X, data.y, None, 3, name, options)
+    growth_only = ("min_parent", "max_misrate", "max_depth")
+    at_root = {key: value for key, value in options.items() if key not in growth_only}
+    normal, threshold, gain, given = _core.split(data.X, data.y, None, 3, name, at_root)
+    np.testing.assert_array_equal(normal, tree["weights"][0])
+    assert (threshold, gain) == (tree["thresholds"][0], tree["gains"][0])
+    assert given == (name == "gdt")
 
 
 def test_the_traversal_refuses_what_does_not_fit_the_tree():

@@ -184,6 +184,8 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
             "minleaf": float(self.min_samples_leaf),
             "max_depth": -1 if self.max_depth is None else self.max_depth,
             "bootstrap": self._draws_rows,
+            "group_size": 0,
+            "scaling": "none",
         } | self._options(p)
 
     def _threads(self) -> int:

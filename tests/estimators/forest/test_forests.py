@@ -440,7 +440,7 @@ def test_moderate_weights_keep_their_ratios(weights: list[float]):
 def test_a_deviation_that_only_the_weights_make_vanish_is_cut_off_by_the_core():
     X, y = small_set(0)
     weights = np.where(np.arange(60) == 7, 1.0, 5e-324)  # the estimator would bring them nearer to each other
-    options = {"split": "axis", "mtry": 0, "minleaf": 1.0, "max_depth": -1, "bootstrap": False}
+    options: dict[str, Any] = {"split": "axis", "mtry": 0, "minleaf": 1.0, "max_depth": -1, "bootstrap": False}
     forest = _core.Forest(5, 4, 0)
     forest.grow(X, y, weights, options | {"group_size": 3, "scaling": "deviation"}, 5, 1)
     for state in forest.state():

@@ -1,0 +1,17 @@
+// What the binding files add to the module, one function a file.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace oblique {
+
+void bind_search(nanobind::module_& m);
+void bind_geometry(nanobind::module_& m);
+void bind_growth(nanobind::module_& m);
+void bind_tree(nanobind::module_& m);
+void bind_forest(nanobind::module_& m);
+void bind_hierarchy(nanobind::module_& m);
+void bind_model_tree(nanobind::module_& m);
+void bind_pathfinder(nanobind::module_& m);
+
+}  // namespace oblique

@@ -1,0 +1,237 @@
+// What Python sees of forests: checks, lock release, docstrings, and the plain arrays that a pickle holds.
+#include "bindings/bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <vector>
+
+#include <optional>
+#include <utility>
+
+#include "bindings/arrays.hpp"
+#include "bindings/option_values.hpp"
+#include "forest/forest.hpp"
+
+namespace oblique {
+namespace {
+
+template <class T>
+nb::object copied(const std::vector<T>& values) {
+  std::vector<T> copy(values);
+  const std::size_t n = copy.size();
+  return array(std::move(copy), {n});
+}
+
+// One member of every item.
+template <class T, class Item, class Of>
+nb::object column_of(const std::vector<Item>& items, Of of) {
+  std::vector<T> values;
+  values.reserve(items.size());
+  for (const Item& item : items) values.push_back(of(item));
+  return array(std::move(values), {items.size()});
+}
+
+template <class T>
+std::vector<T> values_of(const nb::dict& state, const char* name) {
+  const auto values = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(state[name], false);
+  return std::vector<T>(values.data(), values.data() + values.shape(0));
+}
+
+void grow(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const nb::dict& given,
+          std::size_t n_trees, int n_threads) {
+  const std::size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
+  check_rows(x, y, weights, forest.n_classes);
+  const ForestOptions options = forest_options(option_values("a forest", given));
+  nb::gil_scoped_release release;
+  TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options);
+  forest.grow(data, options, n_trees, n_threads);
+}
+
+void check_columns(const Forest& forest, const Matrix& x) {
+  require(x.shape(1) == forest.n_features, "X must have as many columns as the forest has features");
+}
+
+template <class Vote>
+nb::object votes(const Forest& forest, const Matrix& x, Vote vote) {
+  check_columns(forest, x);
+  const std::size_t n = x.shape(0);
+  std::vector<double> out(n * forest.n_classes, 0.0);
+  {
+    nb::gil_scoped_release release;
+    vote(x.data(), n, out.data());
+  }
+  return array(std::move(out), {n, forest.n_classes});
+}
+
+nb::object apply(const Forest& forest, const Matrix& x, int n_threads) {
+  check_columns(forest, x);
+  const std::size_t n = x.shape(0);
+  std::vector<std::int32_t> leaves(n * forest.trees.size());
+  {
+    nb::gil_scoped_release release;
+    forest.apply(x.data(), n, n_threads, leaves.data());
+  }
+  return array(std::move(leaves), {n, forest.trees.size()});
+}
+
+nb::object importances(const Forest& forest) {
+  std::vector<double> out;
+  for (const ForestTree& tree : forest.trees) out.insert(out.end(), tree.importance.begin(), tree.importance.end());
+  return array(std::move(out), {forest.trees.size(), forest.n_features});
+}
+
+template <class Of>
+nb::object per_tree(const Forest& forest, Of of) {
+  std::vector<std::int64_t> out;
+  for (const ForestTree& tree : forest.trees) out.push_back(static_cast<std::int64_t>(of(tree)));
+  return array(std::move(out), {forest.trees.size()});
+}
+
+// The trees as plain arrays, from which `restore` makes them again.
+nb::list state(const Forest& forest) {
+  nb::list out;
+  for (const ForestTree& tree : forest.trees) {
+    nb::dict d;
+    d["threshold"] = column_of<double>(tree.nodes, [](const ForestNode& node) { return node.threshold; });
+    d["left"] = column_of<std::int32_t>(tree.nodes, [](const ForestNode& node) { return node.left; });
+    d["term"] = column_of<std::int32_t>(tree.nodes, [](const ForestNode& node) { return node.term; });
+    d["width"] = tree.width;
+    d["feature"] = column_of<std::int32_t>(tree.terms, [](const Term& term) { return term.feature; });
+    d["coef"] = column_of<double>(tree.terms, [](const Term& term) { return term.coef; });
+    d["label"] = copied(tree.label);
+    d["leaf_start"] = copied(tree.leaf_start);
+    d["leaf_class"] = copied(tree.leaf_class);
+    d["leaf_weight"] = copied(tree.leaf_weight);
+    d["rotation_start"] = copied(tree.rotation.start);
+    d["rotation_feature"] = copied(tree.rotation.feature);
+    d["rotation_coef"] = copied(tree.rotation.coef);
+    d["importance"] = copied(tree.importance);
+    d["depth"] = tree.depth;
+    out.append(d);
+  }
+  return out;
+}
+
+// Refuses numbers that lead out of an array, so that no pickle can make a walk read elsewhere.
+void check(const ForestTree& tree, const Forest& forest) {
+  const std::size_t n = tree.size(), leaves = tree.n_leaves();
+  const auto within = [](std::int64_t value, std::size_t limit) {
+    return value >= 0 && static_cast<std::size_t>(value) < limit;
+  };
+  const auto damaged = [](bool holds) { require(holds, "the arrays do not form a forest"); };
+  damaged(n >= 1 && tree.importance.size() == forest.n_features);
+  damaged(tree.leaf_start.size() == leaves + 1 && leaves >= 1 && tree.leaf_start[0] == 0 &&
+          tree.leaf_start[leaves] == tree.leaf_class.size() && tree.leaf_class.size() == tree.leaf_weight.size());
+  for (std::size_t i = 0; i < leaves; ++i)
+    damaged(tree.leaf_start[i] < tree.leaf_start[i + 1] && within(tree.label[i], forest.n_classes));
+  for (const std::int32_t code : tree.leaf_class) damaged(within(code, forest.n_classes));
+  const Rotation& rotation = tree.rotation;
+  damaged(rotation.feature.size() == rotation.coef.size());
+  std::size_t columns = forest.n_features;
+  if (rotation.given()) {
+    columns = rotation.size();
+    damaged(rotation.start[0] == 0 && static_cast<std::size_t>(rotation.start.back()) == rotation.feature.size());
+    for (std::size_t q = 0; q < columns; ++q) damaged(rotation.start[q] < rotation.start[q + 1]);
+    for (const std::int32_t j : rotation.feature) damaged(within(j, forest.n_features));
+  } else {
+    damaged(rotation.feature.empty());
+  }
+  damaged(tree.width == 0 ? tree.terms.empty() : tree.terms.size() % tree.width == 0);
+  for (const Term& term : tree.terms) damaged(within(term.feature, columns));
+  for (std::size_t i = 0; i < n; ++i) {
+    const ForestNode& node = tree.nodes[i];
+    if (node.left < 0) {
+      damaged(within(~node.left, leaves));
+      continue;
+    }
+    damaged(static_cast<std::size_t>(node.left) > i && static_cast<std::size_t>(node.left) + 1 < n);
+    damaged(node.term < 0 ? within(~node.term, columns) : within(node.term, tree.n_oblique()));
+  }
+}
+
+void restore(Forest& forest, const nb::list& trees) {
+  std::vector<ForestTree> out;
+  for (const nb::handle item : trees) {
+    const nb::dict d = nb::cast<nb::dict>(item);
+    ForestTree tree;
+    const auto threshold = values_of<double>(d, "threshold");
+    const auto left = values_of<std::int32_t>(d, "left"), term = values_of<std::int32_t>(d, "term");
+    const auto feature = values_of<std::int32_t>(d, "feature");
+    const auto coef = values_of<double>(d, "coef");
+    require(left.size() == threshold.size() && term.size() == left.size() && feature.size() == coef.size(),
+            "the arrays do not form a forest");
+    for (std::size_t i = 0; i < left.size(); ++i) tree.nodes.push_back({threshold[i], left[i], term[i]});
+    for (std::size_t i = 0; i < coef.size(); ++i) tree.terms.push_back({coef[i], feature[i]});
+    tree.width = nb::cast<std::size_t>(d["width"]);
+    tree.label = values_of<std::int32_t>(d, "label");
+    tree.leaf_start = values_of<std::uint32_t>(d, "leaf_start");
+    tree.leaf_class = values_of<std::int32_t>(d, "leaf_class");
+    tree.leaf_weight = values_of<double>(d, "leaf_weight");
+    tree.rotation.start = values_of<std::int32_t>(d, "rotation_start");
+    tree.rotation.feature = values_of<std::int32_t>(d, "rotation_feature");
+    tree.rotation.coef = values_of<double>(d, "rotation_coef");
+    tree.importance = values_of<double>(d, "importance");
+    tree.depth = nb::cast<std::int32_t>(d["depth"]);
+    check(tree, forest);
+    out.push_back(std::move(tree));
+  }
+  forest.trees = std::move(out);
+}
+
+}  // namespace
+
+void bind_forest(nb::module_& m) {
+  nb::class_<Forest>(m, "Forest", "Trees of one forest. Tree number t depends on the data, the seed and t alone.")
+      .def(
+          "__init__",
+          [](Forest* forest, std::size_t n_features, std::size_t n_classes, std::uint64_t seed) {
+            new (forest) Forest{n_features, n_classes, seed, {}};
+          },
+          "n_features"_a, "n_classes"_a, "seed"_a)
+      .def("grow", &grow, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
+           "n_trees"_a, "n_threads"_a,
+           "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None.")
+      .def(
+          "votes",
+          [](const Forest& forest, const Matrix& x, bool shares, int n_threads) {
+            return votes(forest, x, [&](const double* rows, std::size_t n, double* out) {
+              forest.vote(rows, n, shares, n_threads, out);
+            });
+          },
+          "X"_a.noconvert(), "shares"_a, "n_threads"_a,
+          "Sum over the trees of the votes for each class, (n, C): a whole vote for the label of the leaf, or its "
+          "shares.")
+      .def(
+          "out_of_bag_votes",
+          [](const Forest& forest, const Matrix& x, bool shares, int n_threads) {
+            return votes(forest, x, [&](const double* rows, std::size_t n, double* out) {
+              forest.vote_out_of_bag(rows, n, shares, n_threads, out);
+            });
+          },
+          "X"_a.noconvert(), "shares"_a, "n_threads"_a,
+          "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`.")
+      .def("apply", &apply, "X"_a.noconvert(), "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
+      .def("importances", &importances, "Reduction in Gini impurity credited to each feature, (n_trees, p).")
+      .def(
+          "n_nodes", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.size(); }); },
+          "Number of nodes of each tree, (n_trees,) int64.")
+      .def(
+          "depths", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.depth; }); },
+          "Depth of each tree, (n_trees,) int64.")
+      .def(
+          "n_oblique", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.n_oblique(); }); },
+          "Number of oblique splits of each tree, (n_trees,) int64.")
+      .def("state", &state, "The trees as a list of dicts of plain arrays.")
+      .def("restore", &restore, "trees"_a,
+           "Replace the trees by those of `state`; ValueError if the arrays do not form a forest.")
+      .def("__len__", [](const Forest& f) { return f.trees.size(); })
+      .def("__getstate__", [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f)); })
+      .def("__setstate__", [](Forest& f, const nb::tuple& saved) {
+        new (&f) Forest{
+            nb::cast<std::size_t>(saved[0]), nb::cast<std::size_t>(saved[1]), nb::cast<std::uint64_t>(saved[2]), {}};
+        restore(f, nb::cast<nb::list>(saved[3]));
+      });
+}
+
+}  // namespace oblique

@@ -1,0 +1,69 @@
+// What Python sees of the geometry under the heuristics, for its reference engine and for tests.
+#include "bindings/bindings.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "common/eigen.hpp"
+#include "common/kernels.hpp"
+#include "growth/clustering_planes.hpp"
+#include "growth/crimcoord.hpp"
+
+namespace oblique {
+namespace {
+
+nb::tuple clustering_hyperplane(const Matrix& a, const Matrix& b, const Doubles& center, const Doubles& scale) {
+  const std::size_t m = a.shape(0);
+  require(a.shape(1) == m && b.shape(0) == m && b.shape(1) == m && m >= 2, "A and B must be square and of one size");
+  require(center.shape(0) + 1 == m && scale.shape(0) + 1 == m, "center and scale need one entry per feature");
+  Standard standard;
+  standard.center.assign(center.data(), center.data() + m - 1);
+  standard.scale.assign(scale.data(), scale.data() + m - 1);
+  ClusteringHyperplane solver;
+  std::vector<double> w(m, 0.0);
+  const Hyperplane kind = solver.solve(a.data(), b.data(), static_cast<int>(m), standard, w.data());
+  const char* names[] = {"full_rank", "null_space", "range_space", "none"};
+  return nb::make_tuple(array(std::move(w), {m}), names[static_cast<int>(kind)]);
+}
+
+nb::object principal_axes_of(const Matrix& covariance, double tolerance, double sign, bool dominant_only) {
+  const std::size_t p = covariance.shape(0);
+  require(covariance.shape(1) == p && p >= 1, "the covariance matrix must be square");
+  SymmetricEigen eigen;
+  Vector out;
+  const int kept = principal_axes(eigen, covariance.data(), static_cast<int>(p), tolerance, sign, dominant_only, out);
+  return array(std::move(out), {static_cast<std::size_t>(kept), p});
+}
+
+nb::object crimcoord(const Matrix& table) {
+  std::vector<double> scores(table.shape(0));
+  Crimcoord solver;
+  solver.solve(table.data(), table.shape(0), table.shape(1), scores.data());
+  const std::size_t n = scores.size();
+  return array(std::move(scores), {n});
+}
+
+nb::object project_rows(const Matrix& x, const Doubles& w) {
+  require(w.shape(0) == x.shape(1), "w must have one component per column of X");
+  std::vector<double> z(x.shape(0));
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = dot_row(w.data(), x.data() + i * x.shape(1), x.shape(1));
+  const std::size_t n = z.size();
+  return array(std::move(z), {n});
+}
+
+}  // namespace
+
+void bind_geometry(nb::module_& m) {
+  m.def("clustering_hyperplane", &clustering_hyperplane, "A"_a.noconvert(), "B"_a.noconvert(), "center"_a.noconvert(),
+        "scale"_a.noconvert(),
+        "Plane (w, b) over x that maximizes w'Bw / w'Aw, unnormalized, A and B moments of [z 1] with "
+        "x = center + scale * z; and which case of thesis 5.1.2 applied.");
+  m.def("principal_axes", &principal_axes_of, "covariance"_a.noconvert(), "tolerance"_a, "sign"_a, "dominant_only"_a,
+        "Eigenvectors as rows, by falling eigenvalue, oriented and with canonical bases of repeated eigenvalues.");
+  m.def("crimcoord", &crimcoord, "table"_a.noconvert(),
+        "Score of each level from the table of weights of levels by classes (thesis 3.7), (n_levels,).");
+  m.def("project", &project_rows, "X"_a.noconvert(), "w"_a.noconvert(), "X w by the arithmetic that prediction uses.");
+}
+
+}  // namespace oblique

@@ -1,0 +1,115 @@
+// What Python sees of the growth of whole trees.
+#include "bindings/bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/option_values.hpp"
+#include "common/random.hpp"
+#include "growth/grower.hpp"
+#include "growth/heuristic.hpp"
+#include "search/node.hpp"
+#include "tree/levels.hpp"
+
+namespace oblique {
+namespace {
+
+void check_training(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
+  require(x.shape(0) >= 1 && x.shape(1) >= 1 && n_classes >= 1, "X must have at least one row and one column");
+  check_rows(x, y, weights, n_classes);
+}
+
+Options read_options(const Family& family, const std::vector<Option>& common, const nb::dict& given) {
+  return options_of(family, common, option_values("family '" + family.name + "'", given));
+}
+
+nb::dict as_dict(TreeArrays&& tree) {
+  const std::size_t nodes = tree.size();
+  nb::dict out;
+  out["left"] = array(std::move(tree.left), {nodes});
+  out["right"] = array(std::move(tree.right), {nodes});
+  out["weights"] = array(std::move(tree.weights), {nodes, tree.n_features});
+  out["thresholds"] = array(std::move(tree.thresholds), {nodes});
+  out["counts"] = array(std::move(tree.counts), {nodes, tree.n_classes});
+  out["gains"] = array(std::move(tree.gains), {nodes});
+  out["n_rows"] = array(std::move(tree.n_rows), {nodes});
+  out["level_scores"] = array(std::move(tree.level_scores), {nodes, tree.n_scores});
+  out["directions"] = tree.search.directions;
+  out["refined"] = tree.search.refined;
+  out["bins"] = tree.search.bins;
+  return out;
+}
+
+nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+              const std::string& family_name, const nb::dict& given, const std::optional<Codes>& of_feature) {
+  check_training(x, y, weights, n_classes);
+  const Family& family = family_of(family_name);
+  const Options options = read_options(family, growth_options(), given);
+  const Levels levels = levels_of(of_feature, x.shape(1));
+  if (family.quantitative && levels.any())
+    throw nb::value_error(("family '" + family.name + "' takes quantitative features only").c_str());
+  TreeArrays tree;
+  {
+    nb::gil_scoped_release release;
+    const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
+    tree = Grower(data, family, options).grow();
+  }
+  return as_dict(std::move(tree));
+}
+
+nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+                 const std::string& family_name, const nb::dict& given, std::uint64_t path) {
+  check_training(x, y, weights, n_classes);
+  const Family& family = family_of(family_name);
+  const Options options = read_options(family, search_options(), given);
+  const Levels levels(std::vector<std::int32_t>(x.shape(1), 0));
+  Split out;
+  bool found = false;
+  {
+    nb::gil_scoped_release release;
+    const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
+    found = Splitter(data, family, options).split(0, data.n, path, out);
+  }
+  if (!found) return nb::none();
+  const std::size_t p = out.normal.size();
+  return nb::make_tuple(array(std::move(out.normal), {p}), out.threshold, out.gain, out.given);
+}
+
+// The options of each family, with what they may be.
+nb::dict list_families() {
+  nb::dict out;
+  for (const auto& [name, family] : families()) {
+    nb::dict options;
+    for (const auto* each : {&growth_options(), &family.options})
+      for (const Option& option : *each) options[option.name.c_str()] = described(option);
+    out[name.c_str()] = options;
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_growth(nb::module_& m) {
+  families();  // a family that is not well made stops the import
+  m.def("grow", &grow, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a, "family"_a,
+        "options"_a, "levels"_a.noconvert().none() = nb::none(),
+        "Grow a whole tree. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, smallest 1, or "
+        "None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; levels (p,) "
+        "int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one. Returns the "
+        "tree's arrays and search counts as a dict.");
+  m.def("split", &split, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "family"_a, "options"_a, "path"_a = kRootPath,
+        "Split that a family finds at one node of quantitative features: (normal (p,), threshold, gain, whether the "
+        "threshold is the family's own) or None. Options as in `grow` but for min_parent, max_misrate and max_depth, "
+        "which stop growth; path names the node's random streams.");
+  m.def("families", &list_families, "The families that `grow` knows: name -> option -> what the option may be.");
+}
+
+}  // namespace oblique

@@ -1,0 +1,34 @@
+// The module itself. Each binding file says what Python sees of one room: checks, lock release, docstrings.
+#include "bindings/bindings.hpp"
+
+#include "bindings/arrays.hpp"
+#include "common/lapack.hpp"
+
+namespace oblique {
+namespace {
+
+void load_lapack() {
+  const nb::object exported = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
+  const nb::object capsule = exported["dsyev"];
+  // The name of a capsule is its C signature; asking for it by its own name accepts whatever SciPy wrote there.
+  void* address = PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
+  if (!address) throw nb::python_error();
+  lapack().dsyev = reinterpret_cast<dsyev_t>(address);
+}
+
+}  // namespace
+}  // namespace oblique
+
+NB_MODULE(_core, m) {
+  using namespace oblique;
+  m.doc() = "Compiled core: exact split search, whole-tree growth, traversal and pruning. Releases the GIL.";
+  load_lapack();
+  bind_search(m);
+  bind_geometry(m);
+  bind_growth(m);
+  bind_tree(m);
+  bind_forest(m);
+  bind_hierarchy(m);
+  bind_model_tree(m);
+  bind_pathfinder(m);
+}

@@ -1,0 +1,198 @@
+// What Python sees of the search of one node.
+#include "bindings/bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "common/kernels.hpp"
+#include "growth/climbing/line_search.hpp"
+#include "search/candidates.hpp"
+#include "search/criteria.hpp"
+#include "search/node.hpp"
+#include "search/node_search.hpp"
+#include "search/spread.hpp"
+#include "tree/levels.hpp"
+
+namespace oblique {
+namespace {
+
+// Columns of a node grouped by class, owned: what NodeRows points into.
+struct OwnedRows {
+  std::vector<double> columns, weights;
+  std::vector<std::size_t> order, offsets;
+  NodeRows rows;
+
+  OwnedRows(const Matrix& x, const Codes& y, const std::optional<Doubles>& w, std::size_t n_classes) {
+    const std::size_t n = x.shape(0), p = x.shape(1);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      const std::size_t before = order.size();
+      for (std::size_t i = 0; i < n; ++i)
+        if (static_cast<std::size_t>(y(i)) == k) order.push_back(i);
+      if (order.size() > before) offsets.push_back(before);
+    }
+    offsets.push_back(n);
+    columns.resize(n * p);
+    for (std::size_t j = 0; j < p; ++j)
+      for (std::size_t i = 0; i < n; ++i) columns[j * n + i] = x(order[i], j);
+    if (w)
+      for (std::size_t i = 0; i < n; ++i) weights.push_back((*w)(order[i]));
+    rows.n = n;
+    for (std::size_t j = 0; j < p; ++j) rows.columns.push_back(columns.data() + j * n);
+    rows.weights = w ? weights.data() : nullptr;
+    rows.n_classes = static_cast<int>(offsets.size()) - 1;
+    rows.first_row = offsets.data();
+  }
+};
+
+// Reads ('axes',), ('reflection', u) and ('directions', D, thresholds or None).
+Candidates candidates_of(const nb::list& items, std::size_t p) {
+  Candidates out;
+  for (const nb::handle& item : items) {
+    const nb::tuple parts = nb::cast<nb::tuple>(item);
+    const std::string kind = nb::cast<std::string>(parts[0]);
+    if (kind == "axes") {
+      out.add_axes();
+    } else if (kind == "reflection") {
+      const Doubles u = nb::cast<Doubles>(parts[1]);
+      require(u.shape(0) == p, "a reflection needs one component per feature");
+      out.add_reflection(Vector(u.data(), u.data() + p));
+    } else if (kind == "directions") {
+      const Matrix rows = nb::cast<Matrix>(parts[1]);
+      require(rows.shape(1) == p, "directions need one component per feature");
+      std::optional<Doubles> thresholds;
+      if (!parts[2].is_none()) {
+        thresholds = nb::cast<Doubles>(parts[2]);
+        require(thresholds->shape(0) == rows.shape(0), "directions and thresholds must have the same length");
+      }
+      for (std::size_t i = 0; i < rows.shape(0); ++i) {
+        Vector w(rows.data() + i * p, rows.data() + (i + 1) * p);
+        thresholds ? out.add_hyperplane(std::move(w), (*thresholds)(i)) : out.add_direction(std::move(w));
+      }
+    } else {
+      throw nb::value_error("a candidate is 'axes', 'reflection' or 'directions'");
+    }
+  }
+  return out;
+}
+
+nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+                  const std::string& criterion, const nb::list& candidates, double min_leaf, bool strict_ties,
+                  bool exhaustive) {
+  const std::size_t n = x.shape(0), p = x.shape(1);
+  check_rows(x, y, weights, n_classes);
+  const OwnedRows owned(x, y, weights, n_classes);
+  if (owned.rows.n_classes < 2) return nb::none();
+  const Candidates chosen = candidates_of(candidates, p);
+  const SearchOptions options{criterion, strict_ties, min_leaf, exhaustive};
+  const Levels levels(std::vector<std::int32_t>(p, 0));
+  Split split;
+  bool found = false;
+  {
+    nb::gil_scoped_release release;
+    PredictedRows predicted(x.data(), levels);
+    predicted.begin(owned.order.data(), n, nullptr);
+    const auto searcher = make_search(options);
+    searcher->begin(owned.rows);
+    Spread spread;
+    spread.measure(owned.rows);
+    const Node node{owned.rows, spread, predicted, *searcher, options, 0, kRootPath};
+    found = CandidateSearch().find(node, chosen, split);
+    if (found && !split.given) {
+      Vector z(n);
+      predicted.project(split.normal.data(), z.data());
+      found = settle(z.data(), n, split.threshold);
+    }
+  }
+  if (!found) return nb::none();
+  return nb::make_tuple(array(std::move(split.normal), {p}), split.threshold, split.gain, split.order);
+}
+
+nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const std::optional<Doubles>& weights,
+                       std::size_t n_classes, const std::string& criterion, bool exact, bool strict_ties, bool direct) {
+  const std::size_t n = v.shape(0);
+  require(n >= 1 && c.shape(0) == n && y.shape(0) == n && (!weights || weights->shape(0) == n),
+          "v, c, y and weights must have the same number of rows, at least one");
+  check_codes(y, n_classes);
+  std::vector<double> both(2 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    both[2 * i] = v(i);
+    both[2 * i + 1] = c(i);
+  }
+  const std::size_t shape[] = {n, 2};
+  const OwnedRows owned(Matrix(both.data(), 2, shape), y, weights, n_classes);
+  const auto searcher = make_search({criterion, strict_ties, 1.0, false});
+  searcher->begin(owned.rows);
+  const auto line = make_line_search(criterion, strict_ties, 1.0, direct);
+  line->begin(owned.rows, searcher->totals());
+  const Step step =
+      line->search(owned.rows.columns[0], largest_magnitude(owned.rows.columns[0], n),
+                   Direction::of(owned.rows.columns[1], n), exact, -std::numeric_limits<double>::infinity());
+  if (!step.found) return nb::none();
+  return nb::make_tuple(step.t, step.value);
+}
+
+// Small pieces, for tests that compare them with the textbook.
+
+nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
+  const int n_classes = static_cast<int>(counts.shape(0)), n_bins = static_cast<int>(counts.shape(1));
+  Vector of_class(counts.shape(0), 0.0);
+  BinTable<double> table;
+  Totals totals;
+  totals.n_classes = n_classes;
+  totals.counts = false;
+  for (std::size_t k = 0; k < counts.shape(0); ++k)
+    for (std::size_t b = 0; b < counts.shape(1); ++b) of_class[k] += counts(k, b);
+  for (double w : of_class) totals.n += w;
+  totals.of_class = of_class.data();
+  table.resize(n_classes, n_bins, of_class.data());
+  for (int k = 0; k < n_classes; ++k)
+    cumulate(counts.data() + static_cast<std::size_t>(k) * counts.shape(1), n_bins, table.of_class(k));
+  edge_sums(table.edges(), table.sums());
+  with_criterion(criterion, [&]<class Criterion>() { Criterion::bounds(table, totals); });
+  std::vector<double> out(table.bound.begin(), table.bound.begin() + n_bins);
+  const std::size_t size = out.size();
+  return array(std::move(out), {size});
+}
+
+nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
+  require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
+  Totals totals;
+  totals.n_classes = static_cast<int>(of_class.shape(0));
+  totals.of_class = of_class.data();
+  totals.counts = false;
+  double s = 0.0;
+  for (std::size_t k = 0; k < of_class.shape(0); ++k) {
+    totals.n += of_class(k);
+    s += left(k);
+  }
+  double value = 0.0, gain = 0.0;
+  with_criterion(criterion, [&]<class Criterion>() {
+    value = Criterion::value(left.data(), s, totals);
+    gain = Criterion::gain(value, totals);
+  });
+  return nb::make_tuple(value, gain);
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+  m.def("search", &search, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "criterion"_a, "candidates"_a, "min_leaf"_a, "strict_ties"_a, "exhaustive"_a,
+        "Best split of one node among candidates: ('axes',), ('reflection', u) or ('directions', rows, thresholds or "
+        "None). Returns (normal (p,), threshold, gain, order) or None.");
+  m.def("line_search", &line_search, "v"_a.noconvert(), "c"_a.noconvert(), "y"_a.noconvert(),
+        "weights"_a.noconvert().none(), "n_classes"_a, "criterion"_a, "exact"_a, "strict_ties"_a, "direct"_a,
+        "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");
+  m.def("bin_bounds", &bin_bounds, "counts"_a.noconvert(), "criterion"_a,
+        "Upper bounds of a criterion's value over the cuts of each bin; counts (n_classes, n_bins) float64.");
+  m.def("cut_value", &cut_value, "left"_a.noconvert(), "totals"_a.noconvert(), "criterion"_a,
+        "Value and published gain of a cut with class weights `left` of `totals` on the left.");
+}
+
+}  // namespace oblique

@@ -1,0 +1,157 @@
+// What Python sees of a finished tree.
+#include "bindings/bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "tree/levels.hpp"
+#include "tree/traverse.hpp"
+
+namespace oblique {
+namespace {
+
+// A finished tree with its arrays kept alive.
+class Walker {
+ public:
+  Walker(Codes left, Codes right, Matrix weights, Doubles thresholds, const std::optional<Codes>& levels,
+         std::optional<Matrix> level_scores, std::optional<Flags> missing_left)
+      : left_(std::move(left)), right_(std::move(right)), weights_(std::move(weights)),
+        thresholds_(std::move(thresholds)), scores_(std::move(level_scores)), missing_left_(std::move(missing_left)),
+        levels_(levels_of(levels, weights_.shape(1))) {
+    const std::size_t nodes = left_.shape(0), p = weights_.shape(1);
+    require(nodes >= 1 && right_.shape(0) == nodes && weights_.shape(0) == nodes && thresholds_.shape(0) == nodes,
+            "the arrays of a tree must all have one entry per node");
+    require(!missing_left_ || missing_left_->shape(0) == nodes, "missing_left must have one entry per node");
+    require(!levels_.any() || (scores_ && scores_->shape(0) == nodes && scores_->shape(1) == levels_.width),
+            "level_scores must have a row per node and a column per level");
+    std::vector<char> reached(nodes, 0);
+    axis_.assign(nodes, -1);
+    for (std::size_t node = 0; node < nodes; ++node) {
+      const std::int32_t l = left_(node), r = right_(node);
+      if (l < 0 && r < 0) continue;
+      // Children larger than their parent, each the child of one parent only: no cycle, no way out of the arrays.
+      for (const std::int32_t child : {l, r}) {
+        require(child > static_cast<std::int32_t>(node) && static_cast<std::size_t>(child) < nodes &&
+                    !reached[static_cast<std::size_t>(child)],
+                "a child must have a larger number than its parent, below n_nodes, and one parent only");
+        reached[static_cast<std::size_t>(child)] = 1;
+      }
+      int used = 0, feature = -1;
+      for (std::size_t j = 0; j < p; ++j) {
+        if (weights_(node, j) == 0.0) continue;
+        ++used;
+        feature = weights_(node, j) == 1.0 ? static_cast<int>(j) : -1;
+      }
+      if (used == 1) axis_[node] = feature;
+    }
+    view_ = {nodes,
+             p,
+             left_.data(),
+             right_.data(),
+             weights_.data(),
+             thresholds_.data(),
+             axis_.data(),
+             &levels_,
+             levels_.any() ? scores_->data() : nullptr,
+             missing_left_ ? missing_left_->data() : nullptr};
+  }
+
+  nb::object apply_rows(const Matrix& x) const {
+    check_columns(x);
+    std::vector<std::int32_t> leaf(x.shape(0));
+    {
+      nb::gil_scoped_release release;
+      apply(view_, x.data(), x.shape(0), leaf.data());
+    }
+    const std::size_t n = leaf.size();
+    return array(std::move(leaf), {n});
+  }
+
+  nb::object apply_limits(const Matrix& x, const Doubles& rate, const Doubles& limits) const {
+    check_columns(x);
+    check_nodes(rate);
+    const std::size_t n = x.shape(0), m = limits.shape(0);
+    std::vector<std::int32_t> stop(n * m);
+    {
+      nb::gil_scoped_release release;
+      apply_truncated(view_, rate.data(), limits.data(), m, x.data(), n, stop.data());
+    }
+    return array(std::move(stop), {n, m});
+  }
+
+  nb::object leaves_of_limits(const Doubles& rate, const Doubles& limits) const {
+    check_nodes(rate);
+    std::vector<std::int64_t> leaves(limits.shape(0));
+    count_truncated(view_, rate.data(), limits.data(), limits.shape(0), leaves.data());
+    const std::size_t m = leaves.size();
+    return array(std::move(leaves), {m});
+  }
+
+  nb::object links(const Doubles& errors, double tie) const {
+    check_nodes(errors);
+    std::vector<double> alpha(view_.n_nodes);
+    weakest_links(view_, errors.data(), tie, alpha.data());
+    return array(std::move(alpha), {view_.n_nodes});
+  }
+
+  nb::object sequence_errors(const Doubles& node_alpha, const Codes& labels, const Doubles& alphas, const Matrix& x,
+                             const Codes& y, const std::optional<Doubles>& weights) const {
+    check_columns(x);
+    check_nodes(node_alpha);
+    require(labels.shape(0) == view_.n_nodes, "labels must have one entry per node");
+    require(y.shape(0) == x.shape(0) && (!weights || weights->shape(0) == x.shape(0)),
+            "X, y and weights must have the same number of rows");
+    std::vector<double> wrong(alphas.shape(0), 0.0);
+    {
+      nb::gil_scoped_release release;
+      errors_of_sequence(view_, node_alpha.data(), labels.data(), alphas.data(), alphas.shape(0), x.data(), y.data(),
+                         weights ? weights->data() : nullptr, x.shape(0), wrong.data());
+    }
+    const std::size_t m = wrong.size();
+    return array(std::move(wrong), {m});
+  }
+
+ private:
+  void check_columns(const Matrix& x) const {
+    require(x.shape(1) == view_.n_features, "X must have as many columns as the tree has features");
+  }
+  void check_nodes(const Doubles& values) const {
+    require(values.shape(0) == view_.n_nodes, "the values must have one entry per node");
+  }
+  Codes left_, right_;
+  Matrix weights_;
+  Doubles thresholds_;
+  std::optional<Matrix> scores_;
+  std::optional<Flags> missing_left_;
+  Levels levels_;
+  std::vector<std::int32_t> axis_;
+  TreeView view_;
+};
+
+}  // namespace
+
+void bind_tree(nb::module_& m) {
+  nb::class_<Walker>(m, "Walker", "A finished tree ready to send rows through; checks its node numbers.")
+      .def(nb::init<Codes, Codes, Matrix, Doubles, const std::optional<Codes>&, std::optional<Matrix>,
+                    std::optional<Flags>>(),
+           "left"_a.noconvert(), "right"_a.noconvert(), "weights"_a.noconvert(), "thresholds"_a.noconvert(),
+           "levels"_a.noconvert().none() = nb::none(), "level_scores"_a.noconvert().none() = nb::none(),
+           "missing_left"_a.noconvert().none() = nb::none())
+      .def("apply", &Walker::apply_rows, "X"_a.noconvert(), "Leaf of each row, (n,) int32.")
+      .def("apply_limits", &Walker::apply_limits, "X"_a.noconvert(), "rate"_a.noconvert(), "limits"_a.noconvert(),
+           "Node at which each row stops when nodes of rate <= limit are leaves, (n, m); limits ascending.")
+      .def("leaves_of_limits", &Walker::leaves_of_limits, "rate"_a.noconvert(), "limits"_a.noconvert(),
+           "Number of leaves for each limit, (m,); limits ascending.")
+      .def("weakest_links", &Walker::links, "errors"_a.noconvert(), "tie"_a,
+           "Complexity at which each internal node collapses, (n_nodes,); -inf at leaves.")
+      .def("sequence_errors", &Walker::sequence_errors, "node_alpha"_a.noconvert(), "labels"_a.noconvert(),
+           "alphas"_a.noconvert(), "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
+           "Misclassified weight of every member of a pruning sequence, (m,); alphas ascending.");
+}
+
+}  // namespace oblique

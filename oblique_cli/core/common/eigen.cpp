@@ -1,0 +1,109 @@
+#include "common/eigen.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+
+#include "common/kernels.hpp"
+#include "common/lapack.hpp"
+
+namespace oblique {
+
+void SymmetricEigen::solve(const double* a, int p) {
+  vectors.assign(a, a + static_cast<std::size_t>(p) * p);
+  values.resize(static_cast<std::size_t>(p));
+  char job = 'V', triangle = 'U';
+  int n = p, lda = p, info = 0;
+  int size = std::max(1, 34 * p);
+  if (static_cast<int>(work_.size()) < size) work_.resize(static_cast<std::size_t>(size));
+  size = static_cast<int>(work_.size());
+  lapack().dsyev(&job, &triangle, &n, vectors.data(), &lda, values.data(), work_.data(), &size, &info);
+  if (info != 0) throw std::runtime_error("the eigenvalue solver did not converge");
+}
+
+void orient(double* v, std::size_t p, double sign) {
+  for (std::size_t j = 0; j < p; ++j) {
+    if (std::fabs(v[j]) <= kZeroComponent) continue;
+    if (v[j] * sign < 0.0)
+      for (std::size_t i = 0; i < p; ++i) v[i] = -v[i];
+    return;
+  }
+}
+
+void orthonormalize(Vector& columns, std::size_t size) {
+  for (std::size_t c = 0; c * size < columns.size(); ++c) {
+    double* column = columns.data() + c * size;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::size_t e = 0; e < c; ++e) {
+        const double* earlier = columns.data() + e * size;
+        add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
+      }
+      const double length = norm(column, size);
+      for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+    }
+  }
+}
+
+void canonical_basis(double* columns, int count, std::size_t p) {
+  Vector basis;
+  basis.reserve(static_cast<std::size_t>(count) * p);
+  Vector r(p);
+  int found = 0;
+  for (std::size_t axis = 0; axis < p && found < count; ++axis) {
+    std::fill(r.begin(), r.end(), 0.0);
+    for (int c = 0; c < count; ++c) {
+      const double* column = columns + static_cast<std::size_t>(c) * p;
+      for (std::size_t j = 0; j < p; ++j) r[j] += column[axis] * column[j];
+    }
+    // Twice is enough (Kahan): the second pass removes what rounding left of the first.
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int b = 0; b < found; ++b) {
+        const double* column = basis.data() + static_cast<std::size_t>(b) * p;
+        const double along = dot_columns(column, r.data(), p);
+        for (std::size_t j = 0; j < p; ++j) r[j] -= along * column[j];
+      }
+    }
+    const double length = norm(r.data(), p);
+    if (length < 1e-6) continue;
+    for (double& x : r) x /= length;
+    basis.insert(basis.end(), r.begin(), r.end());
+    ++found;
+  }
+  if (found == count) std::copy(basis.begin(), basis.end(), columns);
+}
+
+int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, double tolerance, double sign,
+                   bool dominant_only, Vector& out) {
+  eigen.solve(covariance, p);
+  const double largest = eigen.values[static_cast<std::size_t>(p) - 1];
+  if (!(largest > 0.0)) return 0;
+  int kept = 0;
+  int last = p - 1;
+  while (last >= 0 && eigen.values[static_cast<std::size_t>(last)] > tolerance * largest) {
+    int first = last;
+    while (first > 0 && eigen.values[static_cast<std::size_t>(first) - 1] > tolerance * largest &&
+           eigen.values[static_cast<std::size_t>(first)] - eigen.values[static_cast<std::size_t>(first) - 1] <=
+               1e-10 * largest)
+      --first;
+    const int repeated = last - first + 1;
+    if (repeated > 1) {
+      canonical_basis(eigen.vector(first), repeated, static_cast<std::size_t>(p));
+      for (int c = first; c <= last; ++c) {
+        out.insert(out.end(), eigen.vector(c), eigen.vector(c) + p);
+        orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
+        ++kept;
+        if (dominant_only) return kept;
+      }
+    } else {
+      out.insert(out.end(), eigen.vector(last), eigen.vector(last) + p);
+      orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
+      ++kept;
+      if (dominant_only) return kept;
+    }
+    last = first - 1;
+  }
+  return kept;
+}
+
+}  // namespace oblique

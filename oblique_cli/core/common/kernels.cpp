@@ -1,0 +1,347 @@
+#include "common/kernels.hpp"
+
+#include <cstring>
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define OBLIQUE_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define OBLIQUE_CLONES
+#endif
+// Both compilers know one of these.
+#if defined(__clang__) || __GNUC__ >= 12
+#define OBLIQUE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define OBLIQUE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, decltype(a){__VA_ARGS__})
+#endif
+#define OBLIQUE_INLINE inline __attribute__((always_inline))
+
+namespace oblique {
+
+namespace {
+constexpr std::size_t kLanes = 8;
+}
+
+OBLIQUE_CLONES
+Range project_reflected(const double* __restrict x, const double* __restrict w, double c, double* __restrict z,
+                        std::size_t n) {
+  double low = x[0] - c * w[0], high = low;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = x[i] - c * w[i];
+    z[i] = value;
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+  }
+  return {low, high};
+}
+
+OBLIQUE_CLONES
+Range range_of(const double* __restrict z, std::size_t n) {
+  double low = z[0], high = z[0];
+  for (std::size_t i = 0; i < n; ++i) {
+    low = z[i] < low ? z[i] : low;
+    high = z[i] > high ? z[i] : high;
+  }
+  return {low, high};
+}
+
+OBLIQUE_CLONES
+void combine_columns(const double* const* columns, const double* u, std::size_t p, double* __restrict out,
+                     std::size_t n) {
+  // A stretch of rows at a time, so that the sums stay in the nearest cache.
+  constexpr std::size_t stretch = 1024;
+  for (std::size_t first = 0; first < n; first += stretch) {
+    const std::size_t count = n - first < stretch ? n - first : stretch;
+    double* __restrict sum = out + first;
+    for (std::size_t i = 0; i < count; ++i) sum[i] = 0.0;
+    std::size_t j = 0;
+    for (; j + 4 <= p; j += 4) {
+      const double* __restrict a = columns[j] + first;
+      const double* __restrict b = columns[j + 1] + first;
+      const double* __restrict c = columns[j + 2] + first;
+      const double* __restrict d = columns[j + 3] + first;
+      for (std::size_t i = 0; i < count; ++i)
+        sum[i] = (((sum[i] + u[j] * a[i]) + u[j + 1] * b[i]) + u[j + 2] * c[i]) + u[j + 3] * d[i];
+    }
+    for (; j < p; ++j) {
+      const double* __restrict x = columns[j] + first;
+      for (std::size_t i = 0; i < count; ++i) sum[i] += u[j] * x[i];
+    }
+  }
+}
+
+OBLIQUE_CLONES
+void add_scaled(double a, const double* __restrict x, double* __restrict y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+OBLIQUE_CLONES
+double dot_columns(const double* __restrict x, const double* __restrict y, std::size_t n) {
+  double sum[kLanes] = {0, 0, 0, 0, 0, 0, 0, 0};
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) sum[k] += x[i + k] * y[i + k];
+  }
+  for (; i < n; ++i) sum[0] += x[i] * y[i];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+OBLIQUE_CLONES
+double dot_row(const double* __restrict w, const double* __restrict x, std::size_t p) {
+  double sum[4] = {0, 0, 0, 0};
+  std::size_t j = 0;
+  for (; j + 4 <= p; j += 4) {
+    for (std::size_t k = 0; k < 4; ++k) sum[k] += w[j + k] * x[j + k];
+  }
+  for (std::size_t k = 0; j < p; ++j, ++k) sum[k] += w[j] * x[j];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+OBLIQUE_CLONES
+void bin_rows(const double* __restrict z, double low, double scale, int n_bins, std::uint8_t* __restrict bins,
+              std::size_t n) {
+  const int last = n_bins - 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const int bin = static_cast<int>((z[i] - low) * scale);
+    bins[i] = static_cast<std::uint8_t>(bin < last ? bin : last);
+  }
+}
+
+OBLIQUE_CLONES
+Range step_keys(const double* __restrict v, const double* __restrict c, double scale, double* __restrict keys,
+                std::size_t n) {
+  constexpr double tiny = 1e-300;  // 0 / 0 is 0
+  double low = 2.0, high = -2.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double size = c[i] < 0.0 ? -c[i] : c[i], value = v[i] < 0.0 ? -v[i] : v[i];
+    const double key = (c[i] < 0.0 ? -v[i] : v[i]) / (scale * size + value + tiny);
+    keys[i] = key;
+    low = key < low ? key : low;
+    high = key > high ? key : high;
+  }
+  return {low, high};
+}
+
+OBLIQUE_CLONES
+double largest_magnitude(const double* __restrict v, std::size_t n) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = v[i] < 0.0 ? -v[i] : v[i];
+    largest = value > largest ? value : largest;
+  }
+  return largest;
+}
+
+OBLIQUE_CLONES
+std::size_t count_left(const double* __restrict v, const double* __restrict c, double t, std::size_t n) {
+  std::int64_t left = 0;
+  for (std::size_t i = 0; i < n; ++i) left += v[i] - t * c[i] <= 0.0 ? 1 : 0;
+  return static_cast<std::size_t>(left);
+}
+
+OBLIQUE_CLONES
+double weigh_left(const double* __restrict v, const double* __restrict c, double t, const double* __restrict weights,
+                  std::size_t n) {
+  double left = 0.0;
+  for (std::size_t i = 0; i < n; ++i) left += v[i] - t * c[i] <= 0.0 ? weights[i] : 0.0;
+  return left;
+}
+
+OBLIQUE_CLONES
+void cumulate(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins, float* __restrict cum) {
+  typedef std::int32_t Ints __attribute__((vector_size(32)));
+  typedef float Floats __attribute__((vector_size(32)));
+  const Ints zero = {};
+  Ints before = {};
+  cum[0] = 0.0f;
+  for (int b = 0; b < n_bins; b += 8) {
+    Ints x, y;
+    std::memcpy(&x, counts + b, sizeof x);
+    std::memcpy(&y, more + b, sizeof y);
+    std::memcpy(counts + b, &zero, sizeof zero);
+    std::memcpy(more + b, &zero, sizeof zero);
+    x += y;
+    // Running sums of eight in three steps; index 8 and above picks from `zero`.
+    x += OBLIQUE_SHUFFLE(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    x += before;
+    before = OBLIQUE_SHUFFLE(x, x, 7, 7, 7, 7, 7, 7, 7, 7);
+    const Floats sums = __builtin_convertvector(x, Floats);
+    std::memcpy(cum + b + 1, &sums, sizeof sums);
+  }
+}
+
+void cumulate(const double* __restrict weights, int n_bins, double* __restrict cum) {
+  double sum = 0.0;
+  cum[0] = 0.0;
+  for (int b = 0; b < n_bins; ++b) {
+    sum += weights[b];
+    cum[b + 1] = sum;
+  }
+}
+
+// ---- sums over classes, several edges at a time ---------------------------------------------------------------------
+
+namespace {
+
+// 32 bytes of T. Where the processor has narrower registers the compiler splits it.
+template <class T>
+struct PackOf;
+template <>
+struct PackOf<float> {
+  typedef float type __attribute__((vector_size(32)));
+};
+template <>
+struct PackOf<double> {
+  typedef double type __attribute__((vector_size(32)));
+};
+template <class T>
+using Pack = typename PackOf<T>::type;
+
+template <class T>
+inline constexpr int kWidth = static_cast<int>(32 / sizeof(T));
+
+template <class T>
+OBLIQUE_INLINE Pack<T> load(const T* p) {
+  Pack<T> v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class T>
+OBLIQUE_INLINE void store(T* p, Pack<T> v) {
+  std::memcpy(p, &v, sizeof v);
+}
+template <class T>
+OBLIQUE_INLINE Pack<T> larger(Pack<T> a, Pack<T> b) {
+  return a > b ? a : b;
+}
+
+template <class T>
+OBLIQUE_INLINE void edge_sums_of(const ClassEdges<T>& edges, const EdgeSums<T>& out) {
+  for (int e = 0; e < edges.n_edges; e += kWidth<T>) {
+    Pack<T> s = {}, q = {}, r = {}, left = {}, right = {};
+    for (int k = 0; k < edges.n_classes; ++k) {
+      const Pack<T> l = load<T>(edges.cum + static_cast<std::size_t>(k) * edges.stride + e);
+      const Pack<T> rest = edges.totals[k] - l;
+      s += l;
+      q += l * l;
+      r += rest * rest;
+      left = larger<T>(left, l);
+      right = larger<T>(right, rest);
+    }
+    store<T>(out.s + e, s);
+    store<T>(out.left_square + e, q);
+    store<T>(out.right_square + e, r);
+    store<T>(out.left_max + e, left);
+    store<T>(out.right_max + e, right);
+  }
+}
+
+// Least and greatest left weight of a cut of each bin: more than the left edge, at most the right one, and at least one
+// row (weight 1) on either side.
+template <class T>
+struct Limits {
+  Pack<T> lo, hi;
+};
+template <class T>
+OBLIQUE_INLINE Limits<T> limits(const T* s, int b, T n) {
+  const Pack<T> zero = {}, one = zero + 1, most = zero + (n - 1);
+  const Pack<T> left = load<T>(s + b) + one, right = load<T>(s + b + 1);
+  const Pack<T> lo = left < most ? left : most;
+  return {lo, larger<T>(right < most ? right : most, lo)};
+}
+
+template <class T>
+OBLIQUE_INLINE void gini_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>& sums, T n, T* bound) {
+  const Pack<T> zero = {}, one = zero + 1;
+  for (int b = 0; b + 1 < edges.n_edges; b += kWidth<T>) {
+    const Limits<T> at = limits(sums.s, b, n);
+    const Pack<T> inv_lo = 1 / at.lo, inv_nlo = 1 / (n - at.lo), inv_hi = 1 / at.hi, inv_nhi = 1 / (n - at.hi);
+    const Pack<T> s = load<T>(sums.s + b), q = load<T>(sums.left_square + b), r = load<T>(sums.right_square + b);
+    const Pack<T> q1 = load<T>(sums.left_square + b + 1), r1 = load<T>(sums.right_square + b + 1);
+    // Best multiplier: |p_L|^2 - |p_R|^2, here with the squares averaged over the two edges of the bin.
+    const Pack<T> twice = s + load<T>(sums.s + b + 1);
+    const Pack<T> is = 2 / larger<T>(twice, one), ir = 2 / larger<T>(2 * n - twice, one);
+    const Pack<T> multiplier = ((q + q1) * is * is - (r + r1) * ir * ir) / 2;
+    Pack<T> at_lo = {}, at_hi = {};
+    for (int k = 0; k < edges.n_classes; ++k) {
+      const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
+      const Pack<T> left = load<T>(row), right = load<T>(row + 1);
+      const Pack<T> d = right - left, sum = left + right, rest = 2 * edges.totals[k] - sum;
+      at_lo += d * larger<T>(sum * inv_lo - rest * inv_nlo - multiplier, zero);
+      at_hi += d * larger<T>(sum * inv_hi - rest * inv_nhi - multiplier, zero);
+    }
+    at_lo += multiplier * (at.lo - s) + q * inv_lo + r * inv_nlo;
+    at_hi += multiplier * (at.hi - s) + q * inv_hi + r * inv_nhi;
+    // Where s is small, sum l^2 / s is better bounded by the largest class on that side; likewise on the right.
+    const Pack<T> left_cap = load<T>(sums.left_max + b + 1) + r * inv_nhi;
+    const Pack<T> right_cap = load<T>(sums.right_max + b) + q1 * inv_lo;
+    const Pack<T> cap = left_cap < right_cap ? left_cap : right_cap, best = larger<T>(at_lo, at_hi);
+    store<T>(bound + b, best < cap ? best : cap);
+  }
+}
+
+template <class T>
+OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>& sums, T n, T* bound) {
+  const Pack<T> zero = {}, one = zero + 1;
+  for (int b = 0; b + 1 < edges.n_edges; b += kWidth<T>) {
+    const Limits<T> at = limits(sums.s, b, n);
+    // With y = l - N s / n at the middle of the bin, F = sum |y| and M = sum N sign(y), the best multiplier is
+    // -(M / n + F (n - 2s) / (2 s (n - s))), and any between -1 and 1 is valid.
+    const Pack<T> middle = (load<T>(sums.s + b) + load<T>(sums.s + b + 1)) / 2;
+    const Pack<T> share = middle / n;
+    Pack<T> size = {}, signs = {};
+    for (int k = 0; k < edges.n_classes; ++k) {
+      const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
+      const T total = edges.totals[k];
+      const Pack<T> y = (load<T>(row) + load<T>(row + 1)) / 2 - total * share;
+      size += larger<T>(y, -y);
+      signs += y > zero ? zero + total : (y < zero ? zero - total : zero);
+    }
+    const Pack<T> spread = larger<T>(2 * middle * (n - middle), one);
+    const Pack<T> wanted = -(signs / n + size * (n - 2 * middle) / spread);
+    const Pack<T> capped = wanted < one ? wanted : one, multiplier = larger<T>(capped, -one);
+    const Pack<T> share_lo = at.lo / n, share_hi = at.hi / n;
+    Pack<T> at_lo = {}, at_hi = {};
+    for (int k = 0; k < edges.n_classes; ++k) {
+      const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
+      const T total = edges.totals[k];
+      const Pack<T> left = load<T>(row), right = load<T>(row + 1);
+      const Pack<T> a = left - total * share_lo, c = right - total * share_lo;
+      const Pack<T> e = left - total * share_hi, f = right - total * share_hi;
+      at_lo += larger<T>(larger<T>(a, -a) + multiplier * a, larger<T>(c, -c) + multiplier * c);
+      at_hi += larger<T>(larger<T>(e, -e) + multiplier * e, larger<T>(f, -f) + multiplier * f);
+    }
+    const Pack<T> value_lo = at_lo * at_lo / (4 * at.lo * (n - at.lo));
+    const Pack<T> value_hi = at_hi * at_hi / (4 * at.hi * (n - at.hi));
+    // sum |y| is at most 2 s and at most 2 (n - s): tight where s or n - s is tiny.
+    const Pack<T> left_cap = at.hi / (n - at.hi), right_cap = (n - at.lo) / at.lo;
+    const Pack<T> cap = left_cap < right_cap ? left_cap : right_cap, best = larger<T>(value_lo, value_hi);
+    store<T>(bound + b, best < cap ? best : cap);
+  }
+}
+
+}  // namespace
+
+OBLIQUE_CLONES void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out) { edge_sums_of(edges, out); }
+OBLIQUE_CLONES void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
+  edge_sums_of(edges, out);
+}
+
+OBLIQUE_CLONES void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
+  gini_bounds_of(edges, sums, n, bound);
+}
+OBLIQUE_CLONES void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
+                                double* bound) {
+  gini_bounds_of(edges, sums, n, bound);
+}
+
+OBLIQUE_CLONES void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
+  twoing_bounds_of(edges, sums, n, bound);
+}
+OBLIQUE_CLONES void twoing_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
+                                  double* bound) {
+  twoing_bounds_of(edges, sums, n, bound);
+}
+
+}  // namespace oblique

@@ -1,0 +1,77 @@
+// The loops that touch every row of a node for every direction. Each is compiled for several instruction sets and the
+// processor's own is chosen when the library is loaded; none uses fused multiply-adds, so all give the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace oblique {
+
+struct Range {
+  double low;
+  double high;
+};
+
+// z[i] = x[i] - c * w[i]; returns the smallest and the largest z. n >= 1.
+Range project_reflected(const double* x, const double* w, double c, double* z, std::size_t n);
+
+// Smallest and largest value of z. n >= 1.
+Range range_of(const double* z, std::size_t n);
+
+// out[i] = sum over j of u[j] * columns[j][i], added up in the order of j.
+void combine_columns(const double* const* columns, const double* u, std::size_t p, double* out, std::size_t n);
+
+// y[i] += a * x[i]
+void add_scaled(double a, const double* x, double* y, std::size_t n);
+
+// Sum of x[i] * y[i], added up in eight fixed lanes.
+double dot_columns(const double* x, const double* y, std::size_t n);
+
+// The product that decides the side of a row, in growth and in prediction: four fixed lanes, then their sum.
+double dot_row(const double* w, const double* x, std::size_t p);
+
+// bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
+void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);
+
+// The steps t at which v - t c changes sign, t = v / c, as keys in (-1, 1) that grow with t: t / (scale + |t|), which
+// is v sign(c) / (scale |c| + |v|). Returns the smallest and the largest key. n >= 1.
+Range step_keys(const double* v, const double* c, double scale, double* keys, std::size_t n);
+
+// Largest |v|. n >= 1.
+double largest_magnitude(const double* v, std::size_t n);
+
+// How many rows have v - t c <= 0, and how much they weigh.
+std::size_t count_left(const double* v, const double* c, double t, std::size_t n);
+double weigh_left(const double* v, const double* c, double t, const double* weights, std::size_t n);
+
+// Class weights left of each bin edge, one row per class: class k at edge e is cum[k * stride + e]. Counts are held as
+// float, exact below 2^24; sample weights as double. Rows may be read up to the next multiple of 8 edges.
+template <class T>
+struct ClassEdges {
+  const T* cum = nullptr;
+  std::size_t stride = 0;
+  const T* totals = nullptr;
+  int n_classes = 0;
+  int n_edges = 0;
+};
+
+// At every edge: sum of l, sum of l^2, sum of (N - l)^2, largest l, largest N - l. Outputs are padded like the rows.
+template <class T>
+struct EdgeSums {
+  T *s, *left_square, *right_square, *left_max, *right_max;
+};
+void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out);
+void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out);
+
+// cum[0] = 0, cum[b + 1] = counts of bins 0..b in both tables, which are left cleared. n_bins is a multiple of 8.
+void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum);
+void cumulate(const double* weights, int n_bins, double* cum);
+
+// Upper bounds of the Gini and of the twoing value over the cuts of every bin (formulas in criteria.hpp); n is the sum
+// of the totals. bound is padded like the rows of cum.
+void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);
+void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound);
+void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);
+void twoing_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound);
+
+}  // namespace oblique

@@ -1,0 +1,92 @@
+#include "common/options.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace oblique {
+
+namespace {
+
+std::string shown(const OptionValue& value) {
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "True" : "False";
+  if (const std::int64_t* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const double* number = std::get_if<double>(&value)) return std::to_string(*number);
+  return "'" + std::get<std::string>(value) + "'";
+}
+
+bool fits(const Option& option, const OptionValue& value) {
+  switch (option.kind) {
+    case Option::Kind::number: return std::holds_alternative<double>(value);
+    case Option::Kind::integer: return std::holds_alternative<std::int64_t>(value);
+    case Option::Kind::flag: return std::holds_alternative<bool>(value);
+    case Option::Kind::choice: break;
+  }
+  const std::string* text = std::get_if<std::string>(&value);
+  return text && std::find(option.choices.begin(), option.choices.end(), *text) != option.choices.end();
+}
+
+}  // namespace
+
+Option number(std::string name) { return {std::move(name), Option::Kind::number, {}}; }
+Option integer(std::string name) { return {std::move(name), Option::Kind::integer, {}}; }
+Option flag(std::string name) { return {std::move(name), Option::Kind::flag, {}}; }
+Option choice(std::string name, std::vector<std::string> choices) {
+  return {std::move(name), Option::Kind::choice, std::move(choices)};
+}
+
+std::string described(const Option& option) {
+  switch (option.kind) {
+    case Option::Kind::number: return "a number";
+    case Option::Kind::integer: return "a whole number";
+    case Option::Kind::flag: return "True or False";
+    case Option::Kind::choice: break;
+  }
+  std::string out = "one of ";
+  for (const std::string& each : option.choices) out += (out.back() == ' ' ? "'" : ", '") + each + "'";
+  return out;
+}
+
+Options::Options(std::string owner, const std::vector<Option>& declared, std::map<std::string, OptionValue> given)
+    : owner_(std::move(owner)), values_(std::move(given)) {
+  std::string names;
+  for (const Option& option : declared) names += (names.empty() ? "" : ", ") + option.name;
+  for (const auto& [name, value] : values_) {
+    const auto is_it = [&key = name](const Option& option) { return option.name == key; };
+    if (std::none_of(declared.begin(), declared.end(), is_it))
+      throw std::invalid_argument(owner_ + " has no option '" + name + "'; it takes " + names);
+  }
+  for (const Option& option : declared) {
+    const auto found = values_.find(option.name);
+    if (found == values_.end())
+      throw std::invalid_argument(owner_ + " needs the option '" + option.name + "', " + described(option));
+    OptionValue& value = found->second;
+    const std::int64_t* whole = std::get_if<std::int64_t>(&value);
+    if (whole && option.kind == Option::Kind::number) value = static_cast<double>(*whole);
+    if (!fits(option, value))
+      throw std::invalid_argument("option '" + option.name + "' of " + owner_ + " must be " + described(option) +
+                                  ". Got " + shown(value));
+  }
+}
+
+template <class T>
+const T& Options::value(const std::string& name) const {
+  const auto found = values_.find(name);
+  const T* value = found == values_.end() ? nullptr : std::get_if<T>(&found->second);
+  if (!value) throw std::invalid_argument(owner_ + " reads the option '" + name + "', which it does not declare so");
+  return *value;
+}
+
+double Options::number(const std::string& name) const { return value<double>(name); }
+std::int64_t Options::integer(const std::string& name) const { return value<std::int64_t>(name); }
+std::size_t Options::count(const std::string& name) const {
+  const std::int64_t value = integer(name);
+  if (value < 0)
+    throw std::invalid_argument("option '" + name + "' of " + owner_ + " must not be negative. Got " +
+                                std::to_string(value));
+  return static_cast<std::size_t>(value);
+}
+bool Options::flag(const std::string& name) const { return value<bool>(name); }
+const std::string& Options::choice(const std::string& name) const { return value<std::string>(name); }
+
+}  // namespace oblique

@@ -1,0 +1,39 @@
+// Forests: trees grown and asked on several threads. Tree number t depends on the data, the seed and t alone, so a
+// forest does not depend on how many threads grow it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "forest/forest_options.hpp"
+#include "forest/forest_tree.hpp"
+#include "forest/training_rows.hpp"
+
+namespace oblique {
+
+class Forest {
+ public:
+  std::size_t n_features = 0, n_classes = 0;
+  std::uint64_t seed = 0;
+  std::vector<ForestTree> trees;
+
+  // Adds trees.
+  void grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads);
+
+  // Adds every tree's vote to votes (n, n_classes): 1 for the label of a row's leaf, or the class shares there.
+  void vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
+
+  // Votes on the training rows by the trees that did not draw them.
+  void vote_out_of_bag(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
+
+  // Node number of each row's leaf in every tree, (n, n_trees).
+  void apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const;
+
+ private:
+  template <class Use>
+  void blocks(const double* x, std::size_t n, int n_threads, Use use) const;
+  void add_vote(const ForestTree& tree, std::int32_t node, bool shares, double* votes) const;
+};
+
+}  // namespace oblique

@@ -1,0 +1,96 @@
+// The HHCART split of a forest: the best cut along the axes of a few reflections of the features drawn at a node.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "common/eigen.hpp"
+#include "common/random.hpp"
+#include "forest/axis_search.hpp"
+#include "forest/gathered.hpp"
+#include "forest/training_rows.hpp"
+#include "growth/class_moments.hpp"
+#include "search/node_rows.hpp"
+#include "search/node_search.hpp"
+#include "search/spaces.hpp"
+#include "search/spread.hpp"
+
+namespace oblique {
+
+class ReflectedSearch {
+ public:
+  explicit ReflectedSearch(const ForestOptions& options)
+      : reflections_(options.reflections), dominant_only_(options.dominant_only), tau_(options.tau),
+        search_(make_search({"gini", false, 1.0, false})) {}
+
+  // Each reflection sends an eigenvector, drawn among those of the classes at the node, to the first axis (thesis 3.5);
+  // the original axes are searched where no class has an eigenvector. False if no cut scores; else the normal and a
+  // threshold within the gap of the best.
+  bool find(const Bag& bag, const Gathered& x, Stream& stream, Vector& normal, double& threshold) {
+    take(bag, x);
+    spread_.measure(rows_);
+    draw_spaces(stream);
+    search_->begin(rows_);
+    search_spaces(*search_, rows_, spread_, spaces_, 0, xu_);
+    const Cut cut = search_->front().winner();
+    if (cut.order < 0) return false;
+    normal = normal_of(spaces_, x.m, cut.order);
+    threshold = cut.threshold;
+    return true;
+  }
+
+ private:
+  void take(const Bag& bag, const Gathered& x) {
+    rows_.columns.clear();
+    for (std::size_t j = 0; j < x.m; ++j) rows_.columns.push_back(x.column(j));
+    rows_.weights = bag.weight;
+    rows_.n = bag.n;
+    rows_.n_classes = static_cast<int>(bag.runs->size());
+    offsets_.assign(1, 0);
+    for (const ClassRun& run : *bag.runs) offsets_.push_back(offsets_.back() + run.n);
+    rows_.first_row = offsets_.data();
+  }
+
+  void draw_spaces(Stream& stream) {
+    const std::size_t m = rows_.columns.size(), n_classes = offsets_.size() - 1;
+    moments_.begin(spread_.widest());
+    const std::size_t per_class = dominant_only_ ? 1 : m;
+    pool_.resize(n_classes * per_class);
+    std::iota(pool_.begin(), pool_.end(), std::size_t{0});
+    vectors_.clear();
+    // Classes without spread, and eigenvectors without variance, are drawn in vain and do not count.
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < pool_.size() && kept < reflections_; ++at) {
+      std::swap(pool_[at], pool_[at + stream.below(pool_.size() - at)]);
+      const std::size_t k = pool_[at] / per_class, which = pool_[at] % per_class;
+      if (!moments_.covariance(rows_, offsets_[k], offsets_[k + 1], covariance_)) continue;
+      axes_.clear();
+      const int found =
+          principal_axes(eigen_, covariance_.data(), static_cast<int>(m), 1e-10, -1.0, dominant_only_, axes_);
+      if (static_cast<int>(which) >= found) continue;
+      const auto first = axes_.begin() + static_cast<std::ptrdiff_t>(which * m);
+      vectors_.insert(vectors_.end(), first, first + static_cast<std::ptrdiff_t>(m));
+      ++kept;
+    }
+    spaces_.clear();
+    add_reflections(vectors_, m, tau_, false, spaces_);
+    if (spaces_.empty()) spaces_.push_back(Space{});
+  }
+
+  const std::size_t reflections_;
+  const bool dominant_only_;
+  const double tau_;
+  std::unique_ptr<NodeSearch> search_;
+  NodeRows rows_;
+  std::vector<std::size_t> offsets_, pool_;
+  Spread spread_;
+  ClassMoments moments_;
+  SymmetricEigen eigen_;
+  Vector covariance_, axes_, vectors_, xu_;
+  std::vector<Space> spaces_;
+};
+
+}  // namespace oblique

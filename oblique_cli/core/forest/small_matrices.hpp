@@ -1,0 +1,130 @@
+// Small matrices, factored here instead of by LAPACK, whose calls cost more than the work.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "common/eigen.hpp"
+
+namespace oblique {
+
+// Eigenvectors of small symmetric matrices by Jacobi rotations, of larger ones by LAPACK. Eigenvalues ascend.
+class SmallEigen {
+ public:
+  Vector values, vectors;  // vectors as columns
+
+  void solve(const Vector& a, std::size_t size) {
+    values.resize(size);
+    vectors.resize(size * size);
+    switch (size) {
+      case 2: return jacobi<2>(a.data());
+      case 3: return jacobi<3>(a.data());
+      case 4: return jacobi<4>(a.data());
+      case 5: return jacobi<5>(a.data());
+      case 6: return jacobi<6>(a.data());
+      case 7: return jacobi<7>(a.data());
+      case 8: return jacobi<8>(a.data());
+    }
+    general_.solve(a.data(), static_cast<int>(size));
+    values = general_.values;
+    vectors = general_.vectors;
+  }
+
+ private:
+  // The lower triangle of m is kept; row i of v is an eigenvector in the making.
+  template <std::size_t N>
+  void jacobi(const double* a) {
+    double m[N][N], v[N][N];
+    double on = 0.0;
+    for (std::size_t i = 0; i < N; ++i)
+      for (std::size_t j = 0; j < N; ++j) {
+        m[i][j] = a[i * N + j];
+        v[i][j] = i == j ? 1.0 : 0.0;
+        on += m[i][j] * m[i][j];
+      }
+    constexpr int sweeps = 30;  // 5 to 7 are enough in practice
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+      double off = 0.0;
+      for (std::size_t i = 0; i < N; ++i)
+        for (std::size_t j = 0; j < i; ++j) off += m[i][j] * m[i][j];
+      if (!(off > 1e-28 * on)) break;
+      for (std::size_t i = 1; i < N; ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+          if (!(m[i][j] * m[i][j] > 1e-30 * on)) continue;  // below what ends the sweeps, with what is left of others
+          // The smaller of the two angles that make m[i][j] zero (Golub & Van Loan, 8.4).
+          const double half = 0.5 * (m[i][i] - m[j][j]);
+          const double length = std::sqrt(half * half + m[i][j] * m[i][j]);
+          const double t = m[i][j] / (half >= 0.0 ? half + length : half - length);
+          const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;
+          m[j][j] -= t * m[i][j];
+          m[i][i] += t * m[i][j];
+          m[i][j] = 0.0;
+          for (std::size_t k = 0; k < N; ++k) {
+            if (k == i || k == j) continue;
+            double& x = k < j ? m[j][k] : m[k][j];
+            double& y = k < i ? m[i][k] : m[k][i];
+            const double p = x, q = y;
+            x = c * p - s * q;
+            y = s * p + c * q;
+          }
+          for (std::size_t k = 0; k < N; ++k) {
+            const double p = v[j][k], q = v[i][k];
+            v[j][k] = c * p - s * q;
+            v[i][k] = s * p + c * q;
+          }
+        }
+    }
+    std::size_t order[N];
+    for (std::size_t i = 0; i < N; ++i) {
+      std::size_t at = i;
+      for (; at > 0 && m[order[at - 1]][order[at - 1]] > m[i][i]; --at) order[at] = order[at - 1];
+      order[at] = i;
+    }
+    for (std::size_t c = 0; c < N; ++c) {
+      values[c] = m[order[c]][order[c]];
+      for (std::size_t i = 0; i < N; ++i) vectors[c * N + i] = v[order[c]][i];
+    }
+  }
+  SymmetricEigen general_;
+};
+
+// Lower Cholesky factor of a (size x size, row by row) in place; false at the first pivot that is not above `least`.
+inline bool cholesky(double* a, std::size_t size, double least) {
+  for (std::size_t j = 0; j < size; ++j) {
+    double pivot = a[j * size + j];
+    for (std::size_t k = 0; k < j; ++k) pivot -= a[j * size + k] * a[j * size + k];
+    if (!(pivot > least)) return false;
+    const double root = std::sqrt(pivot);
+    a[j * size + j] = root;
+    for (std::size_t i = j + 1; i < size; ++i) {
+      double sum = a[i * size + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= a[i * size + k] * a[j * size + k];
+      a[i * size + j] = sum / root;
+    }
+  }
+  return true;
+}
+
+// Whether a covariance (size x size), which is overwritten, has a combination of features of variance below `least`.
+// The largest pivot is taken first: in another order the last one is rounding noise blown up by those before it.
+inline bool is_singular(double* a, std::size_t size, double least) {
+  for (std::size_t step = 0; step < size; ++step) {
+    std::size_t at = step;
+    for (std::size_t j = step + 1; j < size; ++j)
+      if (a[j * size + j] > a[at * size + at]) at = j;
+    const double pivot = a[at * size + at];
+    if (!(pivot > least)) return true;
+    if (at != step) {
+      for (std::size_t k = 0; k < size; ++k) std::swap(a[at * size + k], a[step * size + k]);
+      for (std::size_t k = 0; k < size; ++k) std::swap(a[k * size + at], a[k * size + step]);
+    }
+    for (std::size_t i = step + 1; i < size; ++i) {
+      const double factor = a[i * size + step] / pivot;
+      for (std::size_t k = step + 1; k < size; ++k) a[i * size + k] -= factor * a[step * size + k];
+    }
+  }
+  return false;
+}
+
+}  // namespace oblique

@@ -1,0 +1,132 @@
+#include "growth/class_moments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+
+#include "common/eigen.hpp"
+#include "common/kernels.hpp"
+#include "growth/clustering_planes.hpp"
+#include "search/node_rows.hpp"
+
+namespace oblique {
+
+void ClassMoments::begin(double widest) {
+  factor_ = widest > 0x1p200 || (widest > 0.0 && widest < 0x1p-200)
+                ? std::ldexp(1.0, std::clamp(-std::ilogb(widest), -1000, 1000))
+                : 1.0;
+}
+
+bool ClassMoments::covariance(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
+  double total = 0.0;
+  if (!center(rows, first, last, total)) return false;
+  scatter(rows, first, last, 1.0 / std::max(total - 1.0, 1.0), out);
+  return true;
+}
+
+bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
+  double total = 0.0;
+  if (!center(rows, first, last, total)) return false;
+  const std::size_t p = rows.columns.size(), n = last - first;
+  length_.assign(n, 0.0);
+  for (std::size_t j = 0; j < p; ++j) {
+    const double* c = centerd_.data() + j * n;
+    for (std::size_t i = 0; i < n; ++i) length_[i] += c[i] * c[i];
+  }
+  // A mean has rounding errors, so a row on it may be a little off.
+  const double least = kOnTheMean * std::sqrt(range_of(length_.data(), n).high);
+  for (double& x : length_) x = std::sqrt(x) > least ? 1.0 / std::sqrt(x) : 0.0;
+  for (std::size_t j = 0; j < p; ++j)
+    for (std::size_t i = 0; i < n; ++i) centerd_[j * n + i] *= length_[i];
+  scatter(rows, first, last, 1.0, out);
+  return true;
+}
+
+void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
+  const std::size_t p = rows.columns.size();
+  out.assign(p, 0.0);
+  double all = 0.0;
+  for (int k = 0; k < rows.n_classes; ++k) {
+    const std::size_t first = rows.first_row[k], n = rows.first_row[k + 1] - first;
+    double total = 0.0;
+    const bool varies = center(rows, first, first + n, total);
+    all += total;
+    if (!varies) continue;
+    for (std::size_t j = 0; j < p; ++j)
+      for (std::size_t i = 0; i < n; ++i) {
+        const double c = centerd_[j * n + i];
+        out[j] += rows.weights ? rows.weights[first + i] * c * c : c * c;
+      }
+  }
+  for (double& x : out) x /= std::max(all - rows.n_classes, 1.0);
+}
+
+void ClassMoments::add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard,
+                                 Vector& out) {
+  const std::size_t p = rows.columns.size(), m = p + 1, n = last - first;
+  centerd_.resize(m * n);
+  weighted_.resize(n);
+  for (std::size_t j = 0; j < p; ++j)
+    for (std::size_t i = 0; i < n; ++i)
+      centerd_[j * n + i] = (rows.columns[j][first + i] - standard.center[j]) / standard.scale[j];
+  std::fill_n(centerd_.begin() + static_cast<std::ptrdiff_t>(p * n), n, 1.0);
+  for (std::size_t j = 0; j < m; ++j) {
+    for (std::size_t i = 0; i < n; ++i)
+      weighted_[i] = rows.weights ? rows.weights[first + i] * centerd_[j * n + i] : centerd_[j * n + i];
+    for (std::size_t k = 0; k <= j; ++k) {
+      const double value = dot_columns(centerd_.data() + k * n, weighted_.data(), n);
+      out[j * m + k] += value;
+      if (k != j) out[k * m + j] += value;
+    }
+  }
+}
+
+bool ClassMoments::center(const NodeRows& rows, std::size_t first, std::size_t last, double& total) {
+  const std::size_t p = rows.columns.size(), n = last - first;
+  total = static_cast<double>(n);
+  if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
+  if (n < 2) return false;
+  centerd_.resize(p * n);
+  bool distinct = false;
+  for (std::size_t j = 0; j < p; ++j) {
+    const double* x = rows.columns[j] + first;
+    double* c = centerd_.data() + j * n;
+    const Range range = range_of(x, n);
+    if (!(range.high > range.low)) {  // exactly zero, not the rounding of a mean
+      std::fill_n(c, n, 0.0);
+      continue;
+    }
+    distinct = true;
+    double sum = 0.0;
+    for (std::size_t i = 0; i < n; ++i) sum += rows.weights ? rows.weights[first + i] * x[i] : x[i];
+    const double mean = sum / total;
+    for (std::size_t i = 0; i < n; ++i) c[i] = (x[i] - mean) * factor_;
+  }
+  return distinct;
+}
+
+void ClassMoments::scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out) {
+  const std::size_t p = rows.columns.size(), n = last - first;
+  out.assign(p * p, 0.0);
+  weighted_.resize(rows.weights ? n : 0);
+  for (std::size_t j = 0; j < p; ++j) {
+    const double* cj = centerd_.data() + j * n;
+    if (rows.weights) {
+      for (std::size_t i = 0; i < n; ++i) weighted_[i] = rows.weights[first + i] * cj[i];
+      cj = weighted_.data();
+    }
+    for (std::size_t i = 0; i <= j; ++i)
+      out[j * p + i] = out[i * p + j] = scale * dot_columns(centerd_.data() + i * n, cj, n);
+  }
+}
+
+void shrink(Vector& covariance, const Vector& pooled, double n) {
+  const std::size_t p = pooled.size();
+  const double l = 1.0 - n / (5.0 * static_cast<double>(p));
+  if (!(l > 0.0)) return;
+  for (double& s : covariance) s *= 1.0 - l;
+  for (std::size_t j = 0; j < p; ++j) covariance[j * p + j] += l * pooled[j];
+}
+
+}  // namespace oblique

@@ -1,0 +1,53 @@
+// The moments of the classes at a node: covariances, the scatter of unit rows, moments about the origin.
+#pragma once
+
+#include <cstddef>
+
+#include "common/eigen.hpp"
+#include "common/kernels.hpp"
+#include "growth/clustering_planes.hpp"
+#include "search/node_rows.hpp"
+
+namespace oblique {
+
+// Class covariances, scatter of unit rows, or the class moments about the origin.
+class ClassMoments {
+ public:
+  // widest: the largest range of a feature at the node. Only directions and ratios matter, so a power of 2 keeps the
+  // squares of very large or very small rows within range.
+  void begin(double widest);
+
+  // Covariance of rows [first, last), p x p, divided by the weight less one unit (any positive factor gives the same
+  // eigenvectors). False if the rows are all the same.
+  bool covariance(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out);
+
+  // X'X of rows [first, last), centered and each scaled to unit length, those on the mean left out (thesis 5.3). False
+  // if the rows are all the same.
+  bool unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out);
+
+  // Variance of every feature within the classes: their pooled squared deviations over the weight less one unit for
+  // each class.
+  void pooled_variances(const NodeRows& rows, Vector& out);
+
+  // Adds sum w [z 1]'[z 1] over rows [first, last) to out ((p + 1) x (p + 1)), z in standard coordinates.
+  void add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard, Vector& out);
+
+ private:
+  static constexpr double kOnTheMean = 1e-9;  // of the longest row: shorter ones lie on the mean
+
+  // centerd_ = the columns of rows [first, last) less their means, times factor_; total = their weight. False if the
+  // rows are all the same.
+  bool center(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
+
+  // out = scale * sum of w c c' over the rows in centerd_, (p, p).
+  void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out);
+
+  double factor_ = 1.0;
+  Vector centerd_, weighted_, length_;
+};
+
+// Shrinks the covariance of a class of weight n < 5 p towards the diagonal of pooled variances (beyond the thesis):
+// (1 - l) S + l diag(pooled), l = 1 - n / (5 p).
+void shrink(Vector& covariance, const Vector& pooled, double n);
+
+}  // namespace oblique

@@ -1,0 +1,28 @@
+// What the ways to climb have in common.
+#pragma once
+
+#include "common/options.hpp"
+#include "growth/climbing/moving_plane.hpp"
+#include "growth/heuristic.hpp"
+#include "search/front.hpp"
+#include "search/node.hpp"
+
+namespace oblique {
+
+// Moves its plane at a node, again and again, and lets the plane keep the best hyperplane.
+class Climb {
+ public:
+  virtual ~Climb() = default;
+
+  // A node of no more weight per feature keeps the axis-parallel split.
+  virtual double rows_per_feature() const = 0;
+  // Climbs from the best axis-parallel cut `start` (order -1: none). The plane has begun at the node.
+  virtual void climb(const Node& node, const Cut& start) = 0;
+
+  MovingPlane plane;
+
+ protected:
+  Climb(const Options& options, bool direct) : plane(search_of(options), direct) {}
+};
+
+}  // namespace oblique

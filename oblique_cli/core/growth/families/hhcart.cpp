@@ -1,0 +1,47 @@
+// HHCART: reflections of the eigenvectors of each class' covariance matrix (thesis 3.5, algorithm 3).
+
+#include "common/eigen.hpp"
+#include "growth/class_moments.hpp"
+#include "growth/reflecting.hpp"
+
+namespace oblique {
+namespace {
+
+// dominant_only : of every class its first eigenvector only
+template <bool dominant_only>
+class HHCART final : public Reflecting {
+ public:
+  explicit HHCART(const Options& options)
+      : Reflecting(options), sign_(options.number("sign")), tolerance_(options.number("eigenvalue_tolerance")),
+        shrinkage_(options.flag("shrinkage")) {}
+
+ protected:
+  void add_vectors(const Node& node, Vector& vectors) override {
+    const NodeRows& rows = node.rows;
+    moments_.begin(node.spread.widest());
+    if (shrinkage_) moments_.pooled_variances(rows, pooled_);
+    for (int k = 0; k < rows.n_classes; ++k) {
+      if (!moments_.covariance(rows, rows.first_row[k], rows.first_row[k + 1], covariance_)) continue;
+      if (shrinkage_) shrink(covariance_, pooled_, node.search.totals().of_class[k]);
+      principal_axes(eigen_, covariance_.data(), static_cast<int>(node.n_features()), tolerance_, sign_, dominant_only,
+                     vectors);
+    }
+  }
+
+ private:
+  const double sign_, tolerance_;
+  const bool shrinkage_;
+  ClassMoments moments_;
+  SymmetricEigen eigen_;
+  Vector covariance_, pooled_;
+};
+
+std::vector<Option> options() {
+  return {number("tau"), number("sign"), number("eigenvalue_tolerance"), flag("both_signs"), flag("shrinkage")};
+}
+
+const Registered hhcart_a("hhcart_a", options(), make<HHCART<false>>);
+const Registered hhcart_d("hhcart_d", options(), make<HHCART<true>>);
+
+}  // namespace
+}  // namespace oblique

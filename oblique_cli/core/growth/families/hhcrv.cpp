@@ -1,0 +1,36 @@
+// HHCRV: reflections of the class representative vectors (thesis 5.3, algorithm 9).
+#include "common/eigen.hpp"
+#include "growth/class_moments.hpp"
+#include "growth/reflecting.hpp"
+
+namespace oblique {
+namespace {
+
+class HHCRV final : public Reflecting {
+ public:
+  explicit HHCRV(const Options& options) : Reflecting(options), sign_(options.number("sign")) {}
+
+ protected:
+  void add_vectors(const Node& node, Vector& vectors) override {
+    const NodeRows& rows = node.rows;
+    moments_.begin(node.spread.widest());
+    for (int k = 0; k < rows.n_classes; ++k)
+      if (moments_.unit_scatter(rows, rows.first_row[k], rows.first_row[k + 1], scatter_))
+        principal_axes(eigen_, scatter_.data(), static_cast<int>(node.n_features()), kZeroEigenvalue, sign_, true,
+                       vectors);
+  }
+
+ private:
+  // Below this share of the largest an eigenvalue would count as zero; only the largest is of interest.
+  static constexpr double kZeroEigenvalue = 1e-10;
+
+  const double sign_;
+  ClassMoments moments_;
+  SymmetricEigen eigen_;
+  Vector scatter_;
+};
+
+const Registered hhcrv("hhcrv", {number("tau"), number("sign"), flag("both_signs")}, make<HHCRV>);
+
+}  // namespace
+}  // namespace oblique

@@ -1,0 +1,84 @@
+#include "growth/heuristic.hpp"
+
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "search/node_search.hpp"
+
+namespace oblique {
+
+namespace {
+
+// In the order of registration, which depends on how the core was linked.
+std::vector<Family>& registered() {
+  static std::vector<Family> all;
+  return all;
+}
+
+std::map<std::string, Family> checked() {
+  std::map<std::string, Family> out;
+  for (const Family& family : registered()) {
+    const std::string owner = family.file + ": native family '" + family.name + "' ";
+    if (family.name.empty()) throw std::invalid_argument(family.file + ": a native family needs a name");
+    if (!family.make) throw std::invalid_argument(owner + "needs a function that makes its heuristic");
+    std::set<std::string> names;
+    for (const Option& option : growth_options()) names.insert(option.name);
+    for (const Option& option : family.options)
+      if (!names.insert(option.name).second)
+        throw std::invalid_argument(owner + "declares the option '" + option.name +
+                                    "', which it has already or which all families have");
+    const auto [place, is_new] = out.emplace(family.name, family);
+    if (!is_new) throw std::invalid_argument(owner + "has the name of the one in " + place->second.file);
+  }
+  return out;
+}
+
+}  // namespace
+
+Registered::Registered(std::string name, std::vector<Option> options, Family::Make make, bool quantitative,
+                       bool adds_up, const char* file) {
+  registered().push_back({std::move(name), std::move(options), make, quantitative, adds_up, file});
+}
+
+const std::map<std::string, Family>& families() {
+  static const std::map<std::string, Family> all = checked();
+  return all;
+}
+
+const Family& family_of(const std::string& name) {
+  const auto found = families().find(name);
+  if (found != families().end()) return found->second;
+  std::string names;
+  for (const auto& [each, family] : families()) names += (names.empty() ? "" : ", ") + each;
+  throw std::invalid_argument("the core has no family '" + name + "'; it has " + names);
+}
+
+const std::vector<Option>& search_options() {
+  static const std::vector<Option> all{choice("criterion", criterion_names()), number("min_leaf"), flag("strict_ties"),
+                                       flag("exhaustive"), integer("seed")};
+  return all;
+}
+
+const std::vector<Option>& growth_options() {
+  static const std::vector<Option> all = [] {
+    std::vector<Option> out = search_options();
+    for (const Option& option : {number("min_parent"), number("max_misrate"), integer("max_depth")})
+      out.push_back(option);
+    return out;
+  }();
+  return all;
+}
+
+Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> given) {
+  std::vector<Option> declared = common;
+  declared.insert(declared.end(), family.options.begin(), family.options.end());
+  return Options("family '" + family.name + "'", declared, std::move(given));
+}
+
+SearchOptions search_of(const Options& options) {
+  return {options.choice("criterion"), options.flag("strict_ties"), options.number("min_leaf"),
+          options.flag("exhaustive")};
+}
+
+}  // namespace oblique

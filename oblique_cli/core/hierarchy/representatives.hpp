@@ -1,0 +1,113 @@
+// Supervised clustering by representatives. Amalaman (2015), chapter 6.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace oblique {
+
+// One climb of SRIDHCR (Eick, Zeidat and Zhao 2004): representatives are added or removed one at a time, always the
+// best such change, until none improves q = impurity + weight * sqrt(max(0, k - c) / n). A change that leaves q as it
+// is counts as better if it adds one. Equals: the lowest number, adding before removing.
+class Representatives {
+ public:
+  Representatives(const double* d, const std::int32_t* codes, std::size_t n, std::size_t n_classes, double weight)
+      : d_(d), codes_(codes), n_(n), n_classes_(n_classes), weight_(weight), owner_(n) {
+    std::vector<char> seen(n_classes, 0);
+    for (std::size_t i = 0; i < n; ++i) present_ += !std::exchange(seen[static_cast<std::size_t>(codes[i])], 1);
+  }
+
+  // Climbs from `chosen` (rising, not empty) and leaves the end there; returns its q.
+  double climb(std::vector<std::size_t>& chosen) {
+    double q = assign(chosen);
+    for (;;) {
+      double best = std::numeric_limits<double>::infinity();
+      std::size_t change = n_;
+      bool adding = true;
+      const auto consider = [&](double value, std::size_t r, bool adds) {
+        if (value < best - tie) best = value, change = r, adding = adds;
+      };
+      for (std::size_t r = 0; r < n_; ++r)
+        if (!std::binary_search(chosen.begin(), chosen.end(), r)) consider(with(r, chosen.size()), r, true);
+      std::vector<std::size_t> fewer;
+      for (std::size_t k = 0; chosen.size() > 1 && k < chosen.size(); ++k) {
+        fewer = chosen;
+        fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(k));
+        consider(score(fewer), chosen[k], false);
+      }
+      const bool better = change < n_ && (best < q - tie || (best <= q + tie && adding));
+      if (!better) return q;
+      if (adding)
+        chosen.insert(std::lower_bound(chosen.begin(), chosen.end(), change), change);
+      else
+        chosen.erase(std::lower_bound(chosen.begin(), chosen.end(), change));
+      q = assign(chosen);
+    }
+  }
+
+ private:
+  static constexpr double tie = 1e-12;
+
+  // Which of the representatives a row is nearest to, of equals the first.
+  std::size_t nearest(std::size_t row, const std::vector<std::size_t>& chosen) const {
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < chosen.size(); ++k)
+      if (d_[row * n_ + chosen[k]] < d_[row * n_ + chosen[best]]) best = k;
+    return best;
+  }
+
+  double score(const std::vector<std::size_t>& chosen) {
+    counts_.assign(chosen.size() * n_classes_, 0);
+    for (std::size_t i = 0; i < n_; ++i)
+      ++counts_[nearest(i, chosen) * n_classes_ + static_cast<std::size_t>(codes_[i])];
+    return q_of(counts_, chosen.size());
+  }
+
+  // Remembers the clusters of `chosen` as well.
+  double assign(const std::vector<std::size_t>& chosen) {
+    chosen_ = chosen;
+    for (std::size_t i = 0; i < n_; ++i) owner_[i] = nearest(i, chosen);
+    const double q = score(chosen);
+    assigned_ = counts_;
+    return q;
+  }
+
+  // q of what was assigned with one representative more: the rows that are nearer to it change hands.
+  double with(std::size_t added, std::size_t k) {
+    counts_ = assigned_;
+    counts_.resize((k + 1) * n_classes_, 0);
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double now = d_[i * n_ + chosen_[owner_[i]]], then = d_[i * n_ + added];
+      if (then < now || (then == now && added < chosen_[owner_[i]])) {
+        --counts_[owner_[i] * n_classes_ + static_cast<std::size_t>(codes_[i])];
+        ++counts_[k * n_classes_ + static_cast<std::size_t>(codes_[i])];
+      }
+    }
+    return q_of(counts_, k + 1);
+  }
+
+  double q_of(const std::vector<std::int32_t>& counts, std::size_t k) const {
+    std::int64_t right = 0;
+    for (std::size_t p = 0; p < k; ++p)
+      right += *std::max_element(counts.begin() + static_cast<std::ptrdiff_t>(p * n_classes_),
+                                 counts.begin() + static_cast<std::ptrdiff_t>((p + 1) * n_classes_));
+    const double rows = static_cast<double>(n_);
+    const double excess = k > present_ ? static_cast<double>(k - present_) : 0.0;
+    return (rows - static_cast<double>(right)) / rows + weight_ * std::sqrt(excess / rows);
+  }
+
+  const double* d_;
+  const std::int32_t* codes_;
+  std::size_t n_, n_classes_;
+  double weight_;
+  std::size_t present_ = 0;
+  std::vector<std::size_t> owner_, chosen_;
+  std::vector<std::int32_t> counts_, assigned_;
+};
+
+}  // namespace oblique

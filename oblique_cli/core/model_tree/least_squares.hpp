@@ -1,0 +1,64 @@
+// Least squares that grow by a row: the residual sum of squares of the first 1, 2, ... rows, in O(m^2) a row.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace oblique {
+
+// The triangular factor R of the rows seen so far, kept by Givens rotations. The last column is the target, and what
+// its diagonal entry collects is the residual sum of squares itself, not a difference of two large numbers: no digits
+// cancel, and the condition number is not squared as in normal equations.
+//
+// A column whose entry of a row is below `zero` once the columns before it are eliminated depends on them as far as
+// floating point can tell. It gets no pivot, so that a repeated or constant column takes no degree of freedom.
+class GrowingFactor {
+ public:
+  // columns : number of columns, target included; zero : limit below which an entry is zero, columns being of unit
+  // scale
+  GrowingFactor(std::size_t columns, double zero)
+      : m_(columns), zero_(zero), r_(columns * columns, 0.0), row_(columns) {}
+
+  void add(const double* values) {
+    for (std::size_t j = 0; j < m_; ++j) row_[j] = values[j];
+    for (std::size_t j = 0; j + 1 < m_; ++j) {
+      const double b = row_[j];
+      if (std::fabs(b) <= zero_) continue;
+      double* pivot = r_.data() + j * m_;
+      const double a = pivot[j];
+      const double length = std::sqrt(a * a + b * b);
+      const double c = a / length, s = b / length;
+      pivot[j] = length;
+      for (std::size_t k = j + 1; k < m_; ++k) {
+        const double above = pivot[k], below = row_[k];
+        pivot[k] = c * above + s * below;
+        row_[k] = c * below - s * above;
+      }
+    }
+    rss_ += row_[m_ - 1] * row_[m_ - 1];
+  }
+
+  double rss() const { return rss_; }
+
+ private:
+  std::size_t m_;
+  double zero_, rss_ = 0.0;
+  std::vector<double> r_, row_;
+};
+
+// Residual sums of squares of the first cuts[0], cuts[1], ... rows of `rows` (n x m, target last); cuts rise.
+inline std::vector<double> prefix_rss(const double* rows, std::size_t m, const std::int64_t* cuts, std::size_t n_cuts,
+                                      double zero) {
+  std::vector<double> out(n_cuts);
+  GrowingFactor factor(m, zero);
+  std::int64_t done = 0;
+  for (std::size_t c = 0; c < n_cuts; ++c) {
+    for (; done < cuts[c]; ++done) factor.add(rows + static_cast<std::size_t>(done) * m);
+    out[c] = factor.rss();
+  }
+  return out;
+}
+
+}  // namespace oblique

@@ -1,0 +1,67 @@
+// Where a heuristic wants a node to be searched, and the search among that.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "common/eigen.hpp"
+#include "search/node.hpp"
+#include "search/spaces.hpp"
+
+namespace oblique {
+
+// Directions in the order of their enumeration, which settles ties: the first wins.
+class Candidates {
+ public:
+  // Neighbors in the enumeration that are searched alike.
+  struct Group {
+    std::vector<Space> spaces;       // all axes of each, or
+    std::vector<Vector> directions;  // unit normals,
+    std::vector<double> thresholds;  // with a threshold for each where the threshold is given
+  };
+
+  // The axes of the features.
+  void add_axes() { spaces().push_back(Space{}); }
+  // The axes of I - 2uu', u a unit vector.
+  void add_reflection(Vector u) { spaces().push_back(Space{false, std::move(u)}); }
+  // One direction, all thresholds of which are searched. w : unit vector
+  void add_direction(Vector w) { directions(false).directions.push_back(std::move(w)); }
+  // One hyperplane w'x <= threshold.
+  void add_hyperplane(Vector w, double threshold) {
+    Group& group = directions(true);
+    group.directions.push_back(std::move(w));
+    group.thresholds.push_back(threshold);
+  }
+  // The spaces that stand last in the enumeration, to add to. Spaces that stand together share the axes they have in
+  // common, which are searched once.
+  std::vector<Space>& spaces() {
+    if (groups_.empty() || !groups_.back().directions.empty()) groups_.emplace_back();
+    return groups_.back().spaces;
+  }
+
+  void clear() { groups_.clear(); }
+  const std::vector<Group>& groups() const { return groups_; }
+
+ private:
+  Group& directions(bool given) {
+    if (groups_.empty() || groups_.back().directions.empty() || groups_.back().thresholds.empty() == given)
+      groups_.emplace_back();
+    return groups_.back();
+  }
+
+  std::vector<Group> groups_;
+};
+
+// Searches candidates at one node after another. Buffers are kept.
+class CandidateSearch {
+ public:
+  // The best cut of a node among candidates, the first of equals; false if none scores.
+  bool find(const Node& node, const Candidates& candidates, Split& split);
+
+ private:
+  Vector xu_, z_;
+  std::vector<std::int64_t> starts_;
+};
+
+}  // namespace oblique

@@ -1,0 +1,306 @@
+// Split criteria as policies.
+//
+// A criterion values a cut by V(l), l = the weight of each class on the left, and V is maximized. It offers
+//   base(t)            V of not cutting at all
+//   gain(v, t)         the published score of a cut: reduction in impurity, or the twoing value itself
+//   noise(t)           a bound on the rounding error of V, below which two values say nothing
+//   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
+//   Scan               the same while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
+//                      infinite where it cannot tell
+//   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
+//
+// The bounds: all cuts in a bin have left counts in the box a <= l <= b and sum s in [lo, hi]. V is convex in l, and
+// after relaxing s = sum(l) with a multiplier each class takes its better end, while s takes its better end as well
+// (for the entropy the part in s is concave instead and its maximum is known). The multiplier may be any number; a good
+// one makes the bound tight. tests/core/test_split_search.py checks bound >= value for random counts.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/kernels.hpp"
+#include "search/bin_table.hpp"
+#include "search/totals.hpp"
+
+namespace oblique {
+
+struct Gini {
+  static constexpr bool needs_logarithms = false;
+
+  static double base(const Totals& t) {
+    double sum = 0.0;
+    for (int k = 0; k < t.n_classes; ++k) sum += t.of_class[k] * t.of_class[k];
+    return sum / t.n;
+  }
+  static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
+  static double noise(const Totals& t) { return 1e-14 * t.n; }
+  static double value(const double* l, double s, const Totals& t) {
+    double left = 0.0, right = 0.0;
+    for (int k = 0; k < t.n_classes; ++k) {
+      const double r = t.of_class[k] - l[k];
+      left += l[k] * l[k];
+      right += r * r;
+    }
+    return left / s + right / (t.n - s);
+  }
+
+  struct Scan {
+    double left = 0.0, right = 0.0, s = 0.0;
+    void start(const double* l, const Totals& t) {
+      left = right = s = 0.0;
+      for (int k = 0; k < t.n_classes; ++k) {
+        const double r = t.of_class[k] - l[k];
+        left += l[k] * l[k];
+        right += r * r;
+        s += l[k];
+      }
+    }
+    // l[k] still holds the weight before the move.
+    void move(int k, double w, const double* l, const Totals& t) {
+      left += w * (2.0 * l[k] + w);
+      right -= w * (2.0 * (t.of_class[k] - l[k]) - w);
+      s += w;
+    }
+    // Near enough to tell whether the cut is worth a division. Running sums of weights are not: theirs is the rounding
+    // of every step.
+    double rough(const double*, const Totals& t, double) const {
+      if (!t.counts) return std::numeric_limits<double>::infinity();
+      const std::size_t i = static_cast<std::size_t>(s);
+      return left * t.inverse[i] + right * t.inverse[static_cast<std::size_t>(t.n) - i];
+    }
+  };
+
+  // V is at most n, and so is every term of the bound.
+  template <class T>
+  static double slack(const Totals& t) {
+    return rounding<T>(t) * t.n;
+  }
+
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    gini_bounds(b.edges(), b.sums(), static_cast<T>(t.n), b.bound.data());
+  }
+};
+
+// Entropy in nats inside V; gain() divides by n log 2.
+struct Entropy {
+  static constexpr bool needs_logarithms = true;
+
+  static double x_log_x(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
+  static double term(double x, const Totals& t) {
+    return t.counts ? t.x_log_x[static_cast<std::size_t>(x)] : x_log_x(x);
+  }
+  static double base(const Totals& t) {
+    double sum = -x_log_x(t.n);
+    for (int k = 0; k < t.n_classes; ++k) sum += x_log_x(t.of_class[k]);
+    return sum;
+  }
+  static double gain(double v, const Totals& t) { return (v - base(t)) / (t.n * 0.6931471805599453); }
+  static double noise(const Totals& t) { return 1e-14 * t.n * std::log(t.n + 1.0); }
+  static double value(const double* l, double s, const Totals& t) {
+    double sum = 0.0;
+    for (int k = 0; k < t.n_classes; ++k) sum += term(l[k], t) + term(t.of_class[k] - l[k], t);
+    return sum - term(s, t) - term(t.n - s, t);
+  }
+
+  struct Scan {
+    double sum = 0.0, s = 0.0;
+    void start(const double* l, const Totals& t) {
+      sum = s = 0.0;
+      for (int k = 0; k < t.n_classes; ++k) {
+        sum += term(l[k], t) + term(t.of_class[k] - l[k], t);
+        s += l[k];
+      }
+    }
+    void move(int k, double w, const double* l, const Totals& t) {
+      const double r = t.of_class[k] - l[k];
+      sum += term(l[k] + w, t) - term(l[k], t) + term(std::max(r - w, 0.0), t) - term(r, t);
+      s += w;
+    }
+    double rough(const double*, const Totals& t, double) const {
+      return t.counts ? sum - term(s, t) - term(t.n - s, t) : std::numeric_limits<double>::infinity();
+    }
+  };
+
+  // The bounds are computed in double and rounded once, |V| being at most n log(classes).
+  template <class T>
+  static double slack(const Totals& t) {
+    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n * std::log(t.n_classes + 1.0);
+  }
+
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    // The multiplier log(s0 / (n - s0)) makes s0 the maximum of the part in s, so it needs no clamp to [lo, hi].
+    std::vector<double>&multiplier = b.multiplier, &bound = b.exact_bound;
+    multiplier.resize(static_cast<std::size_t>(b.n_bins));
+    bound.resize(static_cast<std::size_t>(b.n_bins));
+    for (int e = 0; e < b.n_bins; ++e) {
+      const double lo = std::min(static_cast<double>(b.s[e]) + 1.0, t.n - 1.0);
+      const double hi = std::max(std::min(static_cast<double>(b.s[e + 1]), t.n - 1.0), lo);
+      const double s0 = 0.5 * (lo + hi);
+      multiplier[e] = std::log(s0 / (t.n - s0));
+      bound[e] = multiplier[e] * s0 - x_log_x(s0) - x_log_x(t.n - s0);
+    }
+    for (int k = 0; k < t.n_classes; ++k) {
+      const T* cum = b.of_class(k);
+      const double total = t.of_class[k];
+      double left = static_cast<double>(cum[0]);
+      double before = term(left, t) + term(total - left, t);
+      for (int e = 0; e < b.n_bins; ++e) {
+        const double right = static_cast<double>(cum[e + 1]);
+        const double after = right == left ? before : term(right, t) + term(total - right, t);
+        bound[e] += std::max(before - multiplier[e] * left, after - multiplier[e] * right);
+        before = after;
+        left = right;
+      }
+    }
+    for (int e = 0; e < b.n_bins; ++e) b.bound[e] = static_cast<T>(bound[e]);
+  }
+};
+
+// A criterion whose value is cheap enough to be computed afresh at every cut.
+template <class Criterion>
+struct FreshScan {
+  double s = 0.0;
+  void start(const double* l, const Totals& t) {
+    s = 0.0;
+    for (int k = 0; k < t.n_classes; ++k) s += l[k];
+  }
+  void move(int, double w, const double*, const Totals&) { s += w; }
+  double rough(const double* l, const Totals& t, double) const {
+    return t.counts ? Criterion::value(l, s, t) : std::numeric_limits<double>::infinity();
+  }
+};
+
+struct Twoing {
+  static constexpr bool needs_logarithms = false;
+
+  static double base(const Totals&) { return 0.0; }
+  static double gain(double v, const Totals&) { return v; }
+  static double noise(const Totals&) { return 1e-15; }
+  static double value(const double* l, double s, const Totals& t) {
+    double sum = 0.0;
+    for (int k = 0; k < t.n_classes; ++k) sum += std::fabs(t.n * l[k] - t.of_class[k] * s);
+    return sum * sum / (4.0 * t.n * t.n * s * (t.n - s));
+  }
+  // A row that moves changes half the sum, in units of rows, by at most its weight. So most cuts need no sum at all.
+  struct Scan {
+    double s = 0.0, half = std::numeric_limits<double>::infinity();  // half the sum at the last cut or more
+    void start(const double* l, const Totals& t) {
+      s = 0.0;
+      for (int k = 0; k < t.n_classes; ++k) s += l[k];
+    }
+    void move(int, double w, const double*, const Totals&) {
+      s += w;
+      half += std::fabs(w);
+    }
+    double rough(const double* l, const Totals& t, double needed) {
+      if (!t.counts) return std::numeric_limits<double>::infinity();
+      const std::size_t i = static_cast<std::size_t>(s);
+      const double spread = t.inverse[i] * t.inverse[static_cast<std::size_t>(t.n) - i];
+      if (half * half * spread < needed) return half * half * spread;
+      double sum = 0.0;
+      for (int k = 0; k < t.n_classes; ++k) sum += std::fabs(t.n * l[k] - t.of_class[k] * s);
+      half = 0.5 * sum / t.n;
+      return half * half * spread;
+    }
+  };
+
+  // With sums in units of rows, V = (sum |y|)^2 / (4 s (n - s)) and sum |y| <= 2 min(s, n - s): an error of eps n in
+  // the sum moves V by at most a few eps.
+  template <class T>
+  static double slack(const Totals& t) {
+    return rounding<T>(t);
+  }
+
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    twoing_bounds(b.edges(), b.sums(), static_cast<T>(t.n), b.bound.data());
+  }
+};
+
+// Rows outside the majority, left and right; both fall when a box is read at its better corner, because
+// sum(l) - max(l) never falls when a component grows.
+struct Minorities {
+  double left, right;
+};
+
+inline Minorities minorities(const double* l, double s, const Totals& t) {
+  double left = 0.0, right = 0.0;
+  for (int k = 0; k < t.n_classes; ++k) {
+    left = std::max(left, l[k]);
+    right = std::max(right, t.of_class[k] - l[k]);
+  }
+  return {s - left, t.n - s - right};
+}
+
+inline double minority_of_node(const Totals& t) {
+  double largest = 0.0;
+  for (int k = 0; k < t.n_classes; ++k) largest = std::max(largest, t.of_class[k]);
+  return t.n - largest;
+}
+
+template <class T, class Join>
+void minority_bounds(BinTable<T>& b, const Totals& t, Join join) {
+  for (int e = 0; e < b.n_bins; ++e)
+    b.bound[e] = static_cast<T>(-join(static_cast<double>(b.s[e] - b.left_max[e]),
+                                      t.n - static_cast<double>(b.s[e + 1]) - static_cast<double>(b.right_max[e + 1])));
+}
+
+struct MaxMinority {
+  static constexpr bool needs_logarithms = false;
+  static double base(const Totals& t) { return -minority_of_node(t); }
+  static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
+  static double noise(const Totals& t) { return 1e-13 * t.n; }
+  static double value(const double* l, double s, const Totals& t) {
+    const Minorities m = minorities(l, s, t);
+    return -std::max(m.left, m.right);
+  }
+  using Scan = FreshScan<MaxMinority>;
+  template <class T>
+  static double slack(const Totals& t) {
+    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n;
+  }
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    minority_bounds(b, t, [](double left, double right) { return std::max(left, right); });
+  }
+};
+
+struct SumMinority {
+  static constexpr bool needs_logarithms = false;
+  static double base(const Totals& t) { return -minority_of_node(t); }
+  static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
+  static double noise(const Totals& t) { return 1e-13 * t.n; }
+  static double value(const double* l, double s, const Totals& t) {
+    const Minorities m = minorities(l, s, t);
+    return -(m.left + m.right);
+  }
+  using Scan = FreshScan<SumMinority>;
+  template <class T>
+  static double slack(const Totals& t) {
+    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n;
+  }
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    minority_bounds(b, t, [](double left, double right) { return left + right; });
+  }
+};
+
+// use.operator()<Criterion>() for the criterion of a name, one of criterion_names() in node_search.hpp.
+template <class Use>
+auto with_criterion(const std::string& name, Use use) {
+  if (name == "gini") return use.template operator()<Gini>();
+  if (name == "entropy") return use.template operator()<Entropy>();
+  if (name == "twoing") return use.template operator()<Twoing>();
+  if (name == "max_minority") return use.template operator()<MaxMinority>();
+  if (name == "sum_minority") return use.template operator()<SumMinority>();
+  throw std::invalid_argument("unknown criterion '" + name + "'");
+}
+
+}  // namespace oblique

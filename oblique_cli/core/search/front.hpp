@@ -1,0 +1,73 @@
+// The cuts of a search that may still win, and the tie rule between them.
+//
+// The winner is the first cut in enumeration order (direction, then threshold) whose value is within 1e-9 of the best
+// cut's gain. "strict" drops the tolerance.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace oblique {
+
+struct Cut {
+  std::int64_t order = -1;  // place of the direction in the enumeration; -1: no cut
+  double threshold = 0.0;   // a point well inside the gap, in the direction's own projection
+  double value = 0.0;       // criterion's V
+};
+
+// The candidates that may still win: increasing order, increasing value, all within the tie slack of the best.
+class Front {
+ public:
+  void reset(double base, double noise, bool strict) {
+    cuts_.clear();
+    base_ = base;
+    noise_ = strict ? 0.0 : noise;
+    relative_ = strict ? 0.0 : 1e-9;
+    best_ = base_;
+    // A cut counts only if its gain is positive beyond the noise.
+    bar_ = base_ + noise_;
+  }
+
+  // The least value with which a cut of direction `order` can still win, if directions are searched in order: within
+  // the slack of the best, and better than the best once an earlier direction holds it.
+  double needed(std::int64_t order) const {
+    const bool earlier = !cuts_.empty() && cuts_.back().order < order;
+    return earlier ? above_best_ : bar_;
+  }
+
+  void offer(std::int64_t order, double threshold, double value) {
+    if (!(value > base_ + noise_) || value < bar_) return;
+    if (value > best_) {
+      best_ = value;
+      above_best_ = std::nextafter(best_, std::numeric_limits<double>::infinity());
+      const double slack = relative_ * (best_ - base_) + (relative_ > 0.0 ? noise_ : 0.0);
+      bar_ = std::max(best_ - slack, base_ + noise_);
+    }
+    std::size_t place = 0;
+    while (place < cuts_.size() && before(cuts_[place], order, threshold)) {
+      if (cuts_[place].value >= value) return;
+      ++place;
+    }
+    std::size_t end = place;
+    while (end < cuts_.size() && cuts_[end].value <= value) ++end;
+    cuts_.erase(cuts_.begin() + static_cast<std::ptrdiff_t>(place), cuts_.begin() + static_cast<std::ptrdiff_t>(end));
+    cuts_.insert(cuts_.begin() + static_cast<std::ptrdiff_t>(place), Cut{order, threshold, value});
+    std::erase_if(cuts_, [this](const Cut& c) { return c.value < bar_; });
+  }
+
+  double best() const { return best_; }
+  Cut winner() const { return cuts_.empty() ? Cut{} : cuts_.front(); }
+
+ private:
+  static bool before(const Cut& c, std::int64_t order, double threshold) {
+    return c.order < order || (c.order == order && c.threshold < threshold);
+  }
+  std::vector<Cut> cuts_;
+  double base_ = 0.0, noise_ = 0.0, relative_ = 0.0, best_ = 0.0, above_best_ = 0.0, bar_ = 0.0;
+};
+
+}  // namespace oblique

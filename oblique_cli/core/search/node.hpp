@@ -1,0 +1,41 @@
+// A node to be split, and the split of a node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/eigen.hpp"
+#include "common/random.hpp"
+#include "search/node_rows.hpp"
+#include "search/node_search.hpp"
+#include "search/predicted_rows.hpp"
+#include "search/spread.hpp"
+
+namespace oblique {
+
+// All that a heuristic may see of a node.
+struct Node {
+  const NodeRows& rows;          // by columns, grouped by class, levels replaced by scores
+  const Spread& spread;          // where the features lie among these rows
+  PredictedRows& predicted;      // the same rows by the arithmetic of prediction
+  NodeSearch& search;            // begun at this node
+  const SearchOptions& options;  // of the search
+  std::uint64_t seed, path;      // of the tree, and of the node in it
+
+  std::size_t n_features() const { return rows.columns.size(); }
+  // Random numbers of this node alone; a heuristic numbers the streams it takes.
+  Stream stream(std::uint64_t number) const { return Stream(seed, path, number); }
+};
+
+// A row goes left if normal'x <= threshold.
+struct Split {
+  Vector normal;
+  double threshold = 0.0;
+  double gain = 0.0;
+  // Whether the threshold is the heuristic's own and final. Otherwise it lies somewhere in a gap between projections,
+  // and the middle of that gap is taken, by the arithmetic of prediction.
+  bool given = false;
+  std::int64_t order = -1;  // place in the enumeration
+};
+
+}  // namespace oblique

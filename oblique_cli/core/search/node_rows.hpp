@@ -1,0 +1,41 @@
+// The rows of one node, as everything that searches sees them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace oblique {
+
+// The rows of one node: columns contiguous, rows grouped by class in ascending code order.
+struct NodeRows {
+  std::vector<const double*> columns;  // p pointers to n values
+  const double* weights = nullptr;     // n weights, or nullptr when all are 1
+  std::size_t n = 0;
+  int n_classes = 0;                       // classes present
+  const std::size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows
+};
+
+// The middle of the gap between two numbers, or the lower one where the middle rounds to the upper.
+inline double middle_of_gap(double low, double high) {
+  const double middle = 0.5 * low + 0.5 * high;
+  return middle >= low && middle < high ? middle : low;
+}
+
+// Moves a threshold to the middle of the gap it lies in among z; false if all z are on one side of it.
+inline bool settle(const double* z, std::size_t n, double& threshold) {
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (z[i] <= threshold)
+      low = std::max(low, z[i]);
+    else
+      high = std::min(high, z[i]);
+  }
+  if (!std::isfinite(low) || !std::isfinite(high)) return false;
+  threshold = middle_of_gap(low, high);
+  return true;
+}
+
+}  // namespace oblique

@@ -1,0 +1,74 @@
+// The exact search for the best cut of one node, whatever the criterion; split_search.cpp says how it is done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "search/front.hpp"
+#include "search/node_rows.hpp"
+#include "search/totals.hpp"
+
+namespace oblique {
+
+// The names under which callers ask for a criterion.
+inline const std::vector<std::string>& criterion_names() {
+  static const std::vector<std::string> names{"gini", "entropy", "twoing", "max_minority", "sum_minority"};
+  return names;
+}
+
+// How a node is searched.
+struct SearchOptions {
+  std::string criterion;     // one of criterion_names()
+  bool strict_ties = false;  // no tolerance between values, nor between projections
+  double min_leaf = 1.0;     // least weight on either side of a cut
+  bool exhaustive = false;   // sort every direction, never bin: the slow way to the same result
+};
+
+// What a search did, for tests and benchmarks.
+struct SearchCounts {
+  std::uint64_t directions = 0;  // directions looked at
+  std::uint64_t refined = 0;     // directions in which at least one bin had to be sorted
+  std::uint64_t bins = 0;        // bins sorted
+
+  SearchCounts& operator+=(const SearchCounts& more) {
+    directions += more.directions;
+    refined += more.refined;
+    bins += more.bins;
+    return *this;
+  }
+};
+
+// Directions are offered one after another, each under its number in the enumeration; the front keeps the cuts that may
+// still win. The calls are virtual, once a direction; the loops over rows are compiled for each criterion.
+class NodeSearch {
+ public:
+  virtual ~NodeSearch() = default;
+
+  // Starts on a node, whose rows must stay where they are.
+  virtual void begin(const NodeRows& rows) = 0;
+  // Forgets the cuts found so far; the node stays.
+  virtual void restart() = 0;
+  // A direction whose projections are z (n values). `distinct` is the gap above which two of them differ.
+  virtual void direction(std::int64_t order, const double* z, double distinct) = 0;
+  // A direction whose projections are x - c * w.
+  virtual void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) = 0;
+  // A cut that is given, threshold and all: left is z <= threshold, and both sides must weigh at least `least`.
+  virtual void fixed_cut(std::int64_t order, const double* z, double threshold, double least) = 0;
+  // The published score of a cut of this value.
+  virtual double gain(double value) const = 0;
+
+  const Totals& totals() const { return totals_; }
+  const Front& front() const { return front_; }
+
+  SearchCounts counts;  // since `begin`
+
+ protected:
+  Totals totals_;
+  Front front_;
+};
+
+std::unique_ptr<NodeSearch> make_search(const SearchOptions& options);
+
+}  // namespace oblique

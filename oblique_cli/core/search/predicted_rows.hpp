@@ -1,0 +1,47 @@
+// The rows of a node as prediction sees them.
+#pragma once
+
+#include <cstddef>
+
+#include "common/kernels.hpp"
+#include "tree/levels.hpp"
+
+namespace oblique {
+
+// One row at a time, every level replaced by its score at the node. A hyperplane that is projected here sends a row to
+// the side where prediction will send it, to the bit.
+class PredictedRows {
+ public:
+  // x : row-major, with one column for each of `levels.count`
+  PredictedRows(const double* x, const Levels& levels) : x_(x), levels_(levels), scored_row_(levels) {}
+
+  // Turns to a node: row[i] is the place in x of its row i of n, and `scores` are those of its levels.
+  void begin(const std::size_t* row, std::size_t n, const double* scores) {
+    row_ = row;
+    n_ = n;
+    scores_ = scores;
+  }
+
+  // z[i] = w'x for row i.
+  void project(const double* w, double* z) {
+    const std::size_t p = levels_.count.size();
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double* x = x_ + row_[i] * p;
+      if (levels_.any()) {
+        scored_row_.start(x);
+        x = scored_row_.at(scores_);
+      }
+      z[i] = dot_row(w, x, p);
+    }
+  }
+
+ private:
+  const double* x_;
+  const Levels& levels_;
+  ScoredRow scored_row_;
+  const std::size_t* row_ = nullptr;
+  std::size_t n_ = 0;
+  const double* scores_ = nullptr;
+};
+
+}  // namespace oblique

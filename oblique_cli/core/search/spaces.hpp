@@ -1,0 +1,39 @@
+// The spaces whose axes a search looks along: the original one, and Householder reflections of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/eigen.hpp"
+#include "common/kernels.hpp"
+#include "search/node_rows.hpp"
+#include "search/node_search.hpp"
+#include "search/spread.hpp"
+
+namespace oblique {
+
+// Whether d is within tau of an axis, in either direction (thesis 3.5).
+bool parallel_to_an_axis(const double* d, std::size_t p, double tau);
+
+// u of H = I - 2 u u' with H d = e_1 (thesis eq. 3.3.1). d must not be e_1.
+void householder_vector(const double* d, std::size_t p, double* u);
+
+// One searched space, in enumeration order: the original axes, or the axes of a reflection.
+struct Space {
+  bool original = true;
+  Vector u;  // empty for the original axes
+};
+
+// Searches a list of spaces at one node. Directions are numbered space * p + axis.
+void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces,
+                   std::int64_t first_order, Vector& xu);
+
+// Unit normal of direction `order` of `spaces`.
+Vector normal_of(const std::vector<Space>& spaces, std::size_t p, std::int64_t order);
+
+// Per class: the vectors that a heuristic reflects. Turned into spaces with tau deciding what counts as parallel to an
+// axis; the original space is entered once, where it first occurs. With `both` the opposite of each vector follows it.
+void add_reflections(const Vector& vectors, std::size_t p, double tau, bool both, std::vector<Space>& spaces);
+
+}  // namespace oblique

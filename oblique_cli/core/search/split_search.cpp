@@ -1,0 +1,362 @@
+// Exact threshold search over many directions without sorting every one of them.
+//
+// For each direction the rows are put into equal-width bins, classes are counted per bin, and an upper bound says how
+// good a cut inside a bin can be. Only the rows of bins that can still win are sorted. The result is the split that
+// sorting everything would find: same score, same tie rule (front.hpp).
+//
+// Under the tolerant tie rule two projected values are distinct if they differ by more than 1e-9 of the projection's
+// scale (spread.hpp); the strict rule takes any difference.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "common/kernels.hpp"
+#include "common/key_sort.hpp"
+#include "search/bin_table.hpp"
+#include "search/criteria.hpp"
+#include "search/node_search.hpp"
+
+namespace oblique {
+
+namespace {
+
+template <class Criterion>
+class SplitSearch final : public NodeSearch {
+ public:
+  explicit SplitSearch(const SearchOptions& options)
+      : strict_(options.strict_ties), exhaustive_(options.exhaustive), min_leaf_(options.min_leaf) {}
+
+  void begin(const NodeRows& rows) override {
+    rows_ = &rows;
+    const int n_classes = rows.n_classes;
+    of_class_.assign(static_cast<std::size_t>(n_classes), 0.0);
+    for (int k = 0; k < n_classes; ++k) {
+      const std::size_t first = rows.first_row[k], last = rows.first_row[k + 1];
+      if (rows.weights) {
+        double sum = 0.0;
+        for (std::size_t i = first; i < last; ++i) sum += rows.weights[i];
+        of_class_[k] = sum;
+      } else {
+        of_class_[k] = static_cast<double>(last - first);
+      }
+    }
+    totals_ = Totals{};
+    totals_.n_classes = n_classes;
+    totals_.of_class = of_class_.data();
+    totals_.counts = rows.weights == nullptr;
+    for (double w : of_class_) totals_.n += w;
+    if (totals_.counts) {
+      for (std::size_t i = inverse_.size(); i <= rows.n; ++i) {
+        const double x = static_cast<double>(i);
+        inverse_.push_back(i == 0 ? 0.0 : 1.0 / x);
+        if (Criterion::needs_logarithms) x_log_x_.push_back(i == 0 ? 0.0 : x * std::log(x));
+      }
+      totals_.inverse = inverse_.data();
+      totals_.x_log_x = x_log_x_.data();
+    }
+    restart();
+    left_.resize(static_cast<std::size_t>(n_classes));
+    // Few rows a bin keep the bounds tight, few bins keep them cheap: about the square root of n, a power of two.
+    n_bins_ = 16;
+    while (n_bins_ < 256 && static_cast<std::size_t>(n_bins_) * n_bins_ < 4 * rows.n) n_bins_ *= 2;
+    // Counts beyond 2^24 are not exact in single precision.
+    use_float_ = totals_.counts && rows.n < (std::size_t{1} << 24);
+    if (use_float_)
+      counts_table_.resize(n_classes, n_bins_, of_class_.data());
+    else
+      weights_table_.resize(n_classes, n_bins_, of_class_.data());
+    if (z_.size() < rows.n) {
+      z_.resize(rows.n);
+      bins_.resize(rows.n);
+      keys_.resize(rows.n);
+    }
+    class_of_row_.clear();
+    if (rows.weights || strict_ || exhaustive_) fill_class_of_row();
+    counts = SearchCounts{};
+  }
+
+  void restart() override { front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_); }
+
+  void direction(std::int64_t order, const double* z, double distinct) override {
+    search(order, z, range_of(z, rows_->n), distinct);
+  }
+
+  void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) override {
+    const Range range = project_reflected(x, w, c, z_.data(), rows_->n);
+    search(order, z_.data(), range, distinct);
+  }
+
+  void fixed_cut(std::int64_t order, const double* z, double threshold, double least) override {
+    ++counts.directions;
+    double s = 0.0;
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      double l = 0.0;
+      for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i)
+        if (z[i] <= threshold) l += rows_->weights ? rows_->weights[i] : 1.0;
+      left_[k] = l;
+      s += l;
+    }
+    if (s <= 0.0 || s >= totals_.n || std::min(s, totals_.n - s) < least - 1e-12 * totals_.n) return;
+    front_.offer(order, threshold, Criterion::value(left_.data(), s, totals_));
+  }
+
+  double gain(double value) const override { return Criterion::gain(value, totals_); }
+
+ private:
+  static constexpr std::size_t kSortRows = 24;  // below this many rows, sorting is quicker than binning
+  static constexpr int kPayloadBits = 24;
+  static constexpr double kQuanta = 549755813888.0;  // 2^39 steps over the range, 500 times finer than `distinct`
+
+  void search(std::int64_t order, const double* z, Range range, double distinct) {
+    ++counts.directions;
+    if (!(range.high - range.low > (strict_ ? 0.0 : distinct))) return;
+    if (exhaustive_ || strict_ || rows_->n < kSortRows || !keyable(range))
+      search_by_sorting(order, z, range, distinct);
+    else
+      use_float_ ? search_by_bins(counts_table_, order, z, range, distinct)
+                 : search_by_bins(weights_table_, order, z, range, distinct);
+  }
+
+  // Whether steps of 1 / kQuanta of the range are normal numbers.
+  static bool keyable(Range range) {
+    const double width = range.high - range.low;
+    return width > 1e-290 && width < 1e290;
+  }
+
+  void fill_class_of_row() {
+    class_of_row_.resize(rows_->n);
+    for (int k = 0; k < rows_->n_classes; ++k)
+      for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i) class_of_row_[i] = k;
+  }
+
+  // One entry of a sorted run: its projection and what to move to the left.
+  struct Entry {
+    double z;
+    std::uint32_t row;
+  };
+
+  void search_by_sorting(std::int64_t order, const double* z, Range range, double distinct) {
+    ++counts.refined;
+    std::fill(left_.begin(), left_.end(), 0.0);
+    update_needed(order);
+    if (strict_ || exhaustive_ || !keyable(range) || rows_->n >= (std::size_t{1} << kPayloadBits)) {
+      entries_.resize(rows_->n);
+      for (std::size_t i = 0; i < rows_->n; ++i) entries_[i] = {z[i], static_cast<std::uint32_t>(i)};
+      std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.z < b.z; });
+      if (class_of_row_.empty()) fill_class_of_row();
+      typename Criterion::Scan scan;
+      scan.start(left_.data(), totals_);
+      const double gap = strict_ ? 0.0 : distinct;
+      for (std::size_t i = 0; i + 1 < entries_.size(); ++i) {
+        const std::size_t row = entries_[i].row;
+        move(scan, class_of_row_[row], rows_->weights ? rows_->weights[row] : 1.0);
+        if (entries_[i + 1].z - entries_[i].z > gap)
+          consider(scan, order, middle_of_gap(entries_[i].z, entries_[i + 1].z));
+      }
+      return;
+    }
+    const double scale = kQuanta / (range.high - range.low);
+    std::size_t n = 0;
+    for (int k = 0; k < rows_->n_classes; ++k)
+      for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i)
+        keys_[n++] = key(z[i], range.low, scale, rows_->weights ? i : static_cast<std::size_t>(k));
+    scan_sorted(order, keys_.data(), n, range.low, 1.0 / scale, distinct, std::numeric_limits<double>::infinity());
+  }
+
+  static std::uint64_t key(double z, double low, double scale, std::size_t payload) {
+    return (static_cast<std::uint64_t>((z - low) * scale) << kPayloadBits) | payload;
+  }
+
+  void move(typename Criterion::Scan& scan, int k, double w) {
+    scan.move(k, w, left_.data(), totals_);
+    left_[k] += w;
+  }
+
+  void consider(typename Criterion::Scan& scan, std::int64_t order, double threshold) {
+    if (scan.rough(left_.data(), totals_, needed_) < needed_) return;
+    if (std::min(scan.s, totals_.n - scan.s) < min_leaf_ - 1e-12 * totals_.n) return;
+    // Running sums carry the rounding of every step, so the value that counts is computed afresh.
+    double s = 0.0;
+    for (double l : left_) s += l;
+    front_.offer(order, threshold, Criterion::value(left_.data(), s, totals_));
+    update_needed(order);
+  }
+
+  void update_needed(std::int64_t order) { needed_ = front_.needed(order) - 1e-10 * totals_.n - 1e-13; }
+
+  // keys[0..n) hold the rows of a bin; left_ holds the class weights left of it. `next` is the smallest projection
+  // beyond the bin, infinity if there is none.
+  void scan_sorted(std::int64_t order, std::uint64_t* keys, std::size_t n, double low, double step, double distinct,
+                   double next) {
+    sort_.sort(keys, n);
+    typename Criterion::Scan scan;
+    scan.start(left_.data(), totals_);
+    const std::uint64_t gap = static_cast<std::uint64_t>(distinct / step);
+    constexpr std::uint64_t mask = (std::uint64_t{1} << kPayloadBits) - 1;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t payload = keys[i] & mask;
+      if (rows_->weights)
+        move(scan, class_of_row_[payload], rows_->weights[payload]);
+      else
+        move(scan, static_cast<int>(payload), 1.0);
+      const std::uint64_t here = keys[i] >> kPayloadBits;
+      if (i + 1 < n) {
+        const std::uint64_t there = keys[i + 1] >> kPayloadBits;
+        if (there - here > gap)
+          consider(scan, order,
+                   middle_of_gap(low + static_cast<double>(here) * step, low + static_cast<double>(there) * step));
+      } else if (std::isfinite(next)) {
+        const double z = low + static_cast<double>(here) * step;
+        if (next - z > distinct) consider(scan, order, middle_of_gap(z, next));
+      }
+    }
+  }
+
+  template <class T>
+  void search_by_bins(BinTable<T>& table, std::int64_t order, const double* z, Range range, double distinct) {
+    const int n_bins = n_bins_;
+    const double scale = static_cast<double>(n_bins) * (1.0 - 1e-12) / (range.high - range.low);
+    bin_rows(z, range.low, scale, n_bins, bins_.data(), rows_->n);
+    fill(table);
+    edge_sums(table.edges(), table.sums());
+    Criterion::bounds(table, totals_);
+
+    // Bins that can still win, best first.
+    const double slack = Criterion::template slack<T>(totals_), needed = front_.needed(order);
+    open_.clear();
+    for (int b = 0; b < n_bins; ++b) {
+      double bound = static_cast<double>(table.bound[b]) + slack;
+      if (bound < needed || !table.filled(b)) continue;
+      // A bin of one row has one cut, at its right edge, whose value is known without any allowance.
+      if (totals_.counts && table.s[b + 1] - table.s[b] == 1 && static_cast<double>(table.s[b + 1]) < totals_.n)
+        bound = std::min(bound, edge_value(table, b + 1));
+      bound_[b] = bound;
+      if (bound >= needed) open_.push_back(b);
+    }
+    if (open_.empty()) return;
+    ++counts.refined;
+    const int last_bin = table.last_filled();
+
+    // One pass over the rows gathers the open bins, each in its own stretch of keys_, and the smallest projection of
+    // the bin that follows each.
+    std::fill_n(role_, n_bins, std::uint8_t{0});
+    std::size_t used = 0;
+    for (const int b : open_) {
+      role_[b] |= kOpen;
+      start_[b] = end_[b] = used;
+      // Weights do not say how many rows a bin holds.
+      used += use_float_ ? static_cast<std::size_t>(table.s[b + 1] - table.s[b]) : bin_counts_[b];
+      next_[b] = b + 1;
+      while (next_[b] <= last_bin && !table.filled(next_[b])) ++next_[b];
+      if (next_[b] <= last_bin) {
+        role_[next_[b]] |= kFollows;
+        smallest_[next_[b]] = std::numeric_limits<double>::infinity();
+      }
+    }
+    const double fine = kQuanta / (range.high - range.low);
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i) {
+        const int bin = bins_[i];
+        const std::uint8_t role = role_[bin];
+        if (!role) continue;
+        if (role & kOpen)
+          keys_[end_[bin]++] = key(z[i], range.low, fine, rows_->weights ? i : static_cast<std::size_t>(k));
+        if (role & kFollows) smallest_[bin] = std::min(smallest_[bin], z[i]);
+      }
+    }
+    std::sort(open_.begin(), open_.end(),
+              [this](int a, int b) { return bound_[a] > bound_[b] || (bound_[a] == bound_[b] && a < b); });
+    update_needed(order);
+    for (const int b : open_) {
+      if (bound_[b] < front_.needed(order)) break;
+      ++counts.bins;
+      for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(table.of_class(k)[b]);
+      scan_sorted(order, keys_.data() + start_[b], end_[b] - start_[b], range.low, 1.0 / fine, distinct,
+                  next_[b] <= last_bin ? smallest_[next_[b]] : std::numeric_limits<double>::infinity());
+    }
+  }
+
+  template <class T>
+  double edge_value(const BinTable<T>& table, int e) {
+    for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(table.of_class(k)[e]);
+    return Criterion::value(left_.data(), static_cast<double>(table.s[e]), totals_);
+  }
+
+  void fill(BinTable<float>& table) {
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      count_rows(k);
+      cumulate(bin_counts_, bin_counts_ + 256, n_bins_, table.of_class(k));
+    }
+  }
+
+  void fill(BinTable<double>& table) {
+    std::fill_n(bin_counts_, n_bins_, 0u);
+    for (std::size_t i = 0; i < rows_->n; ++i) ++bin_counts_[bins_[i]];
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      std::fill_n(bin_weights_, n_bins_, 0.0);
+      for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i)
+        bin_weights_[bins_[i]] += rows_->weights ? rows_->weights[i] : 1.0;
+      cumulate(bin_weights_, n_bins_, table.of_class(k));
+      // The last edge must be the class total to the bit, or the right side would not be empty there.
+      table.of_class(k)[n_bins_] = of_class_[k];
+    }
+  }
+
+  // Adds the rows of class k to bin_counts_, two tables in turn so that a run of equal bins does not wait for its own
+  // last store.
+  void count_rows(int k) {
+    const std::size_t last = rows_->first_row[k + 1];
+    std::size_t i = rows_->first_row[k];
+    std::uint32_t *even = bin_counts_, *odd = bin_counts_ + 256;
+    for (; i + 8 <= last; i += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, bins_.data() + i, sizeof eight);
+      ++even[eight & 255];
+      ++odd[eight >> 8 & 255];
+      ++even[eight >> 16 & 255];
+      ++odd[eight >> 24 & 255];
+      ++even[eight >> 32 & 255];
+      ++odd[eight >> 40 & 255];
+      ++even[eight >> 48 & 255];
+      ++odd[eight >> 56];
+    }
+    for (; i < last; ++i) ++even[bins_[i]];
+  }
+
+  const NodeRows* rows_ = nullptr;
+  const bool strict_, exhaustive_;
+  const double min_leaf_;
+  int n_bins_ = 16;
+  BinTable<float> counts_table_;
+  BinTable<double> weights_table_;
+  bool use_float_ = true;
+  double needed_ = 0.0;
+  std::vector<double> of_class_, left_, z_, inverse_, x_log_x_;
+  std::vector<std::uint8_t> bins_;
+  std::vector<int> open_, class_of_row_;
+  std::vector<std::uint64_t> keys_;
+  KeySort sort_;
+  std::vector<Entry> entries_;
+  static constexpr std::uint8_t kOpen = 1, kFollows = 2;
+  std::uint8_t role_[256] = {};
+  std::size_t start_[256] = {}, end_[256] = {};
+  int next_[256] = {};
+  double smallest_[256] = {}, bound_[256] = {};
+  std::uint32_t bin_counts_[512] = {};
+  double bin_weights_[256] = {};
+};
+
+}  // namespace
+
+std::unique_ptr<NodeSearch> make_search(const SearchOptions& options) {
+  return with_criterion(options.criterion, [&]<class Criterion>() -> std::unique_ptr<NodeSearch> {
+    return std::make_unique<SplitSearch<Criterion>>(options);
+  });
+}
+
+}  // namespace oblique

@@ -1,0 +1,192 @@
+// Rows through a finished tree: to their leaf, to the leaf of every truncation of a grid, and through every subtree of
+// a pruning sequence.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/kernels.hpp"
+#include "tree/levels.hpp"
+
+namespace oblique {
+
+// A finished tree as its arrays. `axis` holds the feature of a node that tests one feature only, or -1. `scores` are
+// those of the levels, levels->width a node; nullptr in a tree without qualitative features. `missing_left` says for
+// each node whether a row without a value that the node needs goes left; nullptr in a tree that takes no missing
+// values.
+struct TreeView {
+  std::size_t n_nodes = 0, n_features = 0;
+  const std::int32_t* left = nullptr;
+  const std::int32_t* right = nullptr;
+  const double* weights = nullptr;
+  const double* thresholds = nullptr;
+  const std::int32_t* axis = nullptr;
+  const Levels* levels = nullptr;
+  const double* scores = nullptr;
+  const bool* missing_left = nullptr;
+
+  bool is_leaf(std::size_t node) const { return left[node] < 0; }
+  // A weight vector with a single 1 gives x_j itself, so the short cut has the bits of the product.
+  std::size_t next(std::size_t node, const double* x) const {
+    const double z = axis[node] >= 0 ? x[axis[node]] : dot_row(weights + node * n_features, x, n_features);
+    // A product with NaN is NaN, which is not <= anything: only rows on their way to the right are asked.
+    const bool goes_left = z <= thresholds[node] || (missing_left && z != z && incomplete_goes_left(node, x));
+    return static_cast<std::size_t>(goes_left ? left[node] : right[node]);
+  }
+
+ private:
+  // The side of a row with missing values: the stored one if the hyperplane uses a feature that is missing, else that
+  // of the values there are.
+  bool incomplete_goes_left(std::size_t node, const double* x) const {
+    const double* w = weights + node * n_features;
+    std::vector<double> present(x, x + n_features);
+    for (std::size_t j = 0; j < n_features; ++j) {
+      if (x[j] == x[j]) continue;
+      if (w[j] != 0.0) return missing_left[node];
+      present[j] = 0.0;
+    }
+    return dot_row(w, present.data(), n_features) <= thresholds[node];
+  }
+};
+
+// The way of one row after another down a tree.
+class Descent {
+ public:
+  explicit Descent(const TreeView& tree) : tree_(tree) {
+    if (tree.scores) scored_.emplace(*tree.levels);
+  }
+  void start(const double* x) {
+    x_ = x;
+    if (scored_) scored_->start(x);
+  }
+  std::size_t next(std::size_t node) {
+    return tree_.next(node, scored_ ? scored_->at(tree_.scores + node * tree_.levels->width) : x_);
+  }
+
+ private:
+  const TreeView& tree_;
+  const double* x_ = nullptr;
+  std::optional<ScoredRow> scored_;
+};
+
+inline void apply(const TreeView& tree, const double* x, std::size_t n, std::int32_t* leaf) {
+  Descent descent(tree);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::size_t node = 0;
+    descent.start(x + i * tree.n_features);
+    while (!tree.is_leaf(node)) node = descent.next(node);
+    leaf[i] = static_cast<std::int32_t>(node);
+  }
+}
+
+// The node at which each row stops when every node of rate <= limit is a leaf, for m limits in rising order.
+// stop: (n, m). A node inside T(limit) is internal there iff the smallest rate from the root to it, itself included,
+// is above the limit; so one walk resolves all limits, the largest first.
+inline void apply_truncated(const TreeView& tree, const double* rate, const double* limits, std::size_t m,
+                            const double* x, std::size_t n, std::int32_t* stop) {
+  Descent descent(tree);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::size_t node = 0, open = m;
+    descent.start(x + i * tree.n_features);
+    std::int32_t* out = stop + i * m;
+    while (open > 0) {
+      const bool leaf = tree.is_leaf(node);
+      while (open > 0 && (leaf || rate[node] <= limits[open - 1])) out[--open] = static_cast<std::int32_t>(node);
+      if (open > 0) node = descent.next(node);
+    }
+  }
+}
+
+// Leaves of T(limit) for m limits: one more than the nodes that are internal there.
+inline void count_truncated(const TreeView& tree, const double* rate, const double* limits, std::size_t m,
+                            std::int64_t* leaves) {
+  std::vector<double> smallest(tree.n_nodes, std::numeric_limits<double>::infinity());
+  std::fill_n(leaves, m, 1);
+  for (std::size_t node = 0; node < tree.n_nodes; ++node) {
+    if (tree.is_leaf(node)) continue;
+    const double key = std::min(smallest[node], rate[node]);
+    smallest[static_cast<std::size_t>(tree.left[node])] = key;
+    smallest[static_cast<std::size_t>(tree.right[node])] = key;
+    for (std::size_t e = 0; e < m && limits[e] < key; ++e) ++leaves[e];
+  }
+}
+
+// For every internal node the complexity at which weakest-link pruning turns it into a leaf (thesis 1.7.1), in
+// O(nodes log^2 nodes). errors[t]: misclassified weight at t if it were a leaf. At leaves alpha is -infinity.
+//
+// Bottom-up: the branch below a node starts as pruned as it can be, with every collapse inside it in a max-heap. A node
+// gives back, latest first, those that happen only after its own, and computes its own alpha from what is left.
+inline void weakest_links(const TreeView& tree, const double* errors, double tie, double* alpha) {
+  struct Collapse {
+    double alpha, error;  // error added by the collapse
+    std::int64_t leaves;  // leaves removed by it
+    bool operator<(const Collapse& other) const { return alpha < other.alpha; }
+  };
+  struct Branch {
+    double error = 0.0;  // of the branch after the collapses in its heap
+    std::int64_t leaves = 1;
+    std::vector<Collapse> heap;
+  };
+  std::vector<Branch> branches(tree.n_nodes);
+  for (std::size_t node = tree.n_nodes; node-- > 0;) {
+    Branch& here = branches[node];
+    if (tree.is_leaf(node)) {
+      here.error = errors[node];
+      alpha[node] = -std::numeric_limits<double>::infinity();
+      continue;
+    }
+    Branch& a = branches[static_cast<std::size_t>(tree.left[node])];
+    Branch& b = branches[static_cast<std::size_t>(tree.right[node])];
+    here.error = a.error + b.error;
+    here.leaves = a.leaves + b.leaves;
+    Branch &large = a.heap.size() >= b.heap.size() ? a : b, &small = a.heap.size() >= b.heap.size() ? b : a;
+    here.heap = std::move(large.heap);
+    for (const Collapse& c : small.heap) {
+      here.heap.push_back(c);
+      std::push_heap(here.heap.begin(), here.heap.end());
+    }
+    small.heap = {};
+    double own = (errors[node] - here.error) / static_cast<double>(here.leaves - 1);
+    while (!here.heap.empty() && here.heap.front().alpha >= own - tie) {
+      const Collapse c = here.heap.front();
+      std::pop_heap(here.heap.begin(), here.heap.end());
+      here.heap.pop_back();
+      here.error -= c.error;
+      here.leaves += c.leaves;
+      own = (errors[node] - here.error) / static_cast<double>(here.leaves - 1);
+    }
+    alpha[node] = own;
+    here.heap.push_back({own, errors[node] - here.error, here.leaves - 1});
+    std::push_heap(here.heap.begin(), here.heap.end());
+    here.error = errors[node];
+    here.leaves = 1;
+  }
+}
+
+// Weight of rows misclassified by T(alpha) for m alphas in rising order: T(alpha) makes a leaf of every node whose
+// weakest-link alpha is <= alpha. labels: class code of a node as a leaf. wrong: m sums, added to.
+inline void errors_of_sequence(const TreeView& tree, const double* node_alpha, const std::int32_t* labels,
+                               const double* alphas, std::size_t m, const double* x, const std::int32_t* y,
+                               const double* weights, std::size_t n, double* wrong) {
+  Descent descent(tree);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double w = weights ? weights[i] : 1.0;
+    std::size_t node = 0, open = m;  // alphas[open..m) are resolved
+    descent.start(x + i * tree.n_features);
+    while (open > 0) {
+      const bool leaf = tree.is_leaf(node);
+      while (open > 0 && (leaf || node_alpha[node] <= alphas[open - 1])) {
+        --open;
+        if (labels[node] != y[i]) wrong[open] += w;
+      }
+      if (open > 0) node = descent.next(node);
+    }
+  }
+}
+
+}  // namespace oblique
