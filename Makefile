@@ -11,9 +11,9 @@ DATA ?=
 export OBLIQUE_DATA := $(if $(DATA),$(DATA),$(OBLIQUE_DATA))
 
 INSTALLED = $(VENV)/.installed
-SOURCES = pyproject.toml $(wildcard oblique_cli/core/*)
+SOURCES = pyproject.toml $(shell find oblique_cli/core -type f)
 
-.PHONY: run test lint bench figures reproduce clean
+.PHONY: run test lint format bench figures reproduce clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -22,11 +22,20 @@ test: $(INSTALLED)  ## all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(INSTALLED)  ## style, types, and the C++ with warnings as errors
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "ruff>=0.6" "mypy>=1.11"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "ruff>=0.6" "mypy>=1.11" "clang-format==14.0.6"
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(CLANG_FORMAT) --dry-run -Werror $(CORE_SOURCES)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.OBLIQUE_WARNINGS_AS_ERRORS=ON --config-settings=build-dir=build/strict/cmake .
+
+# One major version, because others break lines elsewhere.
+CLANG_FORMAT ?= $(BIN)/clang-format
+CORE_SOURCES = $(shell find oblique_cli/core -name '*.[ch]pp')
+
+format: $(INSTALLED)  ## lay out the C++ by .clang-format
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "clang-format==14.0.6"
+	$(CLANG_FORMAT) -i $(CORE_SOURCES)
 
 bench: $(INSTALLED)  ## every speed claim, side by side
 	$(BIN)/python -m benchmarks
