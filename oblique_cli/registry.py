@@ -42,12 +42,13 @@ class Registry(Mapping[str, T]):
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that stores what it decorates under `name`.
 
-        ValueError if the name is taken; ConfigError, with the file and what is missing, if the thing has a fault.
+        ConfigError, with the file, if the name is taken or the thing has a fault.
         """
 
         def keep(thing: T) -> T:
             if name in self._things:
-                raise ValueError(f"{self.kind} {name!r} is registered twice")
+                taken = f"registered twice (first in {source_of(self._things[name])})"
+                raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} is {taken}.")
             if self.fault and (fault := self.fault(thing)):
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {fault}.")
             self._things[name] = thing

@@ -27,6 +27,7 @@ class Checkout:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.sources = ROOT
         unwanted = shutil.ignore_patterns("__pycache__", "core", "*.so")
         for name in ("oblique_cli", "configs", "benchmarks"):
             shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
@@ -66,6 +67,12 @@ class Checkout:
     def oblique(self, *arguments: str) -> Ended:
         """Run the command line of the copy in its folder."""
         return self.python("-m", "oblique_cli", *arguments)
+
+    def contracts(self, *files: str, named: str) -> Ended:
+        """Run those tests of the project's own files whose name contains `named`, in the copy."""
+        if not (self.folder / "tests").exists():
+            (self.folder / "tests").symlink_to(ROOT / "tests")
+        return self.python("-m", "pytest", "-p", "no:cacheprovider", "-k", named, *files)
 
 
 @pytest.fixture

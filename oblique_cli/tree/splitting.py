@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -146,7 +147,32 @@ class Proposer(BaseEstimator, ABC):
         return {}
 
 
-PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorithms")
+def _fault(proposer: Any) -> str | None:
+    """What is wrong with a heuristic, as it follows its name."""
+    if not (isinstance(proposer, type) and issubclass(proposer, Proposer)):
+        return "is no subclass of Proposer"
+    if inspect.isabstract(proposer):
+        missing = sorted(getattr(proposer, "__abstractmethods__", ()))
+        return f"has no method {missing[0]}{'(node)' if missing[0] == 'propose' else ''}"
+    if list(inspect.signature(proposer.propose).parameters) != ["self", "node"]:
+        return "must have propose(self, node); random numbers come from node.rng()"
+    for attribute in ("title", "source"):
+        if not getattr(proposer, attribute):
+            return f"has no {attribute}, which tables and lists print"
+    try:
+        parameters = proposer().get_params(deep=False)
+    except (TypeError, RuntimeError) as error:
+        return f"cannot be made without arguments; give every parameter a default ({error})"
+    for name in sorted(parameters.keys() ^ proposer.constraints.keys()):
+        return (
+            f"has a parameter {name!r} that its {'constructor' if name in proposer.constraints else 'constraints'} lack"
+        )
+    if proposer.native is not None and proposer.native not in (families := _core.families()):
+        return f"has native {proposer.native!r}, which is no family of the core; it knows {', '.join(sorted(families))}"
+    return None
+
+
+PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorithms", _fault)
 
 
 def best_split(

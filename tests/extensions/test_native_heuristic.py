@@ -21,6 +21,7 @@ TESTS = Path(__file__).parent.parent
 PROPOSER = '''
 import numpy as np
 
+from oblique_cli.constraints import Real
 from oblique_cli.geometry import class_covariance, principal_axes
 from oblique_cli.proposers._reflection import scaled
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
@@ -30,12 +31,15 @@ from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
 class PrincipalAxes(Proposer):
     """The directions along which all rows of a node spread."""
 
+    title = "principal axes"
+    source = "an example"
+    constraints = {"tolerance": Real(0.0)}
     native = "principal_axes"
 
     def __init__(self, tolerance=1e-10):
         self.tolerance = tolerance
 
-    def propose(self, node, *unused):
+    def propose(self, node):
         covariance = class_covariance(scaled(node.X), node.weights)
         if covariance is not None:
             yield Candidates.directions(principal_axes(covariance, self.tolerance))

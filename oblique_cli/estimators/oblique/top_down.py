@@ -32,9 +32,10 @@ from oblique_cli.tree.structure import Tree
 Array = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
 
-# Parameters of the rules that are parameters of the estimator. A rule that is registered later brings its own with it.
+# Parameters of the rules that the constructor has too. Further rules are given theirs as an instance, or by `make`.
 PRUNING_CONSTRAINTS: Mapping[str, Constraint] = {
-    name: constraint for rule in PRUNINGS.values() for name, constraint in rule.constraints.items()
+    name: next(rule.constraints[name] for rule in PRUNINGS.values() if name in rule.constraints)
+    for name in ("pruning_folds", "standard_errors", "ccp_alpha")
 }
 
 TREE_CONSTRAINTS: Mapping[str, Constraint] = {
