@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 
 ZERO_COMPONENT = 1e-9  # below this, a component of a unit vector counts as zero: its sign may be rounding
 REPEATED = 1e-10  # eigenvalues closer than this, relative to the largest, count as one
+SAME_VALUE = 8 * np.finfo(float).eps  # values of a class closer than this, relative to the largest, are one
 
 
 def orient(v: Array, sign: float = -1.0) -> Array:
@@ -170,10 +171,15 @@ def unit_scatter(X: Array, weights: Array | None = None) -> Array | None:
 
 
 def _centered(X: Array, weights: Array | None) -> Array | None:
-    """X less its weighted mean, constant columns exactly 0; None if the rows are all the same."""
+    """X less its weighted mean, constant columns exactly 0; None if the rows are all the same.
+
+    A column is constant if its values differ by no more than the rounding of what computed them (SAME_VALUE): the
+    eigenvectors of such differences would be those of the linear algebra library, not of the data.
+    """
     if len(X) < 2:
         return None
-    varies = X.max(axis=0) > X.min(axis=0)
+    high, low = X.max(axis=0), X.min(axis=0)
+    varies = 0.5 * high - 0.5 * low > 0.5 * SAME_VALUE * np.maximum(np.abs(high), np.abs(low))
     if not varies.any():
         return None
     w = np.ones(len(X)) if weights is None else weights

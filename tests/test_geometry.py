@@ -216,6 +216,19 @@ def test_weight_two_is_a_doubled_row():
     np.testing.assert_allclose(class_covariance(X, w.astype(float)), class_covariance(doubled), rtol=1e-12)
 
 
+def test_values_that_differ_by_rounding_are_one():
+    # Eigenvectors of such differences would be those of the linear algebra library.
+    X = np.array([[0.1 + 0.2, 5.0], [0.3, 5.0], [0.3, 5.0]])
+    assert X[0, 0] != X[1, 0]
+    assert class_covariance(X) is None
+    X[2, 1] = 6.0
+    assert class_covariance(X)[0].tolist() == [0.0, 0.0]
+    rows = np.vstack([X[[0, 1, 1]], [[1.0, 2.0], [2.0, 1.0], [3.0, 5.0]]])
+    y = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
+    native, reference = (grow("hhcart_a", rows, y, engine=engine) for engine in ("native", "reference"))
+    assert_same_tree(native, reference, coef=1e-12, threshold=1e-12)
+
+
 def test_rows_that_are_all_the_same_have_no_covariance():
     assert class_covariance(np.array([[1.0, 2.0]])) is None
     assert class_covariance(np.full((9, 2), 0.1)) is None

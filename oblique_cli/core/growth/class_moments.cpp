@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 
 #include "common/eigen.hpp"
@@ -11,6 +12,12 @@
 #include "search/node_rows.hpp"
 
 namespace oblique {
+namespace {
+
+// Values of a class closer than this, relative to the largest, are one (SAME_VALUE in geometry.py).
+constexpr double kSameValue = 8 * std::numeric_limits<double>::epsilon();
+
+}  // namespace
 
 void ClassMoments::begin(double widest) {
   factor_ = widest > 0x1p200 || (widest > 0.0 && widest < 0x1p-200)
@@ -31,14 +38,14 @@ bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::si
   const std::size_t p = rows.columns.size(), n = last - first;
   length_.assign(n, 0.0);
   for (std::size_t j = 0; j < p; ++j) {
-    const double* c = centerd_.data() + j * n;
+    const double* c = centered_.data() + j * n;
     for (std::size_t i = 0; i < n; ++i) length_[i] += c[i] * c[i];
   }
   // A mean has rounding errors, so a row on it may be a little off.
   const double least = kOnTheMean * std::sqrt(range_of(length_.data(), n).high);
   for (double& x : length_) x = std::sqrt(x) > least ? 1.0 / std::sqrt(x) : 0.0;
   for (std::size_t j = 0; j < p; ++j)
-    for (std::size_t i = 0; i < n; ++i) centerd_[j * n + i] *= length_[i];
+    for (std::size_t i = 0; i < n; ++i) centered_[j * n + i] *= length_[i];
   scatter(rows, first, last, 1.0, out);
   return true;
 }
@@ -55,7 +62,7 @@ void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
     if (!varies) continue;
     for (std::size_t j = 0; j < p; ++j)
       for (std::size_t i = 0; i < n; ++i) {
-        const double c = centerd_[j * n + i];
+        const double c = centered_[j * n + i];
         out[j] += rows.weights ? rows.weights[first + i] * c * c : c * c;
       }
   }
@@ -65,17 +72,17 @@ void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
 void ClassMoments::add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard,
                                  Vector& out) {
   const std::size_t p = rows.columns.size(), m = p + 1, n = last - first;
-  centerd_.resize(m * n);
+  centered_.resize(m * n);
   weighted_.resize(n);
   for (std::size_t j = 0; j < p; ++j)
     for (std::size_t i = 0; i < n; ++i)
-      centerd_[j * n + i] = (rows.columns[j][first + i] - standard.center[j]) / standard.scale[j];
-  std::fill_n(centerd_.begin() + static_cast<std::ptrdiff_t>(p * n), n, 1.0);
+      centered_[j * n + i] = (rows.columns[j][first + i] - standard.center[j]) / standard.scale[j];
+  std::fill_n(centered_.begin() + static_cast<std::ptrdiff_t>(p * n), n, 1.0);
   for (std::size_t j = 0; j < m; ++j) {
     for (std::size_t i = 0; i < n; ++i)
-      weighted_[i] = rows.weights ? rows.weights[first + i] * centerd_[j * n + i] : centerd_[j * n + i];
+      weighted_[i] = rows.weights ? rows.weights[first + i] * centered_[j * n + i] : centered_[j * n + i];
     for (std::size_t k = 0; k <= j; ++k) {
-      const double value = dot_columns(centerd_.data() + k * n, weighted_.data(), n);
+      const double value = dot_columns(centered_.data() + k * n, weighted_.data(), n);
       out[j * m + k] += value;
       if (k != j) out[k * m + j] += value;
     }
@@ -87,13 +94,16 @@ bool ClassMoments::center(const NodeRows& rows, std::size_t first, std::size_t l
   total = static_cast<double>(n);
   if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
   if (n < 2) return false;
-  centerd_.resize(p * n);
+  centered_.resize(p * n);
   bool distinct = false;
   for (std::size_t j = 0; j < p; ++j) {
     const double* x = rows.columns[j] + first;
-    double* c = centerd_.data() + j * n;
+    double* c = centered_.data() + j * n;
     const Range range = range_of(x, n);
-    if (!(range.high > range.low)) {  // exactly zero, not the rounding of a mean
+    // Exactly zero, not the rounding of a mean, nor of what computed the values: eigenvectors of such differences would
+    // be those of the linear algebra library.
+    const double largest = std::max(std::abs(range.high), std::abs(range.low));
+    if (!(0.5 * range.high - 0.5 * range.low > 0.5 * kSameValue * largest)) {
       std::fill_n(c, n, 0.0);
       continue;
     }
@@ -111,13 +121,13 @@ void ClassMoments::scatter(const NodeRows& rows, std::size_t first, std::size_t 
   out.assign(p * p, 0.0);
   weighted_.resize(rows.weights ? n : 0);
   for (std::size_t j = 0; j < p; ++j) {
-    const double* cj = centerd_.data() + j * n;
+    const double* cj = centered_.data() + j * n;
     if (rows.weights) {
       for (std::size_t i = 0; i < n; ++i) weighted_[i] = rows.weights[first + i] * cj[i];
       cj = weighted_.data();
     }
     for (std::size_t i = 0; i <= j; ++i)
-      out[j * p + i] = out[i * p + j] = scale * dot_columns(centerd_.data() + i * n, cj, n);
+      out[j * p + i] = out[i * p + j] = scale * dot_columns(centered_.data() + i * n, cj, n);
   }
 }
 

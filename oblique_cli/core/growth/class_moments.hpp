@@ -35,15 +35,15 @@ class ClassMoments {
  private:
   static constexpr double kOnTheMean = 1e-9;  // of the longest row: shorter ones lie on the mean
 
-  // centerd_ = the columns of rows [first, last) less their means, times factor_; total = their weight. False if the
+  // centered_ = the columns of rows [first, last) less their means, times factor_; total = their weight. False if the
   // rows are all the same.
   bool center(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
 
-  // out = scale * sum of w c c' over the rows in centerd_, (p, p).
+  // out = scale * sum of w c c' over the rows in centered_, (p, p).
   void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out);
 
   double factor_ = 1.0;
-  Vector centerd_, weighted_, length_;
+  Vector centered_, weighted_, length_;
 };
 
 // Shrinks the covariance of a class of weight n < 5 p towards the diagonal of pooled variances (beyond the thesis):
