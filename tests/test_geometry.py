@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 import scipy.linalg
-from contracts import REAL_SETS, real_set
+from contracts import REAL_SETS, assert_same_tree, grow, real_set
 from oracles import naive_householder
 
 import oblique_cli._core as _core
