@@ -7,6 +7,7 @@ so that `oblique --help` answers at once.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import tempfile
@@ -20,7 +21,15 @@ from typing import Any
 import click
 
 from oblique_cli import __version__
-from oblique_cli.errors import EXIT_CONFIG, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_PIPE, ObliqueError
+from oblique_cli.errors import (
+    EXIT_CONFIG,
+    EXIT_INTERNAL,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_PIPE,
+    EXIT_STORE,
+    ObliqueError,
+)
 from oblique_cli.registry import close_matches
 
 # Name -> module and function, in the order of the help. (A module `list` would hide Python's own in this file.)
@@ -42,6 +51,10 @@ COMMANDS = {
     "schema": "schema.schema",
     "doctor": "doctor.doctor",
 }
+
+
+# Errors of a disk or a quota that is full, and of a file that may not grow.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ReaderGone(Exception):
@@ -132,9 +145,7 @@ def call(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return int(end.code or EXIT_OK)
     except ReaderGone:
-        # Python would complain when it flushes the rest at exit.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return EXIT_PIPE
     except click.ClickException as error:
         return _refuse(error)
@@ -146,11 +157,21 @@ def call(arguments: Sequence[str]) -> int:
         click.echo(text if "\n" in text else f"error: {text}", err=True)
         return error.exit_code
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            _forget_output()
+            click.echo(f"error: {error.strerror}: free some space, or write somewhere else.", err=True)
+            return EXIT_STORE
         log = _log(given)
         where = f"please report it with the file {log}" if log else "please report it"
         click.echo(f"error: a bug in oblique ({type(error).__name__}): {where}.", err=True)
         return EXIT_INTERNAL
     return EXIT_OK
+
+
+def _forget_output() -> None:
+    """Throw away what is left to print: Python would complain when it flushes the rest at exit."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse(error: click.ClickException) -> int:

@@ -190,6 +190,16 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
     assert (ended.code, ended.out, ended.err.strip()) == (130, "", "")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [["list", "algorithms"], ["list", "schemes", "--json"], ["schema"]])
+def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
+    with open("/dev/full", "w") as full:
+        process = start(tmp_path, *arguments, stdout=full)
+        _, error = process.communicate()
+    assert (process.returncode, error.count("\n")) == (errors.EXIT_STORE, 1)
+    assert error.startswith("error: No space left on device: ")
+
+
 def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path):
     process = start(tmp_path, "list", "algorithms", "--json")
     process.stdout.close()
