@@ -171,7 +171,7 @@ class TopDown(Algorithm):
         if params.get("engine") == "native" and not self.compiled:
             return no_native(self.name)
         rule = (self.defaults | dict(params))["pruning"]
-        strays = sorted(self._of_rules(params).keys() - PRUNINGS[rule].constraints.keys())
+        strays = sorted(self._of_rules(self.current(params)).keys() - PRUNINGS[rule].constraints.keys())
         return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
 
     def _of_rules(self, params: Mapping[str, Any]) -> dict[str, Any]:

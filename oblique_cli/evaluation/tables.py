@@ -489,7 +489,9 @@ def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     cv = experiment.cv
     over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
     scheme = schemes.SCHEMES[cv.scheme]
-    pooling = (scheme.pooling_of(cv) if scheme.estimate else _aggregation(names)) if scheme.pooling_of(cv) else ""
+    pooling = scheme.pooling_of(cv)
+    if pooling == schemes.Scheme.pooling:  # the usual way, which each metric has for itself
+        pooling = _aggregation(names)
     protocol = f"{scheme.protocol(cv)}{': ' if pooling else ''}{pooling}{over}."
     notes = [protocol]
     chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})

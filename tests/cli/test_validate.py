@@ -81,11 +81,15 @@ def test_allow_outside_lets_a_path_leave_the_project_folder(run, tmp_path):
 @pytest.mark.parametrize(
     ("dataset", "algorithm", "message"),
     [
-        ("iris", "{name: raf, mtry: 5}", "data set 'iris': mtry of raf must be at most the number of features, 4."),
+        (
+            "iris",
+            "{name: raf, mtry: 5}",
+            "data set 'iris': max_features of raf must be at most the number of features, 4.",
+        ),
         (
             "{csv: my.csv, target: class, encoding: onehot}",
             "{name: raf, mtry: {grid: [2, 4]}}",
-            "data set 'my': mtry of raf must be at most the number of features, 3. Got 4.",
+            "data set 'my': max_features of raf must be at most the number of features, 3. Got 4.",
         ),
         ("iris", "{name: pathfinder, alpha: 0.9, theta: 0.5}", "alpha of pathfinder must not exceed theta, 0.5."),
         (
@@ -171,7 +175,7 @@ def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one
     config(call, "{csv: bytes.csv, target: class}, iris, adult, bupa", "{name: raf, mtry: 5}")
     lines = call("validate", "mine.yaml").err.splitlines()
     assert [line.partition(" ")[0] for line in lines] == ["mine.yaml:"] * 3
-    for line, words in zip(lines, ("bytes.csv", "mtry of raf must be at most", "encoding"), strict=True):
+    for line, words in zip(lines, ("bytes.csv", "max_features of raf must be at most", "encoding"), strict=True):
         assert words in line
     assert call("validate", "mine.yaml").code == 2  # of iris
     (call.folder / "bytes.yaml").write_text(GOOD.replace("iris", "{csv: bytes.csv, target: class}"))

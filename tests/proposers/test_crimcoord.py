@@ -424,7 +424,7 @@ def test_columns_are_declared_by_name_or_position_or_not_at_all():
         make("hhcart_d").set_params(qualitative=None).fit(X, y)
     with pytest.raises(
         ValueError,
-        match=r"^column 'color' holds words such as 'blue', and HHCARTDClassifier takes numbers; name the column",
+        match=r"^column 1 of X holds words such as 'blue', and HHCARTDClassifier takes numbers; name the column",
     ):
         make("hhcart_d").fit(X.to_numpy(dtype=object), y)
     only = make("hhcart_d").fit(X[["color", "old"]], y)
