@@ -19,7 +19,7 @@ endif
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALLED = $(VENV)/.installed
-SOURCES = pyproject.toml $(shell find oblique_cli/core -type f)
+SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
 .PHONY: run test lint format wheels bench figures reproduce help clean
@@ -79,5 +79,6 @@ $(INSTALLED): $(BIN)/python $(SOURCES)
 
 # The tools of an extra of pyproject.toml, without the package itself
 $(VENV)/.lint $(VENV)/.wheels: $(VENV)/.%: pyproject.toml | $(BIN)/python
-	$(BIN)/python tools/requirements.py $* | $(PIP) install --requirement /dev/stdin
+	$(BIN)/python tools/requirements.py $* > $@.txt
+	$(PIP) install --requirement $@.txt
 	touch $@

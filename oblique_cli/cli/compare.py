@@ -111,6 +111,7 @@ def compare(
     from oblique_cli import config
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation import comparing
+    from oblique_cli.evaluation.metrics import chosen
     from oblique_cli.evaluation.tables import render
     from oblique_cli.schemes import SCHEMES
 
@@ -132,7 +133,7 @@ def compare(
         },
     }
     if metrics:
-        plain["metrics"] = list(metrics)
+        plain["metrics"] = list(chosen(metrics, "classification", "oblique compare"))
     experiment = config.from_mapping(plain, where="oblique compare")
     experiment = replace(experiment, name=f"compare-{scheme}-{_digest(experiment)}", published=_published(experiment))
     if missing and not runner.quiet:

@@ -22,7 +22,7 @@ from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 from oblique_cli.published import comparable
 from oblique_cli.registry import close_matches
-from oblique_cli.schemes import SCHEMES
+from oblique_cli.schemes import SCHEMES, named
 from oblique_cli.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
 
 MAX_GRID = 10_000  # combinations of grid values
@@ -267,7 +267,8 @@ class _Checking:
             if isinstance(entry.data, dict) and not (_takes_mapping(constraints[key]) and set(entry.data) != {"grid"}):
                 grid[key] = self.grid(entry, owner, constraints[key])
                 if grid[key] and scheme in SCHEMES and not SCHEMES[scheme].tunes:
-                    message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {_tuning()}."
+                    tuning = named(lambda one: one.tunes)
+                    message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
                     self.problems.add(entry.key, message)
             elif isinstance(entry.data, list):
                 message = f"{owner} is a list; write {{grid: [...]}} to let cross-validation choose."
@@ -358,12 +359,6 @@ class _Checking:
             return [*known, "tune"]
         own = ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]
         return [*own, *(key for key in (*known, "tune") if key in data and key not in own)]
-
-
-def _tuning() -> str:
-    """Return the names of the schemes that choose parameters."""
-    *most, last = (name for name in SCHEMES if SCHEMES[name].tunes)
-    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _is_whole(params: Mapping[str, Any]) -> bool:

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.nodes import depths_of
-from oblique_cli.nouns import Row
+from oblique_cli.nouns import CVSpec, Row
 from oblique_cli.registry import Registry
+from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -237,6 +238,21 @@ def chosen(asked: Sequence[str], task: str, owner: str, matrices: bool = False) 
         if one.matrix and not matrices:
             raise ConfigError(f"{owner}: metric {name} is a matrix of counts, which only oblique table shows.")
     return tuple(dict.fromkeys(asked))
+
+
+def check_scheme(names: Sequence[str], cv: CVSpec, owner: str) -> None:
+    """Raise ConfigError for a metric that has no meaning on the test sets of a scheme.
+
+    The mean over folds of one row each of, say, balanced accuracy is plain accuracy, whatever its heading says.
+    """
+    if SCHEMES[cv.scheme].single_row_tests:
+        for name in names:
+            one = METRICS[name]
+            if one.aggregate == MEAN and one.needs in (LABELS, PROBABILITIES):
+                raise ConfigError(
+                    f"{owner}: metric {name} is averaged over folds, and a fold of scheme {cv.scheme} tests one row; "
+                    "use accuracy, or a scheme with larger test sets."
+                )
 
 
 def measure(names: Sequence[str], scored: Scored, metrics: Sequence[Metric] = ()) -> dict[str, Any]:

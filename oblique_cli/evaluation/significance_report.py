@@ -246,7 +246,8 @@ def judge(
         for scores in paired.scores if METRICS[name].ratio else ():
             for label, mean in zip(paired.methods.values(), scores.means[name], strict=True):
                 if mean <= 0:
-                    other = next((n for n in paired.metrics if not METRICS[n].ratio), "r2")
+                    fallback = "r2" if "rmse" in paired.metrics else "accuracy"
+                    other = next((n for n in paired.metrics if not METRICS[n].ratio), fallback)
                     raise ConfigError(
                         f"significance: {label} has no {title_of(name)} on {scores.dataset}; use --metric {other}."
                     )

@@ -28,9 +28,9 @@ from typing import Any, Protocol
 from oblique_cli import published, schemes
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import task_of
-from oblique_cli.evaluation.metrics import METRICS, SHOWN, NotMeasured, Undefined
+from oblique_cli.evaluation.metrics import METRICS, SHOWN, NotMeasured, Undefined, check_scheme
 from oblique_cli.evaluation.metrics import chosen as checked
-from oblique_cli.nouns import AlgorithmSpec, Experiment, Row
+from oblique_cli.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
 from oblique_cli.published.reading import Published
 from oblique_cli.registry import Registry
 
@@ -167,7 +167,7 @@ class ResultTable:
             records=tuple(self._record(line, clusters) for line in self.lines),
             facts={
                 "published": [_facts(reference) for reference in self.references],
-                **({"accuracy": self.estimate} if self.estimate else {}),
+                **({"accuracy": self.estimate} if self.estimate and "accuracy" in self.metrics else {}),
             },
         )
 
@@ -181,7 +181,7 @@ class ResultTable:
             "folds_failed": line.folds_failed,
             "folds_expected": line.folds_expected,
         }
-        if self.estimate:
+        if self.estimate and "accuracy" in self.metrics:
             record["accuracy_estimate"] = self.estimate
         for metric in self.metrics:
             if _is_matrix(metric):
@@ -278,6 +278,7 @@ def summarize(
 
     task = task_of_experiment(experiment)
     asked = checked(metrics or experiment.metrics, task, experiment.name, matrices=True)
+    check_scheme(asked, experiment.cv, experiment.name)
     names = asked or _default_columns(SHOWN[task], cells.values())
     lines = [
         _line(name, algorithm, titles or {}, cells[name, algorithm.id], places[name], experiment, tables, names)
@@ -303,7 +304,7 @@ def task_of_experiment(experiment: Experiment) -> str:
 def _default_columns(metrics: Sequence[str], cells: Iterable[Mapping[Any, Row]]) -> tuple[str, ...]:
     """Metrics, and before the last of them, the size, what estimators say of themselves."""
     found = {name for done in cells for row in done.values() for name in row.measures}
-    return (*metrics[:-1], *sorted(found - set(METRICS)), metrics[-1])
+    return (*metrics[:-1], *sorted(found - set(METRICS) - {NO_INFORMATION_ERROR}), metrics[-1])
 
 
 def _line(
@@ -343,7 +344,10 @@ def _line(
         elif not _is_matrix(name):
             values[name] = _table_value(name, complete, number, experiment, own)
         elif complete:
-            sums = [METRICS[name].of_repetition(rows) for rows in complete]
+            try:
+                sums = [METRICS[name].of_repetition(rows) for rows in complete]
+            except NotMeasured as error:
+                raise not_measured(name, experiment) from error
             matrices[name] = tuple(
                 tuple(float(sum(counts) / len(complete)) for counts in zip(*lines, strict=True))
                 for lines in zip(*sums, strict=True)
@@ -490,8 +494,8 @@ def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
     over = "" if cv.repeats == 1 else "; mean ± SD over repetitions, divisor R - 1"
     scheme = schemes.SCHEMES[cv.scheme]
     pooling = scheme.pooling_of(cv)
-    if pooling == schemes.Scheme.pooling:  # the usual way, which each metric has for itself
-        pooling = _aggregation(names)
+    if pooling == schemes.Scheme.pooling or (scheme.estimate and "accuracy" not in names):
+        pooling = _aggregation(names)  # the usual way, which each metric has for itself
     protocol = f"{scheme.protocol(cv)}{': ' if pooling else ''}{pooling}{over}."
     notes = [protocol]
     chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})

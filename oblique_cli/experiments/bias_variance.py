@@ -110,7 +110,7 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     if not (scheme.tests_every_row_once and scheme.redraws):
         raise ConfigError(
             f"bias-variance: scheme {cv.scheme} does not test every row once a repetition{_alike(scheme)}: use "
-            "ordinary, stratified, nested or two_stage."
+            f"{schemes.named(lambda one: one.tests_every_row_once and one.redraws)}."
         )
     if cv.repeats < 2:
         raise ConfigError(f"bias-variance: cv.repeats is {cv.repeats}, and variance needs at least 2: use more.")

@@ -96,6 +96,7 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
         if len(present) < 2:
             raise DataError(f"{who} has one class only, {''.join(present)!r}: there is nothing to tell apart.")
     metrics.chosen(experiment.metrics, dataset.task, who, matrices=True)
+    metrics.check_scheme(experiment.metrics, experiment.cv, who)
     if experiment.cv.tune_metric:
         metrics.chosen([experiment.cv.tune_metric], dataset.task, who)
     schemes.check(dataset, experiment.cv, tuned=any(algorithm.grid for algorithm in experiment.algorithms))
@@ -104,7 +105,8 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
             if algorithm.grid:
                 raise ConfigError(
                     f"algorithm {algorithm.id!r} has a grid for {', '.join(algorithm.grid)}, and scheme "
-                    f"{experiment.cv.scheme!r} chooses no parameters: use scheme nested or two_stage, or one value."
+                    f"{experiment.cv.scheme!r} chooses no parameters: use scheme "
+                    f"{schemes.named(lambda one: one.tunes)}, or one value."
                 )
     n_features = n_columns(dataset, spec)
     for algorithm in experiment.algorithms:

@@ -257,9 +257,12 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
 
 
 def _tuning_score(metric: Metric, scored: Scored) -> Fraction:
-    """The value of a metric on the validation rows of a pair, exact so that equals are equal."""
+    """The value of a metric on the validation rows of a pair.
+
+    A share of rows is made exact again, so that equal scores are equal and leaves decide between them.
+    """
     try:
-        return Fraction(metric.evaluate(scored))
+        return Fraction(metric.evaluate(scored)).limit_denominator(10**9)
     except Undefined as reason:
         raise ConfigError(f"metric {metric.name} cannot choose parameters: {reason}") from reason
 

@@ -89,6 +89,7 @@ _ASKED = """
 """
 
 _JSON = {"chosen", "per_class", "inner", "clusters", "measures"}
+IN_ORDER = ("clusters", "per_class")  # their classes stand in the order of the codes, which rows of a matrix follow
 
 
 @dataclass(frozen=True)
@@ -308,7 +309,7 @@ class Store:
         names = [field.name for field in fields(record)]
         record_values = ((name, getattr(record, name)) for name in names)
         # Clusters stay in the order of the classes.
-        values = [json.dumps(v, sort_keys=n != "clusters") if n in _JSON else v for n, v in record_values]
+        values = [json.dumps(v, sort_keys=n not in IN_ORDER) if n in _JSON else v for n, v in record_values]
         columns = ", ".join(f'"{name}"' for name in names)
         updates = ", ".join(f'"{name}" = excluded."{name}"' for name in names)
         statement = (

@@ -19,7 +19,7 @@ from importlib import import_module
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.schemes._folds import check, expected_places, folds, places, repetition
-from oblique_cli.schemes._scheme import NESTED, SCHEMES, SHARED, Scheme, is_stratified, scheme
+from oblique_cli.schemes._scheme import NESTED, SCHEMES, SHARED, Scheme, is_stratified, named, scheme
 
 __all__ = [
     "NESTED",
@@ -30,6 +30,7 @@ __all__ = [
     "expected_places",
     "folds",
     "is_stratified",
+    "named",
     "places",
     "repetition",
     "scheme",

@@ -49,6 +49,7 @@ class Scheme(ABC):
     redraws           a repetition divides the rows anew; else repetitions differ in their pruning rows and seeds only,
                       and their SD says nothing about how far a mean can be trusted
     replacement       training rows may be drawn more than once
+    single_row_tests  every test set is one row, on which metrics of several rows have no meaning
     places_from_data  how many folds there are depends on the data set
     estimate          what the accuracy is called if it is not a share of right test rows, "" if it is
     pooling           how a table says what its numbers are
@@ -66,6 +67,7 @@ class Scheme(ABC):
     disjoint: ClassVar[bool] = True
     redraws: ClassVar[bool] = True
     replacement: ClassVar[bool] = False
+    single_row_tests: ClassVar[bool] = False
     places_from_data: ClassVar[bool] = False
     estimate: ClassVar[str] = ""
     pooling: ClassVar[str] = "accuracy in % pooled over the folds of a repetition, leaves averaged over its trees"
@@ -155,6 +157,12 @@ class Scheme(ABC):
 SCHEMES: Registry[Scheme] = Registry("cross-validation scheme")
 
 S = TypeVar("S", bound=type)
+
+
+def named(wanted: Callable[[Scheme], bool]) -> str:
+    """Return the names of the schemes that are `wanted`, as a sentence has them: "a, b or c"."""
+    *most, last = (name for name, one in SCHEMES.items() if wanted(one))
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def scheme(name: str) -> Callable[[S], S]:

@@ -28,6 +28,7 @@ class LeaveOneOut(Scheme):
     unused: ClassVar[dict[str, str]] = {"folds": "it has a fold for every row"}
     defaults: ClassVar[dict[str, Any]] = {"repeats": 1}
     redraws: ClassVar[bool] = False
+    single_row_tests: ClassVar[bool] = True
     places_from_data: ClassVar[bool] = True
     pooling: ClassVar[str] = (
         "accuracy in % over all rows, each tested once; leaves and other numbers averaged over the trees"

@@ -43,7 +43,7 @@ from oblique_cli.evaluation.metrics import (
     Undefined,
     metric,
 )
-from oblique_cli.experiments import jobs
+from oblique_cli.experiments import jobs, running
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import Experiment, Row
@@ -701,3 +701,50 @@ def test_a_metric_of_a_model_gets_the_model_and_the_rows():
     assert one.evaluate(scored) == 2.0 and seen == [("model", "rows")]
     assert metrics._fault(one) is None and metrics._fault(replace(one, needs=ROW)) is not None
     assert metric.__doc__
+
+
+ELEVEN = "x,y\n" + "".join(f"{i % 11 + i / 1000},{i % 11 + 1}\n" for i in range(110))
+OWN_CSV = "version: 1\ndataset: {csv: my.csv, target: y}\nalgorithm: axis_parallel\n"
+
+
+def test_rows_of_a_confusion_matrix_are_the_classes_that_they_are_headed_by(call):
+    (call.folder / "my.csv").write_text(ELEVEN)
+    (call.folder / "c.yaml").write_text(OWN_CSV + "cv: {folds: 2, repeats: 1}\nmetrics: [confusion]\n")
+    assert call("run", "c.yaml").code == 0
+    # From the store, whose mappings have an order of their own.
+    out = call("table", "c").out
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.split()[:1] and line[0].isdigit()}
+    heading = next(line.split()[1:] for line in out.splitlines() if line.startswith("class"))
+    assert heading == [str(k) for k in range(1, 12)] == list(rows)
+    assert all(float(rows[label][heading.index(label)]) > 5 for label in heading)
+
+
+def test_means_over_folds_of_one_row_are_refused(call):
+    (call.folder / "c.yaml").write_text(
+        "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: leave_one_out}\n"
+    )
+    ended = call("run", "c.yaml", "--metric", "balanced_accuracy")
+    assert ended.code == 2 and "a fold of scheme leave_one_out tests one row; use accuracy" in ended.err
+
+
+def test_a_matrix_that_was_not_measured_and_one_that_compare_cannot_show_are_sentences(call):
+    (call.folder / "c.yaml").write_text("version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {repeats: 1}\n")
+    assert call("run", "c.yaml").code == 0
+    ended = call("table", "c", "--metric", "confusion")
+    assert ended.code == 2 and "run 'c' was run without metric confusion" in ended.err
+    ended = call("compare", "--datasets", "iris", "--repeats", "2", "--metric", "confusion")
+    assert ended.code == 2 and "which only oblique table shows" in ended.err
+
+
+def test_equal_shares_of_rows_are_equal_scores():
+    class Share:
+        name = "share"
+
+        def __init__(self, right):
+            self.right = right
+
+        def evaluate(self, scored):
+            return 100.0 * self.right / 7
+
+    made = [sum(running._tuning_score(Share(k), None) for k in pair) for pair in ((3, 6), (4, 5))]
+    assert made[0] == made[1]

@@ -189,3 +189,12 @@ def test_all_copies_of_a_pruning_row_leave_growth():
         grown = np.setdiff1d(np.arange(len(X)), pruning)
         assert set(X[pruning, 0]) == set(fold.pruning) and set(X[grown, 0]).isdisjoint(fold.pruning)
     assert isinstance(SCHEMES["bootstrap"].accuracies(CVSpec(), [[row(0, 1, 3)]], [row(0, 1, 1)])[0], Fraction)
+
+
+def test_a_table_shows_what_a_user_asked_for_and_no_measure_of_the_estimate(call):
+    (call.folder / "b.yaml").write_text(
+        "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: bootstrap, repeats: 3}\n"
+    )
+    out = call("run", "b.yaml").out
+    assert "accuracy (.632)" in out and "no information" not in out and "Efron 1983" in out
+    assert "Efron" not in call("table", "b", "--metric", "leaves").out
