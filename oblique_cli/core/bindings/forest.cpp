@@ -1,4 +1,4 @@
-// What Python sees of forests: checks, lock release, docstrings, and the plain arrays that a pickle holds.
+// The Python face of forests: checks, lock release, docstrings, and the plain arrays that a pickle holds.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -52,7 +52,7 @@ Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, 
       return Hyperplane::null_space;
     }
   }
-  // Within the range of A: y maximises y'D^-1/2 R'BR D^-1/2 y, w = R D^-1/2 y.
+  // The range of A: y maximises y'D^-1/2 R'BR D^-1/2 y, w = R D^-1/2 y.
   basis_.assign(first_.vectors.begin() + static_cast<std::ptrdiff_t>(null * size), first_.vectors.end());
   for (std::size_t c = 0; c + null < size; ++c) {
     const double factor = 1.0 / std::sqrt(first_.values[null + c]);
@@ -62,7 +62,7 @@ Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, 
   second_.solve(projected_.data(), m - static_cast<int>(null));
   for (std::size_t c = 0; c + null < size; ++c) standard.to_original(basis_.data() + c * size);
   leading(basis_, size, w);
-  // Of all planes that differ by a member of N(A), the one in the range of A over x.
+  // The plane in the range of A over x is taken, of all planes that differ by a member of N(A).
   for (std::size_t c = 0; c < null; ++c) {
     const double* q = null_.data() + c * size;
     add_scaled(-dot_columns(q, w, size), q, w, size);

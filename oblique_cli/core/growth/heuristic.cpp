@@ -10,7 +10,7 @@ namespace oblique {
 
 namespace {
 
-// In the order of registration, which depends on how the core was linked.
+// All families, in the order of registration, which depends on how the core was linked.
 std::vector<Family>& registered() {
   static std::vector<Family> all;
   return all;

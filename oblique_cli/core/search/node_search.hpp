@@ -26,7 +26,7 @@ struct SearchOptions {
   bool exhaustive = false;   // sort every direction, never bin: the slow way to the same result
 };
 
-// What a search did, for tests and benchmarks.
+// The work of a search, for tests and benchmarks.
 struct SearchCounts {
   std::uint64_t directions = 0;  // directions looked at
   std::uint64_t refined = 0;     // directions in which at least one bin had to be sorted

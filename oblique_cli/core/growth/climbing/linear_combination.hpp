@@ -40,8 +40,8 @@ class LinearCombination final : public Climb {
 
   double weight(std::size_t i) const { return plane.rows().weights ? plane.rows().weights[i] : 1.0; }
 
-  // For each feature the best of three steps, at which the hyperplane turns about three different places; then the
-  // constant; again until a sweep gains too little.
+  // A sweep takes the best of three steps for each feature, about three different places, and then the best step of the
+  // constant. Sweeps follow each other until one gains too little.
   void sweep_until_flat();
 
   void improve_coefficient(std::size_t m);
