@@ -1,7 +1,7 @@
 """Least squares of a node: one model fitted to its rows, and residual sums of many cuts from one pass over them.
 
-A pass rotates row after row into a triangular factor (`core/model_tree/least_squares.hpp`), which costs O(p^2) a row and gives the
-residual sum of squares after every row. Columns are centred and scaled at the node first.
+A pass rotates row after row into a triangular factor (`core/model_tree/least_squares.hpp`), which costs O(p^2) a row
+and gives the residual sum of squares after every row. Columns are centred and scaled at the node first.
 """
 
 from __future__ import annotations

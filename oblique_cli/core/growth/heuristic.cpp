@@ -34,11 +34,17 @@ std::map<std::string, Family> checked() {
   return out;
 }
 
+// The path of a source from the folder of the core on, however the compiler was given it.
+std::string within_core(const std::string& path) {
+  const std::size_t at = path.rfind("growth/families/");
+  return at == std::string::npos ? path : path.substr(at);
+}
+
 }  // namespace
 
 Registered::Registered(std::string name, std::vector<Option> options, Family::Make make, bool quantitative,
                        bool adds_up, const char* file) {
-  registered().push_back({std::move(name), std::move(options), make, quantitative, adds_up, file});
+  registered().push_back({std::move(name), std::move(options), make, quantitative, adds_up, within_core(file)});
 }
 
 const std::map<std::string, Family>& families() {
