@@ -38,6 +38,7 @@
 //   }  // namespace oblique
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -98,7 +99,7 @@ std::unique_ptr<Heuristic> make(const Options& options) {
 // Registers a family when the core is loaded; a static object of the family's own file.
 class Registered {
  public:
-  Registered(std::string name, std::vector<Option> options, Family::Make make, bool quantitative = false,
+  Registered(const char* name, std::initializer_list<Option> options, Family::Make make, bool quantitative = false,
              bool adds_up = true, const char* file = __builtin_FILE());
 };
 

@@ -18,11 +18,6 @@ class LinearCombination final : public Climb {
         rows_per_feature_(options.number("rows_per_feature")), standardisation_(options.choice("standardisation")),
         backward_elimination_(options.flag("backward_elimination")) {}
 
-  static std::vector<Option> options() {
-    return {number("sweep_tol"), number("rows_per_feature"), choice("standardisation", {"deviation", "range", "none"}),
-            flag("backward_elimination")};
-  }
-
   double rows_per_feature() const override { return rows_per_feature_; }
 
   // Climbs from the best axis-parallel cut, if there is one; the plane keeps where the climb ends.

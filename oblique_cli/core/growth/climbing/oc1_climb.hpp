@@ -31,16 +31,6 @@ class OC1Climb final : public Climb {
  public:
   explicit OC1Climb(const Options& options);
 
-  static std::vector<Option> options() {
-    return {integer("restarts"),
-            integer("jumps"),
-            choice("order", {"sequential", "best", "r50"}),
-            number("stagnation"),
-            choice("standardisation", {"range", "none"}),
-            flag("exact"),
-            flag("direct")};
-  }
-
   // Murthy et al., section 2: with fewer than 2 p rows a hyperplane has too many ways to fit them.
   double rows_per_feature() const override { return 2.0; }
 
