@@ -1,7 +1,6 @@
 """Eigenvectors, Householder reflections, clustering hyperplanes, bisectors and CRIMCOORD, as the papers write them.
 
-This is the readable reference of what `core/common/eigen.cpp` and `core/growth/` do inside the compiled growers; tests
-hold both equal.
+This is the readable reference of what the compiled growers do (`core/growth/`); tests hold both equal.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def mixed(z: int) -> int:
 
 
 class Stream:
-    """SplitMix64, keyed as core/random.hpp keys it."""
+    """SplitMix64, keyed as core/common/random.hpp keys it."""
 
     def __init__(self, seed: int, path: int, number: int) -> None:
         state = mixed(seed + STEP & MASK)

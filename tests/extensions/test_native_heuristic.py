@@ -91,6 +91,8 @@ def tool(name: str) -> str | None:
 
 def missing_tool() -> str | None:
     """What is not there to build the core with, or None."""
+    if not CORE.is_dir():
+        return "the source of the core"
     if importlib.util.find_spec("nanobind") is None:
         return "the Python package nanobind"
     if not Path(sysconfig.get_path("include"), "Python.h").is_file():
@@ -105,7 +107,7 @@ def missing_tool() -> str | None:
 
 
 def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     return done
 
@@ -151,3 +153,10 @@ def test_a_native_heuristic_is_one_cpp_file_and_its_proposer(tmp_path: Path):
     path = os.pathsep.join([str(CORE.parent.parent), str(tmp_path), str(TESTS)])
     done = run(sys.executable, "-W", "error", "-c", COMPARISON, str(module), PYTHONPATH=path)
     assert done.stdout == "equal trees\n"
+
+    (family.parent / "second.cpp").write_text(documented_family(), encoding="utf-8")
+    module = built(tmp_path / "core", tmp_path / "build")
+    load = COMPARISON.split("import oblique_cli\n")[0]
+    refused = subprocess.run([sys.executable, "-c", load, str(module)], capture_output=True, text=True, check=False)
+    sentence = r"ImportError: growth/families/\w+\.cpp: native family 'principal_axes' has the name of the one in "
+    assert refused.returncode == 1 and re.match(sentence, refused.stderr.splitlines()[-1]), refused.stderr

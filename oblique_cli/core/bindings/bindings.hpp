@@ -1,4 +1,4 @@
-// What the binding files add to the module, one function a file.
+// The parts of the module, one function for each binding file.
 #pragma once
 
 #include <nanobind/nanobind.h>

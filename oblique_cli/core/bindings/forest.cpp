@@ -1,4 +1,4 @@
-// What Python sees of forests: checks, lock release, docstrings, and the plain arrays that a pickle holds.
+// The Python face of forests: checks, lock release, docstrings, and the plain arrays that a pickle holds.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -37,8 +37,8 @@ std::vector<T> values_of(const nb::dict& state, const char* name) {
   return std::vector<T>(values.data(), values.data() + values.shape(0));
 }
 
-void grow(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const nb::dict& given,
-          std::size_t n_trees, int n_threads) {
+void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
+                 const nb::dict& given, std::size_t n_trees, int n_threads) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   check_rows(x, y, weights, forest.n_classes);
@@ -64,7 +64,7 @@ nb::object votes(const Forest& forest, const Matrix& x, Vote vote) {
   return array(std::move(out), {n, forest.n_classes});
 }
 
-nb::object apply(const Forest& forest, const Matrix& x, int n_threads) {
+nb::object leaves_of(const Forest& forest, const Matrix& x, int n_threads) {
   check_columns(forest, x);
   const std::size_t n = x.shape(0);
   std::vector<std::int32_t> leaves(n * forest.trees.size());
@@ -189,7 +189,7 @@ void bind_forest(nb::module_& m) {
             new (forest) Forest{n_features, n_classes, seed, {}};
           },
           "n_features"_a, "n_classes"_a, "seed"_a)
-      .def("grow", &grow, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
+      .def("grow", &grow_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
            "n_trees"_a, "n_threads"_a,
            "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None.")
       .def(
@@ -211,7 +211,7 @@ void bind_forest(nb::module_& m) {
           },
           "X"_a.noconvert(), "shares"_a, "n_threads"_a,
           "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`.")
-      .def("apply", &apply, "X"_a.noconvert(), "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
+      .def("apply", &leaves_of, "X"_a.noconvert(), "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
       .def("importances", &importances, "Reduction in Gini impurity credited to each feature, (n_trees, p).")
       .def(
           "n_nodes", [](const Forest& f) { return per_tree(f, [](const ForestTree& t) { return t.size(); }); },

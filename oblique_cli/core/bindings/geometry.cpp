@@ -1,4 +1,4 @@
-// What Python sees of the geometry under the heuristics, for its reference engine and for tests.
+// The Python face of the geometry under the heuristics, for its reference engine and for tests.
 #include "bindings/bindings.hpp"
 
 #include <utility>

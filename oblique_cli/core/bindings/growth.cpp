@@ -1,4 +1,4 @@
-// What Python sees of the growth of whole trees.
+// The Python face of the growth of whole trees.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-// What Python sees of hierarchies over dissimilarities.
+// The Python face of hierarchies over dissimilarities.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>

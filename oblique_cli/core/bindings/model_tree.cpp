@@ -1,4 +1,4 @@
-// What Python sees of least squares by the row.
+// The Python face of least squares by the row.
 #include "bindings/bindings.hpp"
 
 #include <cstdint>

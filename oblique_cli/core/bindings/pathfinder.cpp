@@ -1,4 +1,4 @@
-// What Python sees of PATHFINDER.
+// The Python face of PATHFINDER.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-// What Python sees of the search of one node.
+// The Python face of the search of one node.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-// What Python sees of a finished tree.
+// The Python face of a finished tree.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>

@@ -30,7 +30,7 @@ class SymmetricEigen {
   Vector work_;
 };
 
-// Below this a component of a unit vector counts as zero: its sign may be rounding.
+// A component of a unit vector below this counts as zero: its sign may be rounding.
 inline constexpr double kZeroComponent = 1e-9;
 
 // Makes the first component that is not zero negative (sign = -1) or positive (sign = +1).

@@ -28,11 +28,11 @@ bool fits(const Option& option, const OptionValue& value) {
 
 }  // namespace
 
-Option number(std::string name) { return {std::move(name), Option::Kind::number, {}}; }
-Option integer(std::string name) { return {std::move(name), Option::Kind::integer, {}}; }
-Option flag(std::string name) { return {std::move(name), Option::Kind::flag, {}}; }
-Option choice(std::string name, std::vector<std::string> choices) {
-  return {std::move(name), Option::Kind::choice, std::move(choices)};
+Option number(const char* name) { return {name, Option::Kind::number, {}}; }
+Option integer(const char* name) { return {name, Option::Kind::integer, {}}; }
+Option flag(const char* name) { return {name, Option::Kind::flag, {}}; }
+Option choice(const char* name, std::initializer_list<const char*> choices) {
+  return {name, Option::Kind::choice, {choices.begin(), choices.end()}};
 }
 
 std::string described(const Option& option) {
@@ -70,23 +70,23 @@ Options::Options(std::string owner, const std::vector<Option>& declared, std::ma
 }
 
 template <class T>
-const T& Options::value(const std::string& name) const {
+const T& Options::value(const char* name) const {
   const auto found = values_.find(name);
   const T* value = found == values_.end() ? nullptr : std::get_if<T>(&found->second);
   if (!value) throw std::invalid_argument(owner_ + " reads the option '" + name + "', which it does not declare so");
   return *value;
 }
 
-double Options::number(const std::string& name) const { return value<double>(name); }
-std::int64_t Options::integer(const std::string& name) const { return value<std::int64_t>(name); }
-std::size_t Options::count(const std::string& name) const {
+double Options::number(const char* name) const { return value<double>(name); }
+std::int64_t Options::integer(const char* name) const { return value<std::int64_t>(name); }
+std::size_t Options::count(const char* name) const {
   const std::int64_t value = integer(name);
   if (value < 0)
-    throw std::invalid_argument("option '" + name + "' of " + owner_ + " must not be negative. Got " +
+    throw std::invalid_argument(std::string("option '") + name + "' of " + owner_ + " must not be negative. Got " +
                                 std::to_string(value));
   return static_cast<std::size_t>(value);
 }
-bool Options::flag(const std::string& name) const { return value<bool>(name); }
-const std::string& Options::choice(const std::string& name) const { return value<std::string>(name); }
+bool Options::flag(const char* name) const { return value<bool>(name); }
+const std::string& Options::choice(const char* name) const { return value<std::string>(name); }
 
 }  // namespace oblique

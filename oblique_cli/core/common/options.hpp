@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <variant>
@@ -21,10 +22,10 @@ struct Option {
   std::vector<std::string> choices;
 };
 
-Option number(std::string name);
-Option integer(std::string name);
-Option flag(std::string name);
-Option choice(std::string name, std::vector<std::string> choices);
+Option number(const char* name);
+Option integer(const char* name);
+Option flag(const char* name);
+Option choice(const char* name, std::initializer_list<const char*> choices);
 
 // "a number", "a whole number", "true or false", "one of 'a', 'b'".
 std::string described(const Option& option);
@@ -37,15 +38,15 @@ class Options {
   // owner : who takes the options, as it stands in messages: "family 'oc1'"
   Options(std::string owner, const std::vector<Option>& declared, std::map<std::string, OptionValue> given);
 
-  double number(const std::string& name) const;
-  std::int64_t integer(const std::string& name) const;
-  std::size_t count(const std::string& name) const;  // an integer that may not be negative
-  bool flag(const std::string& name) const;
-  const std::string& choice(const std::string& name) const;
+  double number(const char* name) const;
+  std::int64_t integer(const char* name) const;
+  std::size_t count(const char* name) const;  // an integer that may not be negative
+  bool flag(const char* name) const;
+  const std::string& choice(const char* name) const;
 
  private:
   template <class T>
-  const T& value(const std::string& name) const;
+  const T& value(const char* name) const;
 
   std::string owner_;
   std::map<std::string, OptionValue> values_;

@@ -58,7 +58,7 @@ class BaggedRows {
     runs_.assign(arena_.begin() + static_cast<std::ptrdiff_t>(first_run), arena_.end());
     arena_.resize(first_run);
   }
-  // Of the node at hand.
+  // The classes of the node at hand.
   const std::vector<ClassRun>& runs() const { return runs_; }
   Bag bag(std::size_t first, std::size_t last) const {
     return {row_.data() + first, weight_.data() + first, last - first, &runs_, counts_};
@@ -80,7 +80,7 @@ class BaggedRows {
   const std::uint64_t* sorted_keys(std::size_t feature, std::size_t first) const { return sorted_.of(feature, first); }
   const std::uint32_t* facts() const { return facts_.data(); }
 
-  // Where the children of a node stand: the left one in [first, middle), and their first runs in the arena.
+  // The children of a node: the left one stands in [first, middle); each has its first run in the arena.
   struct Children {
     std::size_t middle, left_run, right_run;
   };

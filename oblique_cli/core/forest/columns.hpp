@@ -14,8 +14,8 @@ namespace oblique {
 struct Columns {
   std::size_t n = 0, p = 0;
   std::vector<double> values;  // column j from j * n
-  std::vector<std::uint32_t>
-      ranks;  // place of the value among the distinct values of its column, from 0; made when asked for
+  // Place of each value among the distinct values of its column, from 0; made when asked for.
+  std::vector<std::uint32_t> ranks;
   std::vector<unsigned char> ranked;  // whether the ranks of a column are there
 
   void resize(std::size_t rows, std::size_t columns) {

@@ -39,7 +39,7 @@ class HyperClasses {
     group_classes(bag);
   }
 
-  // Of the features: where they lie, and coordinates in which their range is about 1.
+  // Coordinates in which the range of every feature is about 1; the range and the largest magnitude of every feature.
   const Standard& standard() const { return standard_; }
   const Vector& range() const { return range_; }
   const Vector& magnitude() const { return magnitude_; }

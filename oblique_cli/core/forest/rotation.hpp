@@ -29,7 +29,7 @@ struct Rotation {
   }
 };
 
-// What features are divided by before components are sought: their range, their standard deviation, or nothing.
+// The unit that features are divided by before components are sought: their range, their standard deviation, or 1.
 enum class Scaling { range, deviation, none };
 
 // One over what each feature is divided by, or 0 for a constant feature, which is left out of every component.

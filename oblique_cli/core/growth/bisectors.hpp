@@ -30,14 +30,13 @@ class Bisectors {
 
 int majority(const Totals& t);
 
-// Of the bisectors at a node the one of greater gain.
+// Finds the bisector of greater gain at a node.
 class BetterBisector {
  public:
   // by_super_classes: score the bisectors by the largest class against all others joined, not by all classes.
   explicit BetterBisector(bool by_super_classes) : by_super_classes_(by_super_classes) {}
 
-  // The first on a tie, or if neither has any gain; nullptr if there is no bisector. Leaves node.search as it was
-  // begun.
+  // The first on a tie, or if neither has any gain; nullptr if there is no bisector. Leaves node.search as begun.
   const Plane* find(const Node& node);
 
  private:

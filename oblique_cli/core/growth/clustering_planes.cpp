@@ -62,7 +62,7 @@ Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, 
   second_.solve(projected_.data(), m - static_cast<int>(null));
   for (std::size_t c = 0; c + null < size; ++c) standard.to_original(basis_.data() + c * size);
   leading(basis_, size, w);
-  // Of all planes that differ by a member of N(A), the one in the range of A over x.
+  // The plane in the range of A over x is taken, of all planes that differ by a member of N(A).
   for (std::size_t c = 0; c < null; ++c) {
     const double* q = null_.data() + c * size;
     add_scaled(-dot_columns(q, w, size), q, w, size);

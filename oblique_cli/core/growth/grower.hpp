@@ -47,7 +47,7 @@ class Splitter {
 
   WorkingRows& rows() { return rows_; }
   const std::vector<unsigned char>& goes_left() const { return goes_left_; }
-  // What all searches did.
+  // The work of all searches so far.
   const SearchCounts& counts() const { return counts_; }
 
  private:

@@ -1,6 +1,5 @@
 #include "growth/heuristic.hpp"
 
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -10,7 +9,7 @@ namespace oblique {
 
 namespace {
 
-// In the order of registration, which depends on how the core was linked.
+// All families, in the order of registration, which depends on how the core was linked.
 std::vector<Family>& registered() {
   static std::vector<Family> all;
   return all;
@@ -22,23 +21,31 @@ std::map<std::string, Family> checked() {
     const std::string owner = family.file + ": native family '" + family.name + "' ";
     if (family.name.empty()) throw std::invalid_argument(family.file + ": a native family needs a name");
     if (!family.make) throw std::invalid_argument(owner + "needs a function that makes its heuristic");
-    std::set<std::string> names;
-    for (const Option& option : growth_options()) names.insert(option.name);
-    for (const Option& option : family.options)
-      if (!names.insert(option.name).second)
-        throw std::invalid_argument(owner + "declares the option '" + option.name +
-                                    "', which it has already or which all families have");
+    std::vector<Option> options = growth_options();
+    for (const Option& option : family.options) {
+      for (const Option& earlier : options)
+        if (earlier.name == option.name)
+          throw std::invalid_argument(owner + "declares the option '" + option.name +
+                                      "', which it has already or which all families have");
+      options.push_back(option);
+    }
     const auto [place, is_new] = out.emplace(family.name, family);
     if (!is_new) throw std::invalid_argument(owner + "has the name of the one in " + place->second.file);
   }
   return out;
 }
 
+// The path of a source from the folder of the core on, however the compiler was given it.
+std::string within_core(const std::string& path) {
+  const std::size_t at = path.rfind("growth/families/");
+  return at == std::string::npos ? path : path.substr(at);
+}
+
 }  // namespace
 
-Registered::Registered(std::string name, std::vector<Option> options, Family::Make make, bool quantitative,
+Registered::Registered(const char* name, std::initializer_list<Option> options, Family::Make make, bool quantitative,
                        bool adds_up, const char* file) {
-  registered().push_back({std::move(name), std::move(options), make, quantitative, adds_up, file});
+  registered().push_back({name, options, make, quantitative, adds_up, within_core(file)});
 }
 
 const std::map<std::string, Family>& families() {
@@ -55,8 +62,9 @@ const Family& family_of(const std::string& name) {
 }
 
 const std::vector<Option>& search_options() {
-  static const std::vector<Option> all{choice("criterion", criterion_names()), number("min_leaf"), flag("strict_ties"),
-                                       flag("exhaustive"), integer("seed")};
+  static const std::vector<Option> all{
+      choice("criterion", {"gini", "entropy", "twoing", "max_minority", "sum_minority"}), number("min_leaf"),
+      flag("strict_ties"), flag("exhaustive"), integer("seed")};
   return all;
 }
 

@@ -1,4 +1,4 @@
-// What a split heuristic is to the grower, and how one is added.
+// The interface of a split heuristic, and how to add one.
 //
 // A native heuristic is one file in growth/families. The file registers a family, which is a name, the options that the
 // heuristic takes, and a way to make it; nothing else names it. _core.grow then grows its trees, _core.families lists
@@ -38,6 +38,7 @@
 //   }  // namespace oblique
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -59,7 +60,8 @@ class Heuristic {
 };
 
 // A heuristic that says where to look and lets the search decide, which is what most of them are. Sums over rows have
-// the same bits in every run, for rows come in a canonical order; `node.stream` is the only source of random numbers.
+// the same bits in every run, because rows come in a canonical order; `node.stream` is the only source of random
+// numbers.
 class Proposer : public Heuristic {
  public:
   // Adds candidates in the order of their enumeration; none makes the node a leaf.
@@ -97,7 +99,7 @@ std::unique_ptr<Heuristic> make(const Options& options) {
 // Registers a family when the core is loaded; a static object of the family's own file.
 class Registered {
  public:
-  Registered(std::string name, std::vector<Option> options, Family::Make make, bool quantitative = false,
+  Registered(const char* name, std::initializer_list<Option> options, Family::Make make, bool quantitative = false,
              bool adds_up = true, const char* file = __builtin_FILE());
 };
 

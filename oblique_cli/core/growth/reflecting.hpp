@@ -1,4 +1,4 @@
-// What heuristics share that reflect vectors of the classes: HHCART and HHCRV.
+// The common part of heuristics that reflect vectors of the classes: HHCART and HHCRV.
 #pragma once
 
 #include "common/eigen.hpp"

@@ -13,7 +13,7 @@
 
 namespace oblique {
 
-// What decides a split: plane (x, y), the pivot class and the class it is set against.
+// A split: the plane (x, y), the pivot class and the class that it is set against.
 struct RegionSplit {
   int x = -1, y = -1, pivot = -1, other = -1;
   double gain = 0.0;

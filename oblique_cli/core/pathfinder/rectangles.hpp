@@ -26,7 +26,7 @@ struct Regions {
   std::vector<int> owner;      // rectangle that each point belongs to
 };
 
-// Where the grid lies in the plane.
+// The place of the grid in the plane.
 struct GridFrame {
   int cells;
   double x_low, x_step, y_low, y_step;
@@ -41,7 +41,7 @@ struct PairCounts {
 };
 
 struct Purity {
-  double alpha, theta;  // shares in [0, 1]; compared with >=, for nothing exceeds a purity of 1
+  double alpha, theta;  // shares in [0, 1]; compared with >=, because nothing exceeds a purity of 1
 };
 
 namespace regions_detail {

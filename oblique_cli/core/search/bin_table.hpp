@@ -46,7 +46,7 @@ struct BinTable {
   EdgeSums<T> sums() { return {s.data(), left_square.data(), right_square.data(), left_max.data(), right_max.data()}; }
 };
 
-// What one rounding costs relative to the result, with room for a sum over the classes.
+// The error of one rounding relative to the result, with room for a sum over the classes.
 template <class T>
 double rounding(const Totals& t) {
   return (t.n_classes + 16.0) * static_cast<double>(std::numeric_limits<T>::epsilon());

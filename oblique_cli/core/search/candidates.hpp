@@ -1,4 +1,4 @@
-// Where a heuristic wants a node to be searched, and the search among that.
+// The directions that a heuristic proposes at a node, and the search among them.
 #pragma once
 
 #include <cstdint>

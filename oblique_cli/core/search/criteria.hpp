@@ -292,7 +292,7 @@ struct SumMinority {
   }
 };
 
-// use.operator()<Criterion>() for the criterion of a name, one of criterion_names() in node_search.hpp.
+// use.operator()<Criterion>() for the criterion of a name.
 template <class Use>
 auto with_criterion(const std::string& name, Use use) {
   if (name == "gini") return use.template operator()<Gini>();

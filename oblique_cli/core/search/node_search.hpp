@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "search/front.hpp"
 #include "search/node_rows.hpp"
@@ -12,21 +11,15 @@
 
 namespace oblique {
 
-// The names under which callers ask for a criterion.
-inline const std::vector<std::string>& criterion_names() {
-  static const std::vector<std::string> names{"gini", "entropy", "twoing", "max_minority", "sum_minority"};
-  return names;
-}
-
 // How a node is searched.
 struct SearchOptions {
-  std::string criterion;     // one of criterion_names()
+  std::string criterion;     // a name of with_criterion in criteria.hpp
   bool strict_ties = false;  // no tolerance between values, nor between projections
   double min_leaf = 1.0;     // least weight on either side of a cut
   bool exhaustive = false;   // sort every direction, never bin: the slow way to the same result
 };
 
-// What a search did, for tests and benchmarks.
+// The work of a search, for tests and benchmarks.
 struct SearchCounts {
   std::uint64_t directions = 0;  // directions looked at
   std::uint64_t refined = 0;     // directions in which at least one bin had to be sorted

@@ -86,7 +86,7 @@ void add_reflections(const Vector& vectors, std::size_t p, double tau, bool both
   Vector d(p);
   for (std::size_t at = 0; at < vectors.size(); at += p) {
     d.assign(vectors.begin() + static_cast<std::ptrdiff_t>(at), vectors.begin() + static_cast<std::ptrdiff_t>(at + p));
-    // Exactly on an axis there is nothing to reflect, whatever tau is: a component of e_1 - d must count as not zero.
+    // A vector exactly on an axis cannot be reflected, whatever tau is: a component of e_1 - d must count as not zero.
     if (parallel_to_an_axis(d.data(), p, std::max(tau, kZeroComponent * std::sqrt(static_cast<double>(p))))) {
       if (!original) spaces.push_back(Space{});
       original = true;

@@ -1,4 +1,4 @@
-// Where the features of a node lie: the scale that decides which projections are distinct.
+// The ranges of the features at a node, and the scale that decides which projections are distinct.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 
 namespace oblique {
 
-// Where the features of a node lie: for the scale that decides which projections are distinct, and standard
-// coordinates.
+// Range, center and largest magnitude of every feature at a node.
 struct Spread {
   Vector range, center, magnitude;
 

@@ -116,7 +116,7 @@ inline void count_truncated(const TreeView& tree, const double* rate, const doub
   }
 }
 
-// For every internal node the complexity at which weakest-link pruning turns it into a leaf (thesis 1.7.1), in
+// Finds for every internal node the complexity at which weakest-link pruning turns it into a leaf (thesis 1.7.1), in
 // O(nodes log^2 nodes). errors[t]: misclassified weight at t if it were a leaf. At leaves alpha is -infinity.
 //
 // Bottom-up: the branch below a node starts as pruned as it can be, with every collapse inside it in a max-heap. A node

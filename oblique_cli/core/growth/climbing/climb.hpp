@@ -1,4 +1,4 @@
-// What the ways to climb have in common.
+// The interface of a way to climb.
 #pragma once
 
 #include "common/options.hpp"

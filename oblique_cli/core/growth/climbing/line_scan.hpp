@@ -69,7 +69,7 @@ class LineScan {
 
   // Whether a cut is asked to reach a value from the start.
   bool needs_a_value() const { return std::isfinite(needed_value_); }
-  // What a cut must reach to be of any use still.
+  // The value that a cut must reach to be of use.
   double bar() const { return std::max({front_.needed(0), needed_value_, floor_}); }
   // Raises the bar to `value`, or lowers it back.
   void set_floor(double value) { floor_ = value; }

@@ -116,7 +116,7 @@ class LineSearchBy final : public LineSearch {
     refine(table, n_bins);
   }
 
-  // What a cut must differ by from one of value v among those that are searched.
+  // The least difference of values that counts, at a cut of value v among the rows that are searched.
   double slack_on_line(double v) const {
     if (strict_) return 0.0;
     return 1e-9 * std::max(v - Criterion::base(rows_.totals), 0.0) + Criterion::noise(rows_.totals);

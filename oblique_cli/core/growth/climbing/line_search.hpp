@@ -32,7 +32,7 @@ class LineSearch {
   // Value of the node without a cut, and the rounding error of a value.
   double base() const { return base_; }
   double noise() const { return noise_; }
-  // What two values must differ by to count as different, at a cut of value v.
+  // The least difference of values that counts, at a cut of value v.
   double slack(double v) const {
     if (strict_) return 0.0;
     return 1e-9 * std::max(v - base_, 0.0) + noise_;

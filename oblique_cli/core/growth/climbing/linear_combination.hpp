@@ -18,11 +18,6 @@ class LinearCombination final : public Climb {
         rows_per_feature_(options.number("rows_per_feature")), standardization_(options.choice("standardization")),
         backward_elimination_(options.flag("backward_elimination")) {}
 
-  static std::vector<Option> options() {
-    return {number("sweep_tol"), number("rows_per_feature"), choice("standardization", {"deviation", "range", "none"}),
-            flag("backward_elimination")};
-  }
-
   double rows_per_feature() const override { return rows_per_feature_; }
 
   // Climbs from the best axis-parallel cut, if there is one; the plane keeps where the climb ends.
@@ -40,8 +35,8 @@ class LinearCombination final : public Climb {
 
   double weight(std::size_t i) const { return plane.rows().weights ? plane.rows().weights[i] : 1.0; }
 
-  // For each feature the best of three steps, at which the hyperplane turns about three different places; then the
-  // constant; again until a sweep gains too little.
+  // A sweep takes the best of three steps for each feature, about three different places, and then the best step of the
+  // constant. Sweeps follow each other until one gains too little.
   void sweep_until_flat();
 
   void improve_coefficient(std::size_t m);

@@ -108,7 +108,7 @@ void MovingPlane::take(std::size_t m, double step, double new_value) {
 
 double MovingPlane::evaluate(double step, const double* c) {
   if (direct_ && step != 0.0) {
-    // What a program without kept values does: all of them anew, for the hyperplane that is tried.
+    // A program without kept values computes all of them anew for the hyperplane that is tried.
     tried_a_ = a;
     double tried_t = t;
     const std::size_t m = place_of(c);

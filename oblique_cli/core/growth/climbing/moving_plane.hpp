@@ -37,8 +37,8 @@ class MovingPlane {
   // Turns to a node, and leaves the hyperplane undefined.
   void begin(const Node& node);
 
-  // Features that are not constant at the node; their columns z, that of ones under number p, and what each was divided
-  // by.
+  // Features that are not constant at the node; their columns z, and that of ones under number p; the scale, least and
+  // greatest value of each.
   const std::vector<std::size_t>& features() const { return features_; }
   std::size_t p() const { return p_; }
   std::size_t n() const { return rows_->n; }
@@ -121,7 +121,7 @@ class MovingPlane {
   std::vector<std::size_t> features_;
   Vector tried_a_, tried_v_, best_a_, left_;
   double best_t_ = 0.0, best_value_ = kNone, size_of_v_ = 0.0;
-  // Of the hyperplane; the one whose values were computed anew; the one whose largest value is known.
+  // Versions: the present one, the one whose values were computed anew, the one whose largest value is known.
   std::uint64_t version_ = 1, computed_ = 0, sized_ = 0;
 };
 

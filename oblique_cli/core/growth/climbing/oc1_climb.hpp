@@ -3,8 +3,7 @@
 //
 // Decisions where the article is silent:
 // - The coefficients of a sweep are those of the features in order, then the constant. A feature that is constant at
-// the
-//   node is left out and keeps coefficient 0.
+//   the node is left out and keeps coefficient 0.
 // - A random hyperplane has coefficients uniform in (-1, 1), per range of the feature unless features are taken as they
 //   are, and passes through a point drawn uniformly from the box that the node's rows span. A random direction is
 //   another such hyperplane.
@@ -32,21 +31,10 @@ class OC1Climb final : public Climb {
  public:
   explicit OC1Climb(const Options& options);
 
-  static std::vector<Option> options() {
-    return {integer("restarts"),
-            integer("jumps"),
-            choice("order", {"sequential", "best", "r50"}),
-            number("stagnation"),
-            choice("standardization", {"range", "none"}),
-            flag("exact"),
-            flag("direct")};
-  }
-
   // Murthy et al., section 2: with fewer than 2 p rows a hyperplane has too many ways to fit them.
   double rows_per_feature() const override { return 2.0; }
 
-  // Climbs from the best axis-parallel cut `start` (order -1: none) and from random hyperplanes; the plane keeps the
-  // best.
+  // Climbs from `start` and from random hyperplanes; the plane keeps the best.
   void climb(const Node& node, const Cut& start) override;
 
  private:

@@ -36,12 +36,11 @@ class HHCART final : public Reflecting {
   Vector covariance_, pooled_;
 };
 
-std::vector<Option> options() {
-  return {number("tau"), number("sign"), number("eigenvalue_tolerance"), flag("both_signs"), flag("shrinkage")};
-}
+const auto options = {number("tau"), number("sign"), number("eigenvalue_tolerance"), flag("both_signs"),
+                      flag("shrinkage")};
 
-const Registered hhcart_a("hhcart_a", options(), make<HHCART<false>>);
-const Registered hhcart_d("hhcart_d", options(), make<HHCART<true>>);
+const Registered hhcart_a("hhcart_a", options, make<HHCART<false>>);
+const Registered hhcart_d("hhcart_d", options, make<HHCART<true>>);
 
 }  // namespace
 }  // namespace oblique

@@ -21,7 +21,7 @@ class HHCRV final : public Reflecting {
   }
 
  private:
-  // Below this share of the largest an eigenvalue would count as zero; only the largest is of interest.
+  // An eigenvalue below this share of the largest would count as zero; only the largest is of interest.
   static constexpr double kZeroEigenvalue = 1e-10;
 
   const double sign_;

@@ -42,8 +42,15 @@ class HillClimbing final : public Heuristic {
   double value_ = 0.0;
 };
 
-const Registered oc1("oc1", OC1Climb::options(), make<HillClimbing<OC1Climb>>, true);
-const Registered oc1_lc("oc1_lc", LinearCombination::options(), make<HillClimbing<LinearCombination>>, true);
+const Registered oc1("oc1",
+                     {integer("restarts"), integer("jumps"), choice("order", {"sequential", "best", "r50"}),
+                      number("stagnation"), choice("standardization", {"range", "none"}), flag("exact"),
+                      flag("direct")},
+                     make<HillClimbing<OC1Climb>>, true);
+const Registered oc1_lc("oc1_lc",
+                        {number("sweep_tol"), number("rows_per_feature"),
+                         choice("standardization", {"deviation", "range", "none"}), flag("backward_elimination")},
+                        make<HillClimbing<LinearCombination>>, true);
 
 }  // namespace
 }  // namespace oblique
