@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -26,6 +27,25 @@ def source_of(thing: Any) -> str:
         return "<input>"
 
 
+def misfit(function: Any, *arguments: str) -> str | None:
+    """What keeps a function from being called with `arguments` by position, as it follows its name, or None."""
+    expected = f"must take ({', '.join(arguments)})"
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # no function, or one of C that does not say what it takes
+        return f"{expected}, and does not say what it takes"
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return f"{expected}, and takes {signature.replace(return_annotation=signature.empty)}"
+    return None
+
+
+def told(error: Exception) -> str:
+    """Return an error of foreign code in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 class Registry(Mapping[str, T]):
     """A mapping that refuses duplicates and, asked for an unknown name, says which ones are close.
 
@@ -42,10 +62,13 @@ class Registry(Mapping[str, T]):
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that stores what it decorates under `name`.
 
-        ConfigError, with the file, if the name is taken or the thing has a fault.
+        ConfigError, with the file, if the name is taken or cannot be typed, or if the thing has a fault.
         """
 
         def keep(thing: T) -> T:
+            if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]+", name):
+                needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
+                raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {needed}.")
             if name in self._things:
                 taken = f"registered twice (first in {source_of(self._things[name])})"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} is {taken}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oblique_cli.errors import ConfigError, UnknownName
-from oblique_cli.registry import Registry, close_matches
+from oblique_cli.registry import Registry, close_matches, misfit
 
 
 @pytest.fixture
@@ -34,6 +34,30 @@ def test_a_name_is_given_once(fruit):
     with pytest.raises(ValueError, match="fruit 'apple' is registered twice"):
         fruit.register("apple")(3)
     assert fruit["apple"] == 1
+
+
+@pytest.mark.parametrize("name", ["", "red apple", "a,b", 3, ["x"]])
+def test_a_name_can_be_typed(fruit, name):
+    with pytest.raises(ConfigError) as caught:
+        fruit.register(name)(3)
+    needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
+    assert str(caught.value) == f"<input>: fruit {name!r} {needed}."
+
+
+@pytest.mark.parametrize(
+    ("function", "fault"),
+    [
+        (lambda a, b: 0, None),
+        (lambda a, b, c=1: 0, None),
+        (lambda *rest: 0, None),
+        (lambda a: 0, "must take (a, b), and takes (a)"),
+        (lambda a, *, b: 0, "must take (a, b), and takes (a, *, b)"),
+        (max, "must take (a, b), and does not say what it takes"),
+        (3, "must take (a, b), and does not say what it takes"),
+    ],
+)
+def test_a_function_that_cannot_be_called_as_it_will_be_is_told(function, fault):
+    assert misfit(function, "a", "b") == fault
 
 
 def test_an_unknown_name_comes_with_the_close_ones(fruit):

@@ -22,7 +22,7 @@ from oblique_cli.estimators.model_tree import regressors as model_tree
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import classifier_of
-from oblique_cli.estimators.oblique.top_down import no_native
+from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.pruning import PRUNINGS
@@ -167,10 +167,13 @@ class TopDown(Algorithm):
         return {name: (rules | own)[name] for name in self.parameters}
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
-        """Native growth of what has none, or a parameter of a pruning rule that is not the one chosen."""
+        """Native growth of what has none, a parameter of a pruning rule that is not the one chosen, or one twice."""
         if params.get("engine") == "native" and not self.compiled:
             return no_native(self.name)
         rule = (self.defaults | dict(params))["pruning"]
+        proposers_own = self.estimator.constraints.keys() - TREE_CONSTRAINTS.keys()
+        if taken := sorted(proposers_own & PRUNINGS[rule].constraints.keys()):
+            return f"pruning {rule!r} has a parameter {taken[0]!r}, as {self.name} itself has; give it another name."
         strays = sorted(self._of_rules(self.current(params)).keys() - PRUNINGS[rule].constraints.keys())
         return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
 

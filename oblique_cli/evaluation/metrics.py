@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import isfinite
 from typing import Any
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError
 from oblique_cli.nodes import depths_of
 from oblique_cli.nouns import CVSpec, Row
-from oblique_cli.registry import Registry
+from oblique_cli.registry import Registry, misfit, source_of
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.structure import Tree
 
@@ -188,19 +188,36 @@ def _fault(one: Metric) -> str | None:
             return f"has no {key}; give {key}=, a text"
     if not isinstance(one.larger_is_better, bool):
         return "does not say its direction; give larger_is_better=True or False"
+    for key in ("ratio", "matrix"):
+        if not isinstance(getattr(one, key), bool):
+            return f"has {key} {getattr(one, key)!r}, which must be True or False"
+    if one.decimals is not None and not (type(one.decimals) is int and one.decimals >= 0):
+        return f"has decimals {one.decimals!r}, which must be a whole number, at least 0, or None"
+    if not isinstance(one.published, str):
+        return f"has published {one.published!r}, which must be a text"
+    if one.from_row is not None and (fault := misfit(one.from_row, "row")):
+        return f"has a from_row that {fault}"
     for key, allowed in given.items():
         if getattr(one, key) not in allowed:
             return f"has no {key}; give {key}=, one of {', '.join(map(repr, allowed))}"
     if one.matrix != (one.aggregate == SUM):
         return "must have aggregate 'sum' if it is a matrix, and only then"
+    if one.matrix and one.needs == ROW:
+        return "must not need 'row' if it is a matrix, because stored rows have none"
     if not one.summary:
         return "has no docstring; its first line says what is measured"
     expected = ARGUMENTS[str(one.needs)]
-    parameters = tuple(inspect.signature(one.function).parameters)
-    if parameters not in (expected, tuple(name for name in expected if name != "weights")):
+    without_weights = tuple(name for name in expected if name != "weights")
+    try:
+        parameters = tuple(inspect.signature(one.function).parameters)
+    except ValueError:  # a function of C
+        return f"does not say what it takes; wrap it in a function of ({', '.join(expected)})"
+    if parameters not in (expected, without_weights):
         return f"must take ({', '.join(expected)}), as it needs {one.needs!r}. It takes ({', '.join(parameters)})"
-    return None
+    return misfit(one.function, *without_weights)  # weights without a default, or what only a name can be given to
 
+
+ABOUT = tuple(field.name for field in fields(Metric) if field.name not in ("name", "function"))
 
 METRICS: Registry[Metric] = Registry("metric", "oblique list metrics", _fault)
 
@@ -209,6 +226,9 @@ def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[.
     """Decorator that registers a function as the metric `name`. about : the fields of `Metric`"""
 
     def keep(function: Callable[..., Any]) -> Callable[..., Any]:
+        if strays := sorted(about.keys() - set(ABOUT)):
+            said = f"says {strays[0]!r}, which is nothing to say of a metric; known: {', '.join(ABOUT)}"
+            raise ConfigError(f"{source_of(function)}: metric {name!r} {said}.")
         METRICS.register(name)(Metric(name, function, **about))
         return function
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from oblique_cli.constraints import Boolean, Constraint, Integer, Real
 from oblique_cli.errors import ConfigError
 from oblique_cli.nouns import CVSpec, Fold, Row
-from oblique_cli.registry import Registry
+from oblique_cli.registry import Registry, misfit, told
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -28,7 +28,8 @@ COMMON: Mapping[str, Constraint] = {
     "stratified": Boolean(),
     "pruning_fraction": FRACTION,
 }
-RESERVED = ("scheme", "tune")
+# `scheme` and `tune` of a configuration, and the fields of `CVSpec` that these two and `Scheme.keys` fill.
+RESERVED = ("scheme", "tune", "tune_folds", "tune_metric", "options")
 
 NESTED = "nested"  # each fold's tuning pairs lie inside its training rows
 SHARED = "shared"  # one set of tuning pairs, over all rows, serves every fold of a data set
@@ -169,13 +170,18 @@ def scheme(name: str) -> Callable[[S], S]:
     """Register the decorated subclass of `Scheme` as `name`; ConfigError names its file and what is missing."""
 
     def keep(cls: S) -> S:
-        fault = _fault(name, cls)
-        if fault:
-            raise ConfigError(f"{_file(cls)}: scheme {name!r} {fault}.")
-        made = cls()
+        def refused(fault: str) -> ConfigError:
+            return ConfigError(f"{_file(cls)}: scheme {name!r} {fault}.")
+
+        if fault := _fault(name, cls):
+            raise refused(fault)
+        try:
+            made = cls()
+        except Exception as error:
+            raise refused(f"cannot be made without arguments ({told(error)}); use keys in their place") from None
         made.name = name
-        if fault := _fault_of_places(made):
-            raise ConfigError(f"{_file(cls)}: scheme {name!r} {fault}.")
+        if fault := _fault_of_methods(made) or _fault_of_places(made):
+            raise refused(fault)
         SCHEMES.register(name)(made)
         return cls
 
@@ -188,14 +194,24 @@ def is_stratified(cv: CVSpec) -> bool:
 
 
 def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
-    """Return the places that a scheme states; ConfigError if they are no (repeat, index) counting from 0."""
+    """Return the places that a scheme states; ConfigError if they are no (repeat, index) counting from 0, or lack one
+    that is tested on its own training rows.
+    """
     found = made.places(dataset, cv)
-    if fault := _fault_of_counting(found, cv.repeats):
+    if fault := _fault_of_counting(found, cv.repeats) or _fault_of_apparent(made, found, cv):
         raise ConfigError(f"{_file(type(made))}: scheme {made.name!r} {fault}.")
     return found
 
 
 # ---- registration ----------------------------------------------------------------------------------------------------
+
+
+# Methods that a scheme may have of its own -> what they are called with.
+METHODS: Mapping[str, tuple[str, ...]] = {
+    name: tuple(inspect.signature(method).parameters)[1:]
+    for name, method in vars(Scheme).items()
+    if inspect.isfunction(method) and not name.startswith("_")
+}
 
 
 def _file(cls: Any) -> str:
@@ -218,7 +234,7 @@ def _fault(name: str, cls: Any) -> str:
     for method, arguments in (("places", "dataset, cv"), ("draw", "dataset, cv, seed, repeat")):
         if method in cls.__abstractmethods__:
             return f"has no method {method}({arguments})"
-    for method in ("places", "draw", "check", "check_tuning", "accuracies"):
+    for method in METHODS:
         if not callable(getattr(cls, method)):
             return f"has a {method} that is no method"
     if cls.tuning not in ("", NESTED, SHARED):
@@ -226,11 +242,21 @@ def _fault(name: str, cls: Any) -> str:
     for flag in ("covers", "disjoint", "redraws", "replacement", "places_from_data"):
         if not isinstance(getattr(cls, flag), bool):
             return f"has {flag} {getattr(cls, flag)!r}, which must be True or False"
+    for text in ("estimate", "pooling"):
+        if not isinstance(getattr(cls, text), str):
+            return f"has {text} {getattr(cls, text)!r}, which must be a text"
+    for table in ("keys", "unused", "fixed", "defaults"):
+        if not isinstance(getattr(cls, table), Mapping):
+            return f"has {table} {getattr(cls, table)!r}, which must be a mapping of the names of keys"
+    if not isinstance(cls.required, tuple):
+        return f"has required {cls.required!r}, which must be a tuple of the names of keys"
     return _fault_of_keys(cls)
 
 
 def _fault_of_keys(cls: type[Scheme]) -> str:
     for key, constraint in cls.keys.items():
+        if not isinstance(key, str):
+            return f"has a key {key!r}, which must be a text"
         if key in RESERVED or key in COMMON:
             return f"has a key {key!r}, which belongs to all schemes"
         if not isinstance(constraint, Constraint):
@@ -249,23 +275,39 @@ def _fault_of_keys(cls: type[Scheme]) -> str:
     return ""
 
 
+def _fault_of_methods(made: Scheme) -> str:
+    for name, arguments in METHODS.items():
+        if fault := misfit(getattr(made, name), *arguments):
+            return f"has a method {name} that {fault}"
+    return ""
+
+
 def _fault_of_places(made: Scheme) -> str:
-    if made.places_from_data:
+    if made.places_from_data:  # `stated` looks at them
         return ""
     found = []
     for repeats in (1, 3):
+        cv = CVSpec(made.name, repeats=repeats)
         try:
-            found.append(made.places(None, CVSpec(made.name, repeats=repeats)))
+            found.append(made.places(None, cv))
         except Exception as error:
             return (
-                f"cannot tell its places without a data set ({type(error).__name__}: {error}): say places_from_data = "
-                "True if they depend on it"
+                f"cannot tell its places without a data set ({told(error)}): say places_from_data = True if they "
+                "depend on it"
             )
-        if fault := _fault_of_counting(found[-1], repeats):
+        if fault := _fault_of_counting(found[-1], repeats) or _fault_of_apparent(made, found[-1], cv):
             return fault
     few, many = found
     kept = [place for place in many if place[0] == 0]
     return "" if kept == few else "changes its places when repetitions are added"
+
+
+def _fault_of_apparent(made: Scheme, places: Places, cv: CVSpec) -> str:
+    try:
+        strays = sorted(set(made.apparent(cv)) - set(places))
+    except Exception as error:
+        return f"cannot tell which of its places are apparent ({told(error)})"
+    return f"has the apparent place {strays[0]}, which is none of its places" if strays else ""
 
 
 def _fault_of_counting(found: Any, repeats: int) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from oblique_cli.constraints import Constraint, Integer, Real
-from oblique_cli.registry import Registry
+from oblique_cli.registry import Registry, misfit, told
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -196,6 +196,14 @@ class CrossValidation:
 NO_ROWS, KEPT_ROWS, TRAINING_ROWS = "none", "kept", "training"
 
 
+# What a tree has parameters for beside those of rules, old names too: a rule by name is never given these.
+TREE_PARAMETERS = frozenset({
+    "proposer", "criterion", "min_parent", "max_misrate", "misrate_of", "max_depth", "min_samples_leaf", "min_leaf",
+    "min_weight_fraction_leaf", "class_weight", "ties", "pruning", "pruning_fraction", "qualitative", "missing",
+    "max_levels", "engine", "random_state",
+})  # fmt: skip
+
+
 class PruningRule(BaseEstimator, ABC):
     """A way to prune. A subclass is one rule; it is registered in PRUNINGS and says about itself:
 
@@ -204,7 +212,8 @@ class PruningRule(BaseEstimator, ABC):
     constraints  parameter of its constructor -> what it may be; every parameter has a default
     as_grown     whether it returns every tree as it is
 
-    Parameters that several rules share are one parameter of an estimator and mean the same to all of them.
+    Its docstring begins with its summary. Parameters that several rules share are one parameter of an estimator and
+    mean the same to all of them; none has a name of `TREE_PARAMETERS`.
     """
 
     rows: ClassVar[str] = ""
@@ -225,13 +234,41 @@ def _fault(rule: Any) -> str | None:
         return f"does not say which rows it needs; set its attribute rows to {options}"
     if inspect.isabstract(rule):
         return "has no method prune(tree, rows), so it would prune nothing"
+    if not isinstance(rule.as_grown, bool):
+        return f"has as_grown {rule.as_grown!r}, which must be True or False"
+    if not isinstance(rule.constraints, Mapping):
+        return f"has constraints {rule.constraints!r}, which must be a mapping of the names of its parameters"
     try:
-        parameters = rule().get_params(deep=False)
-    except (TypeError, RuntimeError) as error:
-        return f"cannot be made without arguments; give every parameter a default ({error})"
-    for name in parameters.keys() ^ rule.constraints.keys():
+        made = rule()
+        parameters = made.get_params(deep=False)
+    except Exception as error:
+        return (
+            "cannot be made without arguments; give every parameter a default, and keep it as an attribute "
+            f"({told(error)})"
+        )
+    if fault := misfit(made.prune, "tree", "rows"):
+        return f"has a method prune that {fault}"
+    for name in sorted(parameters.keys() ^ rule.constraints.keys(), key=str):
         where = "constructor" if name in rule.constraints else "constraints"
         return f"has a parameter {name!r} that is missing in its {where}"
+    for name, value in parameters.items():
+        if fault := _fault_of_parameter(name, value, rule.constraints[name]):
+            return fault
+    if not (vars(rule).get("__doc__") or "").strip():
+        return "has no docstring, whose first line says in lists what it does"
+    return None
+
+
+def _fault_of_parameter(name: str, default: Any, constraint: Any) -> str | None:
+    if name in TREE_PARAMETERS:
+        return f"has a parameter {name!r}, which is one of the tree; give it another name"
+    if not isinstance(constraint, Constraint):
+        return f"has a parameter {name!r} without a Constraint that says what its value may be"
+    if not constraint.holds(default):
+        return f"has the default {default!r} for {name!r}, which must be {constraint.describe()}"
+    for other, registered in PRUNINGS.items():
+        if registered.constraints.get(name, constraint) != constraint:
+            return f"has a parameter {name!r} that may be something else than that of pruning {other!r}"
     return None
 
 

@@ -159,7 +159,7 @@ def test_every_metric_says_all_about_itself(name):
         assert one.ratio and one.task == ANY_TASK
 
 
-def test_the_issue_s_metrics_are_there():
+def test_the_metrics_that_are_promised_are_there():
     assert set(METRICS) == {
         "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "kappa", "mcc", "roc_auc", "log_loss", "brier",
         "confusion", "ece", "mse", "rmse", "mae", "r2", "leaves", "nodes", "depth", "mean_path", "non_zero", "fit",
@@ -661,6 +661,24 @@ def test_a_metric_of_one_file_is_listed_shown_tested_and_tuned_by(call, load):
         ),
         ('    """Recall of', '    """   """\n    #', "has no docstring; its first line says what is measured"),
         ("decimals=1", "matrix=True", "must have aggregate 'sum' if it is a matrix, and only then"),
+        ("decimals=1", 'decimals="1"', "has decimals '1', which must be a whole number, at least 0, or None"),
+        ("decimals=1", "decimals=-1", "has decimals -1, which must be a whole number, at least 0, or None"),
+        ("decimals=1", "ratio=1", "has ratio 1, which must be True or False"),
+        ("decimals=1", "published=None", "has published None, which must be a text"),
+        ("decimals=1", "from_row=lambda: 1", "has a from_row that must take (row), and takes ()"),
+        (
+            'needs="labels",\n    aggregate="mean", decimals=1',
+            'needs="row", aggregate="sum", matrix=True',
+            "must not need 'row' if it is a matrix, because stored rows have none",
+        ),
+        ("(y, predicted)", "(y, predicted, weights)", "must take (y, predicted), and takes (y, predicted, weights)"),
+        ("(y, predicted)", "(y, *, predicted)", "must take (y, predicted), and takes (y, *, predicted)"),
+        (
+            "decimals=1",
+            "decimal=1",
+            "says 'decimal', which is nothing to say of a metric; known: title, unit, larger_is_better, task, needs, "
+            "aggregate, from_row, ratio, decimals, published, matrix",
+        ),
     ],
 )
 def test_a_broken_metric_is_refused_where_it_is_registered(load, tmp_path, old, new, message):
@@ -669,6 +687,20 @@ def test_a_broken_metric_is_refused_where_it_is_registered(load, tmp_path, old, 
         load(OWN.replace(old, new))
     assert str(caught.value) == f"{tmp_path / 'own_metric.py'}: metric 'worst_recall' {message}."
     assert "worst_recall" not in METRICS
+
+
+def test_a_metric_whose_name_has_blanks_is_refused(load, tmp_path):
+    with pytest.raises(ConfigError) as caught:
+        load(OWN.replace('"worst_recall"', '"worst recall"'))
+    needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
+    assert str(caught.value) == f"{tmp_path / 'own_metric.py'}: metric 'worst recall' {needed}."
+
+
+def test_a_function_of_c_that_does_not_say_what_it_takes_is_refused():
+    about = {"title": "", "unit": "", "larger_is_better": True, "task": ANY_TASK, "needs": MODEL, "aggregate": "mean"}
+    with pytest.raises(ConfigError, match=r"metric 'own' does not say what it takes; wrap it in a function of \(model"):
+        metric("own", **about)(max)
+    assert "own" not in METRICS
 
 
 def test_a_name_is_given_once(load):

@@ -176,6 +176,48 @@ def test_what_is_complete_registers():
         ("own", good(required=("k",)), "requires the key 'k', which it does not have"),
         ("own", good(fixed={"folds": 3}), "fixes the key 'folds', which it does not have"),
         ("own", good(defaults={"repeats": 0}), "has 0 for the key 'repeats', which must be a whole number from 1 to"),
+        ("own", good(keys={"tune_folds": Integer()}), "has a key 'tune_folds', which belongs to all schemes"),
+        ("own", good(keys={"tune_metric": Integer()}), "has a key 'tune_metric', which belongs to all schemes"),
+        ("own", good(keys={"options": Integer()}), "has a key 'options', which belongs to all schemes"),
+        ("own", good(keys={3: Integer()}), "has a key 3, which must be a text"),
+        ("own", good(keys=["k"]), r"has keys \['k'\], which must be a mapping of the names of keys"),
+        ("own", good(fixed=["k"]), r"has fixed \['k'\], which must be a mapping of the names of keys"),
+        ("own", good(required="folds"), "has required 'folds', which must be a tuple of the names of keys"),
+        ("own", good(estimate=True), "has estimate True, which must be a text"),
+        ("own", good(pooling=None, estimate=3), "has estimate 3, which must be a text"),
+        ("own", good(pooling=3), "has pooling 3, which must be a text"),
+        (
+            "own",
+            good(draw=lambda self, dataset, cv, seed: iter(())),
+            r"has a method draw that must take \(dataset, cv, seed, repeat\), and takes \(dataset, cv, seed\)\.$",
+        ),
+        (
+            "own",
+            good(places=lambda self, cv: [(r, 0) for r in range(cv.repeats)]),
+            r"has a method places that must take \(dataset, cv\), and takes \(cv\)\.$",
+        ),
+        (
+            "own",
+            good(places=lambda self, cv: [], places_from_data=True),
+            r"has a method places that must take \(dataset, cv\), and takes \(cv\)\.$",
+        ),
+        (
+            "own",
+            good(apparent=lambda self: frozenset()),
+            r"has a method apparent that must take \(cv\), and takes \(\)",
+        ),
+        ("own", good(partition="all"), "has a partition that is no method"),
+        (
+            "own",
+            good(apparent=lambda self, cv: frozenset({(0, 0), (0, 7)})),
+            r"has the apparent place \(0, 7\), which is none of its places\.$",
+        ),
+        ("own", good(apparent=lambda self, cv: None), r"cannot tell which of its places are apparent \(TypeError: "),
+        (
+            "own",
+            good(__init__=lambda self, x: None),
+            r"cannot be made without arguments \(TypeError: .*'x'\); use keys",
+        ),
         ("own", good(places=needs_data), r"cannot tell its places without a data set \(AttributeError: .*\): say pla"),
         ("own", good(places=lambda self, dataset, cv: cv.folds), r"has places 10, which must be a list of \(repeat, "),
         ("own", good(places=lambda self, dataset, cv: [(0, 1)]), r"has place \(0, 1\) out of order: repetitions, and"),
@@ -193,7 +235,14 @@ def test_what_is_not_complete_is_refused_with_its_file(name, cls, fault):
         scheme(name)(cls)
     place = "" if cls is object else re.escape(__file__)
     assert re.match(rf"{place}.*: scheme {name!r} {fault}", str(caught.value)), str(caught.value)
+    assert "\n" not in str(caught.value)
     assert set(SCHEMES) == before
+
+
+def test_an_apparent_place_that_depends_on_data_is_looked_for_once_these_are_there():
+    scheme("own")(good(places=needs_data, places_from_data=True, apparent=lambda self, cv: frozenset({(0, 30)})))
+    with pytest.raises(ConfigError, match=r"scheme 'own' has the apparent place \(0, 30\), which is none of its"):
+        schemes.places(CVSpec("own", repeats=1), toy(30))
 
 
 # ---- verification ----------------------------------------------------------------------------------------------------

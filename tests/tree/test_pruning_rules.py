@@ -14,12 +14,12 @@ from sklearn.base import clone
 
 import oblique_cli
 from oblique_cli import config
-from oblique_cli.constraints import Integer
+from oblique_cli.constraints import Integer, Real
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique import top_down
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS, TRAINING_ROWS, PruningRule
+from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS, TRAINING_ROWS, TREE_PARAMETERS, PruningRule
 
 
 class DepthLimit(PruningRule):
@@ -150,6 +150,60 @@ def test_a_rule_without_defaults_or_constraints_is_refused():
 
     assert "cannot be made without arguments; give every parameter a default" in refused(Demanding)
     assert "has a parameter 'depth_limit' that is missing in its constraints" in refused(Unchecked)
+
+
+def rule(name="limit", default=1, **changes):
+    """A rule with one parameter, with `changes`."""
+    made = {"name": name, "default": default}
+    exec("def __init__(self, {name}={default!r}):\n    self.{name} = {name}".format(**made), made)
+    members = {"__doc__": "One line.", "__module__": __name__, "rows": NO_ROWS, "__init__": made["__init__"]}
+    members |= {"constraints": {name: Integer(0)}, "prune": lambda self, tree, rows: tree}
+    return type("Own", (PruningRule,), members | changes)
+
+
+def keeps_nothing(self, limit=1):
+    """A constructor."""
+
+
+@pytest.mark.parametrize(
+    ("broken", "fault"),
+    [
+        (rule("max_depth"), "has a parameter 'max_depth', which is one of the tree; give it another name"),
+        (rule("min_leaf"), "has a parameter 'min_leaf', which is one of the tree; give it another name"),
+        (rule(prune=lambda self, tree: tree), "has a method prune that must take (tree, rows), and takes (tree)"),
+        (rule(constraints={"limit": 5}), "has a parameter 'limit' without a Constraint that says what its value may"),
+        (rule(constraints=["limit"]), "has constraints ['limit'], which must be a mapping of the names of its param"),
+        (rule(__doc__=None), "has no docstring, whose first line says in lists what it does"),
+        (rule(default=-1), "has the default -1 for 'limit', which must be a whole number, at least 0"),
+        (rule(as_grown="yes"), "has as_grown 'yes', which must be True or False"),
+        (rule(__init__=keeps_nothing), "and keep it as an attribute (AttributeError: 'Own' object has no attribute"),
+        (
+            rule("standard_errors", constraints={"standard_errors": Real(1)}),
+            "has a parameter 'standard_errors' that may be something else than that of pruning 'cost_complexity'",
+        ),
+    ],
+)
+def test_a_broken_rule_is_refused_where_it_is_registered(broken, fault):
+    assert fault in refused(broken)
+
+
+def test_what_the_broken_rules_are_made_from_is_a_rule():
+    assert PRUNINGS.fault(rule()) is None
+
+
+def test_every_parameter_of_the_tree_that_no_rule_has_is_refused_to_rules():
+    of_tree = set(inspect.signature(ObliqueTreeClassifier).parameters) - set(top_down.PRUNING_CONSTRAINTS)
+    assert of_tree | {alias.name for alias in ObliqueTreeClassifier.aliases.values()} == TREE_PARAMETERS
+
+
+def test_a_parameter_that_the_heuristic_has_too_is_refused_where_they_meet():
+    PRUNINGS.register("own")(rule("epsilon"))
+    try:
+        assert make("hhcart_a", pruning="own", epsilon=3).pruning.epsilon == 3
+        with pytest.raises(ConfigError, match="pruning 'own' has a parameter 'epsilon', as gdt itself has; give it"):
+            make("gdt", pruning="own")
+    finally:
+        del PRUNINGS._things["own"]
 
 
 def test_a_function_is_no_rule():
