@@ -58,8 +58,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where the public names are: there is a class for each algorithm. A heuristic that is added later is found all the
-# same.
+# Where the public names are: there is a class for each algorithm. The class of a heuristic that is added as a file in
+# proposers/ is found without a line here.
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
     "make": "oblique_cli.estimators.algorithms",
@@ -154,13 +154,18 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
 ]
 
 
+def place_of(name: str) -> str | None:
+    """Return the module that a public name of the list above is in, None for a name that the list does not have."""
+    return _PLACES.get(name)
+
+
 def __getattr__(name: str) -> Any:
     # Public names load on first use: the command line must start without numerical libraries.
     from importlib import import_module
 
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
-    if name.endswith(("Classifier", "Regressor")):  # of a heuristic that the list above does not have
+    if name.endswith(("Classifier", "Regressor")):  # of a file in proposers/ that the list above lacks
         algorithms = import_module("oblique_cli.estimators.algorithms")
         for algorithm in algorithms.ALGORITHMS.values():
             if algorithm.estimator.__name__ == name:

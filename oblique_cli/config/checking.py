@@ -252,7 +252,7 @@ class _Checking:
             return None
         algorithm = table[name]
         constraints = keys.named_parameters(algorithm)
-        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), algorithm.family.without)
+        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), algorithm.hints)
         for current, alias in algorithm.aliases.items():
             if current in entries and alias.name in entries:
                 message = f"{alias.name} and {current} of {name} are the same parameter; give one of them."

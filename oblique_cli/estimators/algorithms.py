@@ -21,7 +21,7 @@ from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifie
 from oblique_cli.estimators.model_tree import regressors as model_tree
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
-from oblique_cli.estimators.oblique.heuristics import classifier_of
+from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
 from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
@@ -82,7 +82,7 @@ class Algorithm(ABC):
         params = self.current(params)
         for name, value in params.items():
             if name not in table:
-                hint = self.family.without.get(name) or close_matches(name, table)
+                hint = self.hints.get(name) or close_matches(name, table)
                 raise ConfigError(f"{self.name} has no parameter {name!r}.{hint}")
             message = violation(name, value, table[name], self.name)
             if message:
@@ -91,6 +91,11 @@ class Algorithm(ABC):
         if clash:
             raise ConfigError(clash)
         return self._estimator(random_state, params)
+
+    @property
+    def hints(self) -> Mapping[str, str]:
+        """Parameter of other algorithms that this one does not have -> what to say of it."""
+        return self.family.without
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
         """Return the one sentence for parameters that are allowed each and not together, or None.
@@ -165,6 +170,14 @@ class TopDown(Algorithm):
         own = self.estimator().get_params(deep=False)
         rules = {name: value for rule in PRUNINGS.values() for name, value in rule().get_params(deep=False).items()}
         return {name: (rules | own)[name] for name in self.parameters}
+
+    @property
+    def hints(self) -> Mapping[str, str]:
+        """Those of the family, and what the misclassification limit is called here."""
+        limit = self.path_parameter
+        return (
+            self.family.without if limit is None else {**self.family.without, LIMIT: f" It is called {limit!r} here."}
+        )
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
         """Native growth of what has none, a parameter of a pruning rule that is not the one chosen, or one twice."""

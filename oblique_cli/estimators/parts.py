@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
+from oblique_cli.errors import ConfigError
+
 
 class WithParts(BaseEstimator):
     """An estimator with parameters that hold objects with parameters of their own.
@@ -30,12 +32,27 @@ class WithParts(BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of parts as part__name; ValueError for one that does not exist."""
+        """Set parameters, those of parts as part__name; ValueError for one that does not exist, or in a plain value."""
         for name, made_of in self.parts.items():
             if any(key.startswith(f"{name}__") for key in params):
                 part = made_of(params.get(name, getattr(self, name)))
                 if part is not None:
                     params[name] = part
+        own = self.get_params(deep=False)
+        for key in params:
+            name, inside, parameter = key.partition("__")
+            if inside and name in own and not hasattr(value := params.get(name, own[name]), "set_params"):
+                self._refuse_plain(name, value, parameter)
         # scikit-learn sets a part before it sets the parameters of that part.
         super().set_params(**params)
         return self
+
+    def _refuse_plain(self, part: str, value: Any, parameter: str) -> None:
+        """Raise the ConfigError for a parameter of a part that is a plain value, without parameters of its own."""
+        owner = type(self).__name__
+        advice = (
+            f"{parameter} is a parameter of {owner} itself"
+            if parameter in self.get_params(deep=False)
+            else f"set {part} to an object that has the parameter"
+        )
+        raise ConfigError(f"{part}__{parameter} of {owner} cannot be set while {part} is {value!r}; {advice}.")

@@ -14,6 +14,7 @@ from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 # OC1 splits nodes of at least two rows (thesis 3.9.1): more than one, in the words of min_parent.
 TREE_DEFAULTS: Mapping[str, Any] = {"criterion": "twoing", "min_parent": 1}
+ALIASES: Mapping[str, str] = {"standardization": "standardisation"}
 
 
 class HillClimbing(Proposer):
@@ -78,6 +79,7 @@ class OC1(HillClimbing):
         "standardization": Choice(("range", "none")),
         "search": Choice(("faithful", "exact")),
     }
+    aliases: ClassVar[Mapping[str, str]] = ALIASES
     native: ClassVar[str | None] = "oc1"
     draws_tree_seed: ClassVar[bool] = True
 
@@ -137,6 +139,7 @@ class CARTLC(HillClimbing):
         "standardization": Choice(("deviation", "range", "none")),
         "rows_per_feature": Real(0.0),
     }
+    aliases: ClassVar[Mapping[str, str]] = ALIASES
     native: ClassVar[str | None] = "oc1_lc"
 
     def __init__(

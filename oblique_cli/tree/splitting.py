@@ -14,13 +14,18 @@ from sklearn.base import BaseEstimator
 
 import oblique_cli._core as _core
 from oblique_cli import seeds
-from oblique_cli.constraints import Constraint
+from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.registry import Registry
 
 Array = NDArray[np.float64]
 
 CRITERIA = ("gini", "entropy", "twoing", "max_minority", "sum_minority")
+
+# Options of every family in the compiled core, which growth gives. All others are given by `Proposer.native_options`.
+GROWTH_OPTIONS = frozenset(
+    ("criterion", "min_parent", "max_misrate", "max_depth", "min_leaf", "strict_ties", "exhaustive", "seed")
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +123,7 @@ class Proposer(BaseEstimator, ABC):
     source          paper and section
     classifier      name of the estimator class; without it that of the proposer with "Classifier" behind it
     constraints     parameter name -> what it may be
+    aliases         parameter name -> its other name, under which results are stored
     tree_defaults   parameters of the tree that differ from the estimator's own defaults
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
@@ -132,6 +138,7 @@ class Proposer(BaseEstimator, ABC):
     source: ClassVar[str] = ""
     classifier: ClassVar[str] = ""
     constraints: ClassVar[Mapping[str, Constraint]] = {}
+    aliases: ClassVar[Mapping[str, str]] = {}
     tree_defaults: ClassVar[Mapping[str, Any]] = {}
     limit_name: ClassVar[str | None] = None
     native: ClassVar[str | None] = None
@@ -160,16 +167,29 @@ def _fault(proposer: Any) -> str | None:
         if not getattr(proposer, attribute):
             return f"has no {attribute}, which tables and lists print"
     try:
-        parameters = proposer().get_params(deep=False)
+        made = proposer()
+        parameters = made.get_params(deep=False)
     except (TypeError, RuntimeError) as error:
         return f"cannot be made without arguments; give every parameter a default ({error})"
     for name in sorted(parameters.keys() ^ proposer.constraints.keys()):
         return (
             f"has a parameter {name!r} that its {'constructor' if name in proposer.constraints else 'constraints'} lack"
         )
-    if proposer.native is not None and proposer.native not in (families := _core.families()):
-        return f"has native {proposer.native!r}, which is no family of the core; it knows {', '.join(sorted(families))}"
-    return None
+    for name, constraint in proposer.constraints.items():
+        if message := violation(name, parameters[name], constraint, proposer.__name__):
+            return f"has a default that its constraints forbid: {message.removesuffix('.')}"
+    return None if proposer.native is None else _native_fault(proposer.native, made)
+
+
+def _native_fault(native: str, proposer: Proposer) -> str | None:
+    """What is wrong with the native growth of a heuristic, as it follows the name of the heuristic."""
+    families = _core.families()
+    if native not in families:
+        return f"has native {native!r}, which is no family of the core; it knows {', '.join(sorted(families))}"
+    given, wanted = set(proposer.native_options()), set(families[native]) - GROWTH_OPTIONS
+    faults = [("lacks", wanted - given), ("has too many, namely", given - wanted)]
+    words = " and ".join(f"{verb} {', '.join(map(repr, sorted(names)))}" for verb, names in faults if names)
+    return f"has native_options() that are not those of family {native!r}: it {words}" if words else None
 
 
 PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorithms", _fault)

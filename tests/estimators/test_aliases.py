@@ -22,6 +22,8 @@ PAIRS = [
     ("mprrof_t", {"max_features": 2}, {"mtry": 2}),
     ("hhcart_forest", {"max_features": "auto"}, {"mtry": None}),
     ("hhcart_a", {"min_samples_leaf": 2.0}, {"min_leaf": 2.0}),
+    ("oc1", {"standardization": "none", "restarts": 3}, {"standardisation": "none", "restarts": 3}),
+    ("oc1_lc", {"standardization": "none"}, {"standardisation": "none"}),
     ("c45", {"min_samples_leaf": 4.0}, {"min_cases": 4.0}),
     ("odt", {"n_estimators": 3, "min_samples_leaf": 4.0, "n_bins": 3}, {"n_trees": 3, "min_cases": 4.0, "n_bins": 3}),
 ]
@@ -54,6 +56,8 @@ def test_the_key_of_a_job_is_the_one_that_stored_results_have():
     keys = {
         "raf": ({"n_trees": 7, "minleaf": 3}, "2d324029c04d377a"),
         "odt": ({"n_trees": 3, "min_cases": 4.0}, "eef529ee476208b7"),
+        "oc1": ({"standardization": "none"}, "2316cff32dec724d"),
+        "oc1_lc": ({"standardization": "none"}, "a209c1d26dda5941"),
     }
     for name, (params, key) in keys.items():
         assert expand(experiment(name, params), [toy()])[0].key.startswith(key)

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli
-from oblique_cli.errors import ConfigError
+from oblique_cli.constraints import Real
+from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import ALGORITHMS, make, task_of
 from oblique_cli.estimators.oblique.heuristics import CLASSIFIERS, classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
 from tools import stubs
 
@@ -108,45 +111,90 @@ def test_the_class_of_a_heuristic_is_an_ordinary_class(name):
         cls(0.1)
 
 
-def test_a_new_heuristic_has_its_class_for_free(monkeypatch):
+@pytest.fixture
+def registered():
+    """Registers a heuristic as a file does, for one test."""
+    names, classes = set(PROPOSERS), set(CLASSIFIERS)
+    yield lambda proposer: PROPOSERS.register("other")(proposer)
+    for things, before in ((PROPOSERS._things, names), (CLASSIFIERS, classes)):
+        for name in things.keys() - before:
+            del things[name]
+
+
+def test_a_new_heuristic_has_its_class_for_free(registered):
     class Diagonal(Proposer):
         """Cut along the first diagonal."""
 
         title, source = "Diagonal", "a test (2026)"
+        constraints: ClassVar = {"tilt": Real()}
 
         def __init__(self, tilt: float = 1.0) -> None:
             self.tilt = tilt
 
-        def propose(self, node, *rng):
+        def propose(self, node):
             yield Candidates.directions(np.array([[1.0, self.tilt, 0.0, 0.0]]) / np.hypot(1.0, self.tilt))
 
-    monkeypatch.setitem(PROPOSERS._things, "diagonal", Diagonal)
-    cls = classifier_of("diagonal")
-    try:
-        assert cls.__name__ == "DiagonalClassifier" and next(iter(inspect.signature(cls).parameters)) == "tilt"
-        X, y = example(cls())
-        model = cls(tilt=-1.0, max_depth=2).fit(X, y)
-        np.testing.assert_allclose(abs(model.tree_.coef_[0]), [0.5**0.5, 0.5**0.5, 0, 0])
-        assert pickle.loads(pickle.dumps(model)).score(X, y) == model.score(X, y)
-    finally:
-        del CLASSIFIERS["DiagonalClassifier"]
+    registered(Diagonal)
+    cls = classifier_of("other")
+    assert cls.__name__ == "DiagonalClassifier" and next(iter(inspect.signature(cls).parameters)) == "tilt"
+    X, y = example(cls())
+    model = cls(tilt=-1.0, max_depth=2).fit(X, y)
+    np.testing.assert_allclose(abs(model.tree_.coef_[0]), [0.5**0.5, 0.5**0.5, 0, 0])
+    assert pickle.loads(pickle.dumps(model)).score(X, y) == model.score(X, y)
+
+
+def with_parameter(name):
+    """Members of a heuristic of one parameter, which is 1."""
+    members = {}
+    exec(f"def __init__(self, {name}=1):\n    self.{name} = {name}", members)
+    return {"__init__": members["__init__"], "constraints": {name: Real()}, "native": None}
+
+
+TWICE = r"has a parameter '{0}', which the tree has as well; rename it"
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"__name__": "HHGDT"}, "would be called HHGDTClassifier, as another is"),
-        ({"__init__": lambda self, ties=1: None}, "parameter 'ties' of proposer HHGDT is one of the tree"),
+        (
+            {"__name__": "HHGDT"},
+            r"has a classifier called HHGDTClassifier, as that of \S+hhgdt\.py is; rename the class",
+        ),
+        (
+            {"classifier": "C45Classifier"},
+            r"called C45Classifier, as the one in oblique_cli\.estimators\.discrete\.c45",
+        ),
+        *(
+            (with_parameter(name), TWICE.format(name))
+            for name in ("ties", "random_state", "min_leaf", "proposer", "fit")
+        ),
+        ({"limit_name": "epsilon"} | with_parameter("max_misrate"), TWICE.format("max_misrate")),
+        ({"limit_name": "epsilon"} | with_parameter("epsilon"), "has limit_name 'epsilon', which is another parameter"),
+        ({"limit_name": "criterion"}, "has limit_name 'criterion', which is another parameter"),
+        ({"limit_name": "an epsilon"}, "has limit_name 'an epsilon', which is no name of a parameter"),
+        (
+            {"tree_defaults": {"critrion": "gini"}},
+            "has 'critrion' in tree_defaults, which is no parameter of the tree; perhaps 'criterion' is meant",
+        ),
+        (
+            {"tree_defaults": {"min_parent": -1}},
+            r"a default that the tree does not take: min_parent of tree_defaults must be a number in .*\. Got -1",
+        ),
     ],
 )
-def test_a_heuristic_that_clashes_is_refused(monkeypatch, changes, message):
-    if "__init__" in changes:
-        monkeypatch.setitem(CLASSIFIERS, "HHGDTClassifier", None)
-        monkeypatch.delitem(CLASSIFIERS, "HHGDTClassifier")
-    other = type("HHGDT", (HHCART,), changes)
-    monkeypatch.setitem(PROPOSERS._things, "other", other)
-    with pytest.raises(TypeError, match=message):
+def test_a_heuristic_that_clashes_is_refused_in_one_sentence_with_its_file(registered, changes, message):
+    classifier_of("hhgdt")
+    changes = dict(changes)
+    registered(type(changes.pop("__name__", "Other"), (HHCART,), {"__module__": HHCART.__module__, **changes}))
+    with pytest.raises(ConfigError, match=rf"^(\S+|<input>): proposer 'other' .*{message}[^.]*\.(py is; [^.]*\.)?"):
         classifier_of("other")
+    assert not any(cls.heuristic is PROPOSERS["other"] for cls in CLASSIFIERS.values())
+
+
+@pytest.mark.parametrize("limit", ["max_misrate", "share"])
+def test_a_heuristic_names_the_limit_of_its_tree(registered, limit):
+    registered(type("Other", (HHCART,), {"limit_name": limit}))
+    assert classifier_of("other")(**{limit: 0.25}).max_misrate == 0.25
 
 
 def test_the_stub_for_editors_is_what_the_classes_are():
@@ -188,7 +236,7 @@ VALUES = {"n_neighbors": [1, 3], "max_depth": [1, 3], "merging": ["centroid"], "
 
 
 @BY_CLASS
-def test_grid_search_tunes_a_parameter_in_other_processes(cls):
+def test_grid_search_tunes_a_parameter(cls):
     model = quick(cls)
     own = model.get_params(deep=False)
     grid = GRIDS.get(cls.__name__) or next({name: VALUES[name]} for name in FALLBACKS if name in own)
@@ -223,6 +271,28 @@ def test_parameters_of_a_part_are_reached_through_its_name():
         model.set_params(proposer__epsilon=0.3)
     with pytest.raises(ValueError, match="Invalid parameter 'cost'"):
         ObliqueTreeClassifier("gdt").set_params(proposer__cost=0.3)
+
+
+def test_a_part_that_is_no_object_is_refused_with_what_to_set_instead():
+    with pytest.raises(UnknownName, match=r"^unknown proposer 'hhgtd'\. Did you mean 'hhgdt'"):
+        ObliqueTreeClassifier("hhgtd").set_params(proposer__tau=1)
+    with pytest.raises(
+        ConfigError,
+        match=r"^pruning__standard_errors of HHCARTClassifier cannot be set while pruning is 'cost_complexity'; "
+        r"standard_errors is a parameter of HHCARTClassifier itself\.$",
+    ):
+        oblique_cli.HHCARTClassifier(pruning="cost_complexity").set_params(pruning__standard_errors=1.0)
+    with pytest.raises(ConfigError, match=r"while pruning is 'none'; set pruning to an object that has the parameter"):
+        oblique_cli.HHCARTClassifier().set_params(pruning__strength=1.0)
+    rule = PRUNINGS["cost_complexity"]()
+    model = oblique_cli.HHCARTClassifier().set_params(pruning=rule, pruning__standard_errors=1.0)
+    assert model.pruning is rule and rule.standard_errors == 1.0
+
+
+def test_a_limit_by_the_wrong_name_is_told_the_right_one():
+    with pytest.raises(ConfigError, match=r"^hhgdt has no parameter 'max_misrate'\. It is called 'epsilon' here\.$"):
+        make("hhgdt", max_misrate=0.1)
+    assert make("hhcart_a", max_misrate=0.1).max_misrate == 0.1
 
 
 def test_the_parts_of_orthogonal_trees_are_checked_and_flat_by_name():

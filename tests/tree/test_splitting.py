@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from node_support import node_of
 
+import oblique_cli._core as _core
+from oblique_cli.constraints import Integer
 from oblique_cli.errors import ConfigError
 from oblique_cli.proposers.oc1 import OC1
 from oblique_cli.proposers.sadt import SADT
 from oblique_cli.tree.growing import grow_top_down
-from oblique_cli.tree.splitting import Candidates, Node, Proposer
+from oblique_cli.tree.splitting import GROWTH_OPTIONS, PROPOSERS, Candidates, Node, Proposer
 
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
 
@@ -66,3 +68,33 @@ def test_the_climb_of_a_node_far_down_takes_what_the_core_keeps_of_its_path():
     ((_, *again),) = [group.spec for group in OC1(restarts=3).propose(node_of(X, Y, path=5))]
     assert kind == "directions"
     np.testing.assert_array_equal(found[0], again[0])
+
+
+def test_growth_gives_the_options_that_all_families_have():
+    families = _core.families()
+    assert frozenset.intersection(*map(frozenset, families.values())) == GROWTH_OPTIONS
+
+
+OPTIONS = OC1().native_options()
+FAMILY = "has native_options() that are not those of family 'oc1': it "
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"native_options": lambda self: OPTIONS | {"tua": 1}}, FAMILY + "has too many, namely 'tua'."),
+        ({"native_options": lambda self: {k: OPTIONS[k] for k in OPTIONS if k != "order"}}, FAMILY + "lacks 'order'."),
+        (
+            {"native_options": lambda self: {k.replace("jumps", "leaps"): v for k, v in OPTIONS.items()}},
+            FAMILY + "lacks 'jumps' and has too many, namely 'leaps'.",
+        ),
+        (
+            {"constraints": OC1.constraints | {"restarts": Integer(30)}},
+            "has a default that its constraints forbid: restarts of Other must be a whole number, at least 30. Got 20.",
+        ),
+    ],
+)
+def test_a_heuristic_that_would_fail_at_its_first_fit_is_refused(members, message):
+    with pytest.raises(ConfigError) as caught:
+        PROPOSERS.register("other")(type("Other", (OC1,), members))
+    assert str(caught.value).endswith(f"proposer 'other' {message}") and "other" not in PROPOSERS

@@ -12,8 +12,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.constraints import Constraint
+import oblique_cli
+from oblique_cli.constraints import Constraint, violation
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.registry import close_matches, source_of
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 LIMIT = "max_misrate"  # which some papers have another name for
@@ -51,19 +55,53 @@ def class_name(proposer: type[Proposer]) -> str:
 def classifier_of(name: str) -> type[HeuristicTreeClassifier]:
     """Return the classifier of a registered heuristic, making it if this is the first call.
 
-    Raises TypeError if the heuristic has a parameter of the tree, or if its classifier has the name of another.
+    Raises ConfigError, with the file, if the heuristic and the tree do not go together: a parameter that both have, a
+    `limit_name` that is taken, `tree_defaults` that the tree does not take, or a classifier with the name of another.
     """
     proposer = PROPOSERS[name]
     called = class_name(proposer)
-    if called not in CLASSIFIERS:
+    if called not in CLASSIFIERS or CLASSIFIERS[called].heuristic is not proposer:
+        if fault := _name_fault(proposer, called) or _fault(proposer):
+            raise ConfigError(f"{source_of(proposer)}: proposer {name!r} {fault}.")
         CLASSIFIERS[called] = _made(proposer, called)
-    found = CLASSIFIERS[called]
-    if found.heuristic is not proposer:
-        raise TypeError(
-            f"the classifier of proposer {name!r} would be called {called}, as another is. Rename the class "
-            f"{proposer.__name__}, or set its `classifier`."
-        )
-    return found
+    return CLASSIFIERS[called]
+
+
+def _name_fault(proposer: type[Proposer], called: str) -> str | None:
+    """What is wrong with the name of the classifier, as it follows the name of the heuristic."""
+    if called in CLASSIFIERS:
+        other = f"that of {source_of(CLASSIFIERS[called].heuristic)}"
+    elif oblique_cli.place_of(called) not in (None, HOME):
+        other = f"the one in {oblique_cli.place_of(called)}"
+    else:
+        return None
+    advice = f"rename the class {proposer.__name__}, or set its attribute classifier"
+    return f"has a classifier called {called}, as {other} is; {advice}"
+
+
+def _fault(proposer: type[Proposer]) -> str | None:
+    """What keeps a heuristic from being a tree, as it follows its name."""
+    of_tree = set(parameters_of(ObliqueTreeClassifier))
+    others = {alias.name for alias in ObliqueTreeClassifier.aliases.values()}
+    taken = of_tree | others | set(dir(HeuristicTreeClassifier))
+    own = set(parameters_of(proposer))
+    for parameter in sorted((own | set(proposer.aliases.values())) & taken):
+        return f"has a parameter {parameter!r}, which the tree has as well; rename it"
+    limit = proposer.limit_name
+    if limit is not None and limit != LIMIT:
+        if limit in taken | own:
+            return f"has limit_name {limit!r}, which is another parameter; it is a second name of {LIMIT}"
+        if not limit.isidentifier():
+            return f"has limit_name {limit!r}, which is no name of a parameter"
+    for key, value in proposer.tree_defaults.items():
+        if key not in of_tree - {"proposer"}:
+            near = close_matches(key, of_tree).partition("Did you mean ")[2].removesuffix("?")
+            hint = f"; perhaps {near} is meant" if near else ""
+            return f"has {key!r} in tree_defaults, which is no parameter of the tree{hint}"
+        constraint = ObliqueTreeClassifier.constraints.get(key)
+        if constraint and (message := violation(key, value, constraint, "tree_defaults")):
+            return f"has a default that the tree does not take: {message.removesuffix('.')}"
+    return None
 
 
 def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier]:
@@ -78,11 +116,10 @@ def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier
         )
         for name, p in tree.items()
     }
-    if both := sorted(set(own) & set(tree)):
-        raise TypeError(f"parameter {both[0]!r} of proposer {proposer.__name__} is one of the tree. Rename it.")
     everything = {limit: tree[limit], **own, **tree} if proposer.limit_name else {**own, **tree}
     constraints: dict[str, Constraint] = dict(proposer.constraints)
     constraints |= {limit if k == LIMIT else k: c for k, c in ObliqueTreeClassifier.constraints.items()}
+    own_aliases: Aliases = {parameter: Alias(other) for parameter, other in proposer.aliases.items()}
     members: dict[str, Any] = {
         "__module__": HOME,
         "__qualname__": called,
@@ -90,6 +127,7 @@ def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier
         "__init__": _constructor(everything, called),
         "heuristic": proposer,
         "constraints": constraints,
+        "aliases": {**ObliqueTreeClassifier.aliases, **own_aliases},
     }
     if limit != LIMIT:
         members[LIMIT] = property(lambda self: getattr(self, limit), doc=f"The same as `{limit}`.")

@@ -164,7 +164,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
-        pruning: str = "none",
+        pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
         standard_errors: float = 0.0,
@@ -195,6 +195,11 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.max_levels = max_levels
         self.engine = engine
         self.random_state = random_state
+
+    def _refuse_plain(self, part: str, value: Any, parameter: str) -> None:
+        if part == "proposer" and isinstance(value, str):
+            PROPOSERS[value]  # UnknownName, with names that are close
+        super()._refuse_plain(part, value, parameter)
 
     @property
     def needs_pruning_rows(self) -> bool:
