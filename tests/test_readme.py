@@ -98,7 +98,16 @@ def test_the_experiment_is_ten_lines_and_the_tree_five():
 def test_the_python_example_runs(folder, capsys):
     for text in blocks("python"):
         exec(compile(text, "README.md", "exec"), {})
-    assert capsys.readouterr().out.startswith("3 [")
+    out = capsys.readouterr().out
+    assert out.startswith("if ") and out.count("else:") == 2
+
+
+def test_the_page_of_algorithms_runs_and_names_the_class_of_each():
+    page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    exec(compile(re.search(r"```python\n(.*?)```", page, re.S).group(1), "algorithms.md", "exec"), {})
+    for line in re.findall(r"^\| `.*$", page, re.M):
+        names, classes = (set(re.findall(r"`(\w+)`", line.split(" | ")[i])) for i in (0, 2))
+        assert {ALGORITHMS[name].estimator.__name__ for name in names} == classes
 
 
 @pytest.mark.parametrize("page", PAGES)

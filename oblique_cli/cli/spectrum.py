@@ -56,7 +56,7 @@ def spectrum(
     is the sum of the squared coefficients, which is the mean square of the function over all combinations of values.
 
     \b
-    Example: oblique spectrum spect --algorithm aft --set n_trees=40
+    Example: oblique spectrum spect --algorithm aft --set n_estimators=40
              oblique spectrum spect --algorithm odt --component 1 --format json
     """
     from oblique_cli.estimators.algorithms import ALGORITHMS, DISCRETE_ENSEMBLE, DISCRETE_TREE

@@ -103,6 +103,10 @@ class Algorithm(ABC):
         params : under either of their names
         n_features : of the data they are for, if that is known
         """
+        return self._clash(self.current(params), n_features)
+
+    def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
+        """What `clash` says of parameters under the estimator's own names."""
         return None
 
     def shared_work(self, params: Mapping[str, Any]) -> Hashable:
@@ -179,7 +183,7 @@ class TopDown(Algorithm):
             self.family.without if limit is None else {**self.family.without, LIMIT: f" It is called {limit!r} here."}
         )
 
-    def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
+    def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """Native growth of what has none, a parameter of a pruning rule that is not the one chosen, or one twice."""
         if params.get("engine") == "native" and not self.compiled:
             return no_native(self.name)
@@ -187,7 +191,7 @@ class TopDown(Algorithm):
         proposers_own = self.estimator.constraints.keys() - TREE_CONSTRAINTS.keys()
         if taken := sorted(proposers_own & PRUNINGS[rule].constraints.keys()):
             return f"pruning {rule!r} has a parameter {taken[0]!r}, as {self.name} itself has; give it another name."
-        strays = sorted(self._of_rules(self.current(params)).keys() - PRUNINGS[rule].constraints.keys())
+        strays = sorted(self._of_rules(params).keys() - PRUNINGS[rule].constraints.keys())
         return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
 
     def _of_rules(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,14 +224,14 @@ class BottomUp(Algorithm):
         own = self.estimator().get_params(deep=False)
         return {name: own[name] for name in self.parameters}
 
-    def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
+    def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """A range of K that holds nothing."""
         k = self.defaults | dict(params)
         return bottom_up.inverted_range(self.name, k["min_components"], k["max_components"])
 
     def shared_work(self, params: Mapping[str, Any]) -> Hashable:
         """What decides the clusters."""
-        own = self.defaults | dict(params)
+        own = self.defaults | self.current(params)
         return tuple(own[name] for name in Clustering.__dataclass_fields__)
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
@@ -266,9 +270,9 @@ class FixedEstimator(Algorithm):
         found: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
         return found
 
-    def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
+    def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """What the estimator says of it, if it has anything to say."""
-        found = getattr(self._estimator(None, self.current(params)), "clash", None)
+        found = getattr(self._estimator(None, params), "clash", None)
         return None if found is None else found(self.name, n_features)
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:

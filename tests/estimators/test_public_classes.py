@@ -95,6 +95,13 @@ def test_dir_lists_the_classes_and_loads_nothing_numerical():
     assert done.stdout.split() == ["True", "False"]
 
 
+def test_a_class_that_the_front_does_not_list_is_found_all_the_same(monkeypatch):
+    monkeypatch.delitem(oblique_cli._PLACES, "FDTClassifier")
+    assert oblique_cli.FDTClassifier is classifier_of("fdt") and "FDTClassifier" in dir(oblique_cli)
+    with pytest.raises(AttributeError, match="has no attribute 'NoSuchClassifier'"):
+        _ = oblique_cli.NoSuchClassifier
+
+
 @pytest.mark.parametrize("name", PROPOSER_NAMES)
 def test_the_class_of_a_heuristic_is_an_ordinary_class(name):
     cls, algorithm = classifier_of(name), ALGORITHMS[name]
