@@ -745,7 +745,8 @@ def test_rows_of_a_confusion_matrix_are_the_classes_that_they_are_headed_by(call
     assert call("run", "c.yaml").code == 0
     # From the store, whose mappings have an order of their own.
     out = call("table", "c").out
-    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.split()[:1] and line[0].isdigit()}
+    lines = [line.split() for line in out.splitlines()]
+    rows = {cells[0]: cells[1:] for cells in lines if len(cells) == 12 and cells[0].isdigit()}
     heading = next(line.split()[1:] for line in out.splitlines() if line.startswith("class"))
     assert heading == [str(k) for k in range(1, 12)] == list(rows)
     assert all(float(rows[label][heading.index(label)]) > 5 for label in heading)

@@ -118,7 +118,7 @@ def test_a_grid_needs_a_scheme_that_chooses():
         expand(experiment(spec), [toy()])
     assert str(caught.value) == (
         "algorithm 'gdt' has a grid for epsilon, and scheme 'ordinary' chooses no parameters: "
-        "use scheme nested or two_stage, or one value."
+        "use scheme group, nested or two_stage, or one value."
     )
 
 

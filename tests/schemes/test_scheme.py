@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from checkout_support import checkout
 from cli_support import call
 from runner_support import toy
 
-import oblique_cli
 from oblique_cli import config, schemes
 from oblique_cli.constraints import Integer
 from oblique_cli.errors import ConfigError
 from oblique_cli.nouns import CVSpec, Fold, TuningPair
 from oblique_cli.schemes import NESTED, SCHEMES, SHARED, Scheme, folds, repetition, scheme
 
-__all__ = ["call"]
+__all__ = ["call", "checkout"]
 
 
 @pytest.fixture(autouse=True)
@@ -113,18 +110,12 @@ def test_leave_one_out_as_it_was_once_written_is_an_error_and_no_table(call):
         ('"""Nothing."""', "no scheme is registered: put a subclass of Scheme under @scheme"),
     ],
 )
-def test_a_broken_file_in_the_folder_stops_a_command_with_one_sentence(broken, says, tmp_path):
-    package = Path(oblique_cli.__file__).parent
-    shutil.copytree(package, tmp_path / "oblique_cli", ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("configs", "datasets"):
-        (tmp_path / folder).symlink_to(package.parent / folder)
-    place = tmp_path / "oblique_cli" / "schemes" / "blocks.py"
-    place.write_text(broken)
-    ended = subprocess.run(
-        [sys.executable, "-m", "oblique_cli", "list", "schemes"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert ended.returncode == 2 and ended.stdout == ""
-    assert ended.stderr.startswith(f"error: {place}: {says}") and ended.stderr.count("\n") == 1
+def test_a_broken_file_in_the_folder_stops_a_command_with_one_sentence(broken, says, checkout):
+    checkout.write("oblique_cli/schemes/blocks.py", broken)
+    place = checkout.folder / "oblique_cli" / "schemes" / "blocks.py"
+    ended = checkout.oblique("list", "schemes")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"error: {place}: {says}") and ended.err.count("\n") == 1
 
 
 # ---- registration ----------------------------------------------------------------------------------------------------
