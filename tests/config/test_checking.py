@@ -39,7 +39,7 @@ def two_algorithms(monkeypatch):
         "fast": Boolean(),
     }
     common = {
-        "family": SimpleNamespace(without={}),
+        "hints": {},
         "clash": lambda params: None,
         "aliases": {},
         "stored": lambda name, values: (name, values),
