@@ -6,6 +6,7 @@ No test here looks at how long anything took.
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -151,7 +152,8 @@ def test_benchmark_prints_every_claim_with_its_ratio_and_saves_the_same(
         if claim["verdict"].startswith("not measured"):
             assert name in ("startup", "forests") and re.search("; not measured: (the|aeon) ", line)
         else:
-            assert claim["least"] > 0 and claim["median"] > 0
+            # A quick run may measure noise, even a difference below 0. That it is a number is what a test can ask.
+            assert math.isfinite(claim["least"]) and math.isfinite(claim["median"])
             assert "; measured " in line
             assert claim["verdict"] == ("reported" if target is None else "not judged (quick size)")
 
