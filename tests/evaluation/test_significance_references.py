@@ -6,7 +6,7 @@ from math import inf, sqrt
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, optimize, stats
 
 from oblique_cli.evaluation import significance as s
 
@@ -70,9 +70,20 @@ def test_ranks_friedman_and_nemenyi_of_autorank():
     ranks = s.average_ranks(SCORES)
     assert ranks == pytest.approx([3.6, 2.466666666666667, 2.533333333333333, 1.4], rel=1e-12)
     assert stats.chi2.sf(s.friedman(ranks, 15).chi2, 3) == pytest.approx(7.178957762364652e-05, rel=1e-10)
-    # autorank takes the studentized range of a large finite sample; 2.569032073 is the value it printed before.
+    # autorank takes the studentized range of a large finite sample.
     assert s.critical_difference(4, 15) == pytest.approx(1.2110455722915183, rel=1e-5)
-    assert s.nemenyi_q(4) == pytest.approx(2.569032073, abs=1e-9)
+
+
+def test_critical_values_are_those_of_the_integral_of_the_range_and_of_the_printed_tables():
+    def below(q, k):
+        """The chance that k normal numbers lie within q."""
+        density = lambda z: stats.norm.pdf(z) * (stats.norm.cdf(z) - stats.norm.cdf(z - q)) ** (k - 1)  # noqa: E731
+        return k * integrate.quad(density, -9, q + 9, epsabs=1e-14, epsrel=1e-13, limit=500)[0]
+
+    for k, printed in ((3, 2.343701), (4, 2.569032), (6, 2.849705), (10, 3.163684)):
+        exact = optimize.brentq(lambda q, k=k: below(q, k) - 0.95, 1, 9, xtol=1e-14) / sqrt(2)
+        assert s.nemenyi_q(k) == pytest.approx(exact, rel=1e-10)
+        assert s.nemenyi_q(k) == pytest.approx(printed, abs=2e-6)  # qtukey of R, over the root of 2
 
 
 def test_wilcoxon_of_autorank():
