@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -419,6 +420,13 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     def _rule(self) -> PruningRule:
         """The rule that `pruning` is or names, with the parameters that the estimator has for it."""
         if isinstance(self.pruning, PruningRule):
+            defaults = inspect.signature(type(self)).parameters
+            for name in PRUNING_CONSTRAINTS:
+                if getattr(self, name) != defaults[name].default:
+                    raise ConfigError(
+                        f"{name}={getattr(self, name)!r} has no effect beside pruning={self.pruning!r}, an instance "
+                        "that has its own parameters; give the value to the instance, or name the rule instead."
+                    )
             return self.pruning
         rule = PRUNINGS[self.pruning]
         return rule(**{name: getattr(self, name) for name in rule.constraints if name in PRUNING_CONSTRAINTS})
