@@ -10,6 +10,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class Experiment:
     metrics     names of the metrics to show, () for the usual ones
     data_dir    folder of data files that are not bundled
     fold_counts data set -> folds of each repetition, for a scheme whose folds depend on the data, once these are read
+    keep        what is kept of every fold's predictions: "predictions", the class of each test row (or the number), or
+                "probabilities" as well
     """
 
     name: str
@@ -113,14 +116,16 @@ class Experiment:
     data_dir: str | None = None
     metrics: tuple[str, ...] = ()
     fold_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    keep: str = "predictions"
 
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
 
-        Looks (title, published tables, metrics) and the place of the data are left out; the digest of the data decides.
+        Looks (title, published tables, metrics), the place of the data and what is kept are left out; the digest of the
+        data decides.
         """
         plain = asdict(self)
-        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts"):
+        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "keep"):
             del plain[key]
         plain["cv"] = self.cv.plain()
         for dataset in plain["datasets"]:
@@ -129,9 +134,15 @@ class Experiment:
         return content
 
     def presentation(self) -> dict[str, Any]:
-        """Everything that decides the looks of its table alone, as plain data."""
-        metrics = {"metrics": list(self.metrics)} if self.metrics else {}
-        return {"title": self.title, "published": list(self.published), **metrics}
+        """Everything that decides no result, as plain data: the looks of its table, where its data is, what is kept.
+
+        Together with `content` it is the whole experiment, which `from_content` makes again.
+        """
+        found: dict[str, Any] = {"title": self.title, "published": list(self.published)}
+        files = {spec.name: str(Path(spec.csv).resolve()) for spec in self.datasets if spec.csv is not None}
+        besides = {"metrics": list(self.metrics), "files": files, "data_dir": self.data_dir}
+        found |= {key: value for key, value in besides.items() if value}
+        return found if self.keep == "predictions" else {**found, "keep": self.keep}
 
     @classmethod
     def from_content(
@@ -142,8 +153,12 @@ class Experiment:
         published: Iterable[str],
         metrics: Iterable[str] = (),
         fold_counts: Mapping[str, Iterable[int]] | None = None,
+        files: Mapping[str, str] | None = None,
+        data_dir: str | None = None,
+        keep: str = "predictions",
     ) -> Experiment:
-        """Return the experiment whose `content` and `presentation` these are; other keys are ignored."""
+        """Return the experiment whose `content` and `presentation` these are; other keys of `content` are ignored."""
+        places = files or {}
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
@@ -151,7 +166,9 @@ class Experiment:
         return cls(
             name=name,
             seed=content["seed"],
-            datasets=tuple(spec(DatasetSpec, plain) for plain in content["datasets"]),
+            datasets=tuple(
+                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"])}) for plain in content["datasets"]
+            ),
             algorithms=tuple(
                 AlgorithmSpec(**{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}})
                 for plain in content["algorithms"]
@@ -161,6 +178,8 @@ class Experiment:
             title=title,
             metrics=tuple(metrics),
             fold_counts={name: tuple(counts) for name, counts in (fold_counts or {}).items()},
+            data_dir=data_dir,
+            keep=keep,
         )
 
     def digest(self) -> str:
@@ -234,6 +253,11 @@ class Row:
     measures              name -> number on the test rows: mse, rmse and r2 for regression; metrics that the experiment
                           asks for (a matrix as lists; "undefined: " and the reason where one has no value); and what
                           else the fitted estimator says of itself by its method `extra_measures(X, y)`
+    environment           which environment made it, as the store names it; "" for a row that is not stored
+    packed                its predictions (`experiments.predictions`); b"" for a failed row, and for one that was read
+                          back, whose predictions `Store.packed` reads
+
+    The last two take no part in comparing rows.
     """
 
     key: str
@@ -256,6 +280,8 @@ class Row:
     inner: list[dict[str, Any]] = field(default_factory=list)
     clusters: Mapping[str, int] = field(default_factory=dict)
     measures: Mapping[str, Any] = field(default_factory=dict)
+    environment: str = field(default="", compare=False)
+    packed: bytes = field(default=b"", compare=False, repr=False)
 
     @classmethod
     def of(cls, job: Job, **found: Any) -> Row:
@@ -279,3 +305,4 @@ class Tuning:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     inner: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
+    environment: str = field(default="", compare=False)

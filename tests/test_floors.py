@@ -164,7 +164,7 @@ def test_every_floor_is_lived_on():
         ("joblib", ("experiments/", "reproduction/")),
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
-        ("sqlite3", "experiments/store.py"),
+        ("sqlite3", "experiments/store/"),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),

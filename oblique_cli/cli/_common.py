@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.errors import ConfigError
-from oblique_cli.registry import close_matches
-
 if TYPE_CHECKING:
     from oblique_cli.evaluation.tables import ResultTable
-    from oblique_cli.experiments.running import RunSummary
+    from oblique_cli.experiments.running import RunSummary, Shard
     from oblique_cli.experiments.store import Run, Store
-    from oblique_cli.nouns import Experiment, Row
+    from oblique_cli.nouns import Experiment, Job, Row
 
 # The names in tables.FORMATS, which the help must know without importing it.
 FORMATS = ("text", "md", "csv", "latex", "json")
@@ -113,14 +110,23 @@ class Runner:
     data_dir: str | None
     offline: bool
     fresh: bool
+    strict_environment: bool
+    keep_probabilities: bool
     quiet: bool
 
-    def run(self, experiment: Experiment) -> tuple[RunSummary, ResultTable]:
-        """Run or resume an experiment; return how the run ended, and the table of what is stored now."""
+    def run(
+        self, experiment: Experiment, shard: Shard | None = None, only: Callable[[Job], bool] | None = None
+    ) -> tuple[RunSummary, ResultTable]:
+        """Run or resume an experiment; return how the run ended, and the table of what is stored now.
+
+        shard, only : the folds to run, see `running.run`
+        """
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
 
+        if self.keep_probabilities:
+            experiment = replace(experiment, keep="probabilities")
         with Store(database(self.results)) as store:
             summary = run(
                 experiment,
@@ -131,9 +137,13 @@ class Runner:
                 data_dir=self.data_dir,
                 offline=self.offline,
                 argv=command_line(),
+                shard=shard,
+                only=only,
+                strict_environment=self.strict_environment,
             )
             known = replace(experiment, fold_counts=summary.fold_counts)
-            return summary, table_of(known, store.rows(experiment.name))
+            rows, remarks = store.rows(experiment.name), store.remarks(experiment.name)
+            return summary, table_of(known, rows, remarks=remarks)
 
     def report(self, summary: RunSummary) -> None:
         """Say on standard error how a run ended."""
@@ -173,6 +183,14 @@ def running_options(command: Command) -> Command:
         data_dir_option,
         offline_option,
         click.option("--fresh", is_flag=True, help="Delete what is stored of the run and start over."),
+        click.option(
+            "--strict-environment",
+            is_flag=True,
+            help="Refuse to go on with folds that other versions, or another processor, have made.",
+        ),
+        click.option(
+            "--keep-probabilities", is_flag=True, help="Keep class probabilities of every test row, not classes alone."
+        ),
         format_option,
         output_option,
         click.option("--quiet", is_flag=True, help="No progress and no summary, only failures."),
@@ -208,18 +226,17 @@ def database(results: str) -> Path:
 
 
 def find_run(store: Store, name: str) -> Run:
-    """Return a stored run; ConfigError with the close matches if there is none of that name."""
-    runs = {run.name: run for run in store.runs()}
-    if name not in runs:
-        hint = close_matches(name, runs)
-        raise ConfigError(f"there is no run {name!r} in {store.path}.{hint} (oblique status)")
-    return runs[name]
+    """Return a stored run; UnknownName with the close matches if there is none of that name."""
+    return store.run(name)
 
 
-def table_of(experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str] = ()) -> ResultTable:
+def table_of(
+    experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str] = (), remarks: Sequence[str] = ()
+) -> ResultTable:
     """Return the table of an experiment, with titles and notes of its algorithms and data sets.
 
     metrics : names of those to show, without them those of the experiment
+    remarks : further notes below the table, see `Store.remarks`
     """
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -227,7 +244,8 @@ def table_of(experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str]
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.target is None}
-    return summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
+    table = summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
+    return replace(table, notes=(*table.notes, *remarks))
 
 
 def _remark(note: str) -> str:

@@ -153,7 +153,7 @@ def compare(
 def _digest(experiment: Experiment) -> str:
     """Eight letters for the content of a run, what it is asked to measure included."""
     from oblique_cli.evaluation.metrics import to_measure
-    from oblique_cli.experiments.jobs import digest
+    from oblique_cli.experiments.keys import digest
 
     whole, measured = experiment.digest(), to_measure(experiment.metrics)
     return (digest([whole, measured]) if measured else whole)[:8]

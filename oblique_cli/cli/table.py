@@ -39,6 +39,6 @@ def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output
 
     with Store(database(results), must_exist=True) as store:
         found = find_run(store, run)
-        rows = store.rows(run)
+        rows, remarks = store.rows(run), store.remarks(run)
     experiment = Experiment.from_content(run, found.content, **found.presentation)
-    write(render(table_of(experiment, rows, metrics), format_), output)
+    write(render(table_of(experiment, rows, metrics, remarks), format_), output)

@@ -146,7 +146,7 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
         for repeat in range(cv.repeats):
             for fold in schemes.repetition(dataset, cv, experiment.seed, repeat):
                 if fold.tuning_id and spec.grid and shared is None:
-                    job = jobs_of.shared_tuning(experiment, case.policy, dataset, spec)
+                    job = jobs_of.shared_tuning(experiment, dataset, spec)
                     shared, _ = tune(case, fold.tuning, job.seed)
                 place = f"repetition {repeat}, fold {fold.index}"
                 seed = seeds[dataset.name, repeat, fold.index]
