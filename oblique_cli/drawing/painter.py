@@ -79,9 +79,6 @@ def _patch(shape: Rectangle | Line | Link, order: int) -> Any:
         box = f"round,pad=0,rounding_size={radius}" if radius else "square,pad=0"
         return FancyBboxPatch((shape.x, shape.y), shape.width, shape.height, boxstyle=box, **style)
     if isinstance(shape, Link):
-        (a, b), (c, d) = shape.start, shape.end
-        middle = (a + c) / 2, (b + d) / 2
-        bend = [(middle[0], b), (middle[0], d)] if shape.sideways else [(a, middle[1]), (c, middle[1])]
-        return PathPatch(Path([(a, b), *bend, (c, d)], [1, 4, 4, 4]), **style)
+        return PathPatch(Path([shape.start, shape.knee, *shape.bends, shape.end], [1, 2, 4, 4, 4]), **style)
     points = [*shape.points, shape.points[0]] if shape.closed else list(shape.points)
     return PathPatch(Path(points, closed=shape.closed), **style)

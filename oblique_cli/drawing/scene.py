@@ -55,12 +55,22 @@ class Line(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A smooth line from a parent to a child, which leaves and arrives along one axis."""
+    """A smooth line to a child from its parent: straight to `knee`, past all cards of the level, bent from there."""
 
     start: tuple[float, float]
+    knee: tuple[float, float]
     end: tuple[float, float]
     sideways: bool
+    child: int
     style: str = "link"
+
+    @property
+    def bends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The control points between knee and end."""
+        (a, b), (c, d) = self.knee, self.end
+        if self.sideways:
+            return ((a + c) / 2, b), ((a + c) / 2, d)
+        return (a, (b + d) / 2), (c, (b + d) / 2)
 
 
 class Label(NamedTuple):
@@ -362,9 +372,9 @@ def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
     depths = view.depths
     ways = [lines_of(node.way, 132.0, SMALL, count=2) if node.way else [] for node in view.nodes]
     if sideways is None:
-        _, width, _ = _placed(view, cards, depths, ways, sideways=False)
+        _, width, _, _ = _placed(view, cards, depths, ways, sideways=False)
         sideways = width > WIDE_TREE
-    corners, width, height = _placed(view, cards, depths, ways, sideways)
+    corners, width, height, ends = _placed(view, cards, depths, ways, sideways)
     head, top = _heading(view, max(width, 320.0))
     tree: list[Group] = []
     links = Group()
@@ -378,11 +388,12 @@ def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
         above = cards[node.parent]
         if sideways:
             start = (px + above.width, py + above.height / 2)
-            end = (x, y + card.height / 2)
+            knee, end = (ends[depths[node.parent]], start[1]), (x, y + card.height / 2)
         else:
-            start, end = (px + above.width / 2, py + above.height), (x + card.width / 2, y)
-        start, end = ((a + MARGIN, b + top) for a, b in (start, end))
-        links.shapes.append(Link(start, end, sideways))
+            start = (px + above.width / 2, py + above.height)
+            knee, end = (start[0], ends[depths[node.parent]]), (x + card.width / 2, y)
+        start, knee, end = ((a + MARGIN, b + top) for a, b in (start, knee, end))
+        links.shapes.append(Link(start, knee, end, sideways, place))
         for k, line in enumerate(reversed(ways[place])):
             at = (end[0] - 6, end[1] - 5 - 12 * k) if sideways else (end[0], end[1] - 7 - 12 * k)
             links.shapes.append(Label(*at, line, "way", "end" if sideways else "middle", SMALL))
@@ -401,8 +412,8 @@ def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
 
 def _placed(
     view: TreeView, cards: Sequence[Card], depths: Sequence[int], ways: Sequence[Sequence[str]], sideways: bool
-) -> tuple[list[tuple[float, float]], float, float]:
-    """Upper left corners of the cards, and what they take together."""
+) -> tuple[list[tuple[float, float]], float, float, list[float]]:
+    """Upper left corners of the cards, what they take together, and where each level ends."""
     levels = max(depths) + 1
     on_level: list[list[int]] = [[] for _ in range(levels)]
     for place, depth in enumerate(depths):
@@ -427,7 +438,8 @@ def _placed(
         for card, depth, middle in zip(cards, depths, middles.tolist(), strict=True)
     ]
     length = float((middles + np.array(along) / 2).max())
-    return (corners, at, length) if sideways else (corners, length, at)
+    ends = [start + size for start, size in zip(starts, deep, strict=True)]
+    return (corners, at, length, ends) if sideways else (corners, length, at, ends)
 
 
 def _heading(view: TreeView, width: float) -> tuple[Group, float]:

@@ -38,7 +38,7 @@ def style_sheet(scope: str = "") -> str:
         f"{scope}.dots {{ fill: none; stroke-width: 4; stroke-linecap: round; }}\n{dots}"
         f"{scope}.way {{ paint-order: stroke; }}\n{scope}text {{ font-family: {FONTS}; }}\n"
         f"{scope}.b {{ font-weight: 600; }}\n"
-        f"{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n"
+        f"{light}@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n"
     )
 
 
@@ -73,11 +73,9 @@ def _shape(shape: Shape) -> str:
         points = "L".join(f"{_n(x)} {_n(y)}" for x, y in shape.points)
         return f'<path class="{shape.style}" d="M{points}{"Z" if shape.closed else ""}"/>'
     if isinstance(shape, Link):
-        (a, b), (c, d) = shape.start, shape.end
-        middle = (a + c) / 2, (b + d) / 2
-        bend = [(middle[0], b), (middle[0], d)] if shape.sideways else [(a, middle[1]), (c, middle[1])]
-        curve = " ".join(f"{_n(x)} {_n(y)}" for x, y in (*bend, (c, d)))
-        return f'<path class="{shape.style}" d="M{_n(a)} {_n(b)}C{curve}"/>'
+        start, knee = (f"{_n(x)} {_n(y)}" for x, y in (shape.start, shape.knee))
+        curve = " ".join(f"{_n(x)} {_n(y)}" for x, y in (*shape.bends, shape.end))
+        return f'<path class="{shape.style}" data-to="{shape.child}" d="M{start}{f"L{knee}" if knee != start else ""}C{curve}"/>'
     if isinstance(shape, Dots):
         # A line of no length with round ends is a dot, in a fifth of the bytes of a circle.
         points = "".join(f"M{_n(x)} {_n(y)}h0" for x, y in shape.points)

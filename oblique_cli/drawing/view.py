@@ -136,7 +136,7 @@ class TreeView:
 
 def printable(name: str) -> str:
     """Return a name without line ends and control characters, which a CSV header may hold."""
-    return "".join(char if char.isprintable() else " " for char in str(name))
+    return "".join(char if char.isprintable() or char == BLANK else " " for char in str(name))
 
 
 def unbroken(name: str) -> str:
