@@ -29,6 +29,7 @@ class Arrays:
         self.stored = stored  # while reading: those of the binary file
         self.unread = set(stored or ())
         self.held: list[Held] = []  # while writing: all of them
+        self.shared: dict[str, Any] = {}  # objects that several parts of a model refer to
 
     def put(self, values: NDArray[Any]) -> Held:
         """Take an array that is to be written; where it goes is decided when all are known."""
@@ -64,6 +65,10 @@ class Scope:
         """Return the scope of a part, with the same sizes."""
         place = f"{self.place}[{name}]" if isinstance(name, int) else f"{self.place}.{name}"
         return Scope(place, self.arrays, self.reading, self.sizes)
+
+    def known(self, size: Size) -> int:
+        """Return a size, 0 for one that no part has named."""
+        return size if isinstance(size, int) else self.sizes.get(size, 0)
 
     def inner(self) -> Scope:
         """Return the same scope with sizes of its own: what is named there is unknown outside."""
@@ -113,24 +118,34 @@ class Scalar(Codec):
 
 @dataclass(frozen=True)
 class Whole(Scalar):
-    """A whole number, at least `low`."""
+    """A whole number, at least `low`, and below a number or the size of a name."""
 
     low: int = 0
+    below: Size = 2**53
 
     @property
     def wanted(self) -> str:  # type: ignore[override]
         """What the sentence says."""
-        return f"a whole number from {self.low} to 2^53"
+        return f"a whole number, at least {self.low} and below {self.below}"
 
     def holds(self, value: Any) -> bool:
         return type(value) is int and self.low <= value <= 2**53
 
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if isinstance(super().value(plain, scope), int) and plain >= scope.known(self.below):
+            scope.fail(f"must be below {scope.known(self.below)} ({self.below}). Got {plain}")
+        return plain
+
 
 @dataclass(frozen=True)
-class SizeOf(Whole):
-    """A whole number that is a size by name."""
+class SizeOf(Scalar):
+    """A whole number, at least 1, that is a size by name."""
 
-    name: str = ""
+    name: str
+    wanted = "a whole number, at least 1"
+
+    def holds(self, value: Any) -> bool:
+        return type(value) is int and 1 <= value < 2**31
 
     def value(self, plain: Any, scope: Scope) -> Any:
         scope.size(self.name, super().value(plain, scope))
@@ -285,7 +300,7 @@ class Numbers(Codec):
         except ValueError:
             scope.fail("must be an array, and its rows differ in length")
         if found.size == 0:  # (0, p) is [] in JSON
-            shape = found.shape + tuple(self._known(s, scope) for s in self.shape[found.ndim :])
+            shape = found.shape + tuple(scope.known(s) for s in self.shape[found.ndim :])
             return np.zeros(shape, dtype)
         kinds = {"f": "iuf", "c": "iuf", "b": "b"}.get(dtype.kind, "iu")
         if found.dtype.kind not in kinds:
@@ -300,9 +315,6 @@ class Numbers(Codec):
             scope.fail(f"holds numbers out of the range of {self.dtype}")
         return array
 
-    def _known(self, size: Size, scope: Scope) -> int:
-        return size if isinstance(size, int) else scope.sizes.get(size, 0)
-
     def _checked(self, array: NDArray[Any], scope: Scope) -> NDArray[Any]:
         if array.ndim != len(self.shape):
             scope.fail(f"must have {len(self.shape)} dimensions. Got {array.ndim}")
@@ -312,9 +324,9 @@ class Numbers(Codec):
             scope.fail("holds values that are not finite")
         if self.low is not None and array.size and array.min() < self.low:
             scope.fail(f"must hold numbers of at least {self.low}. Got {array.min()}")
-        if self.below is not None and array.size and array.max() >= self._known(self.below, scope):
+        if self.below is not None and array.size and array.max() >= scope.known(self.below):
             named = f" ({self.below})" if isinstance(self.below, str) else ""
-            scope.fail(f"must hold numbers below {self._known(self.below, scope)}{named}. Got {array.max()}")
+            scope.fail(f"must hold numbers below {scope.known(self.below)}{named}. Got {array.max()}")
         return array
 
 
@@ -358,6 +370,39 @@ class Labels(Codec):
         scope.size(self.size, len(values))
         for i, label in enumerate(values):
             (Text() if dtype == "object" else Plain()).value(label, scope.at(i))
+
+
+@dataclass(frozen=True)
+class Shared(Codec):
+    """The object that another part of the model has under this name: nothing in the file."""
+
+    name: str
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        if value is not scope.arrays.shared[self.name] and value != scope.arrays.shared[self.name]:
+            scope.fail(f"differs from the {self.name} of the model")
+        return None
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if plain is not None:
+            scope.fail(f"must be null. Got {shown(plain)}")
+        return scope.arrays.shared[self.name]
+
+
+@dataclass(frozen=True)
+class Keep(Codec):
+    """A form whose object is what `Shared` of this name refers to."""
+
+    name: str
+    codec: Codec
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        scope.arrays.shared[self.name] = value
+        return self.codec.plain(value, scope)
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        scope.arrays.shared[self.name] = self.codec.value(plain, scope)
+        return scope.arrays.shared[self.name]
 
 
 @dataclass(frozen=True)
