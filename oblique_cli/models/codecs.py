@@ -6,6 +6,7 @@ names: `Numbers("float64", "nodes", "p")` is a matrix whose number of rows is wh
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -158,7 +159,7 @@ class Real(Scalar):
     wanted = "a finite number"
 
     def holds(self, value: Any) -> bool:
-        return type(value) in (int, float) and bool(np.isfinite(value))
+        return is_finite(value)
 
 
 class RealOrNothing(Codec):
@@ -195,7 +196,7 @@ class Plain(Scalar):
     wanted = "a text, a finite number, true or false"
 
     def holds(self, value: Any) -> bool:
-        return isinstance(value, str | bool) or (type(value) in (int, float) and bool(np.isfinite(value)))
+        return isinstance(value, str | bool) or is_finite(value)
 
 
 @dataclass(frozen=True)
@@ -449,6 +450,11 @@ def fields_of(
     if strays := sorted(plain.keys() - fields.keys()):
         scope.fail(f"has a key {strays[0]!r}, which it should not have")
     return {name: codec.value(plain[name], scope.at(name)) for name, codec in fields.items() if name in plain}
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number, and has the size of a float."""
+    return type(value) in (int, float) and abs(value) < math.inf and abs(value) < 2**1024
 
 
 def resolved(name: str) -> Any:

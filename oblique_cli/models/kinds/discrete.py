@@ -90,9 +90,7 @@ COMPONENTS = Record(
     "oblique_cli.fourier.principal:Components",
     {"variances": Numbers("float64", ("components",)), "factors": Numbers("float64", ("trees", "components"))},
 )
-CLASS_SHARES = Record(
-    "oblique_cli.fourier.tcfs:ClassShares", {"n_classes": Whole(1), "low": Real(), "high": Real()}
-)
+CLASS_SHARES = Record("oblique_cli.fourier.tcfs:ClassShares", {"n_classes": Whole(1), "low": Real(), "high": Real()})
 
 TREES = Many(DISCRETE_TREE, least=1)
 DISCRETE: Mapping[str, Codec] = {

@@ -87,7 +87,12 @@ class ConstantTree(Codec):
             for name in NODE_DTYPE.names:
                 nodes[name] = found[name]
             tree = Tree(scope.sizes["p"], np.ones(1, dtype=np.intp), 1)
-            state = {"max_depth": found["max_depth"], "node_count": len(left), "nodes": nodes, "values": found["values"]}
+            state = {
+                "max_depth": found["max_depth"],
+                "node_count": len(left),
+                "nodes": nodes,
+                "values": found["values"],
+            }
             tree.__setstate__(state)
         except (ValueError, TypeError, KeyError) as error:
             scope.fail(f"is damaged: {error}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from oblique_cli.models.codecs import Maybe, Numbers, Real, Record, Whole
+from oblique_cli.models.codecs import Maybe, Numbers, Real, Record
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind
 
 
