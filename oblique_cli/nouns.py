@@ -37,7 +37,7 @@ class DatasetSpec:
     features: tuple[str, ...] = ()
     delimiter: str = ""
     decimal: str = ""
-    thousands: str | None = None
+    thousands: str = ""
     charset: str = ""
     missing_marks: tuple[str, ...] | None = None
     dates: str = "leave_out"

@@ -7,6 +7,7 @@ decisions, some rows at a time, which is how a fitted model sees new data. docs/
 from __future__ import annotations
 
 import codecs
+import contextlib
 import itertools
 import math
 from collections import Counter
@@ -185,6 +186,7 @@ class Reading:
     features     the columns to use, nothing else; () for all that are of use
     qualitative  columns of levels, whatever they look like
     missing      "error", "drop", "impute" or "keep", encoding "error" or anything else, as in `from_table`
+    decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
     marks        marks of missing values, in place of `own_numbers.MARKS`
     dates        "leave_out", "days", or the form of the dates (a key of `own_numbers.DATES`), which means days
     groups       column whose equal cells belong together; it is no feature
@@ -201,7 +203,7 @@ class Reading:
     encoding: str = "error"
     delimiter: str = ""
     decimal: str = ""
-    thousands: str | None = None
+    thousands: str = ""
     charset: str = ""
     marks: tuple[str, ...] | None = None
     dates: str = "leave_out"
@@ -295,7 +297,7 @@ class _Look:
         if self.typed:
             self.forms = [Form()]
         else:
-            decimal = _decimal(r.decimal) or own_numbers.decimal_mark(values, self.delimiter)
+            decimal = own_numbers.NAMED_MARKS.get(r.decimal) or own_numbers.decimal_mark(values, self.delimiter)
             self.forms = own_numbers.forms(decimal, r.thousands, only=bool(r.decimal))
         i = self.header.index(self.target)
         self.target_form = own_numbers.form_of(values[i], self.forms) if values[i] else None
@@ -392,17 +394,13 @@ class _Look:
     def _column(self, j: int, counts: Counter[str], values: Sequence[str]) -> Column:
         name, r = self.header[j], self.reading
         kept = name in r.keep or name in r.features or "*" in r.keep
-        words = [cell for cell in counts if cell and not self._is_missing_word(cell, counts)]
-        if not words:
-            return Column(name, "empty")
         if name not in r.qualitative and name not in self.declared:
             form = own_numbers.form_of(values, self.forms) if values else None
             if form is not None:
-                if not kept and len(set(map(form.value, values))) == 1 and self._says_nothing(counts, values):
+                different = sorted(set(own_numbers.numbers_of(values, form)))
+                if not kept and len(different) == 1 and self._says_nothing(counts, values):
                     return Column(name, "constant")
-                if not kept and own_roles.numbers_identify(
-                    [number for cell in values for number in [form.value(cell)] * counts[cell]], name
-                ):
+                if not kept and own_roles.numbers_identify(different, sum(counts[cell] for cell in values), name):
                     return Column(name, "identifier")
                 return Column(name, "number", *form)
             dates = own_numbers.date_forms(values)
@@ -410,6 +408,9 @@ class _Look:
                 return self._date(name, dates, kept)
             if fault := self._bad_cell(j, counts):
                 raise DataError(fault)
+        words = [cell for cell in counts if cell and not self._is_missing_word(cell, counts)]
+        if not words:
+            return Column(name, "empty")
         if not kept and name not in r.qualitative:
             if len(words) == 1 and self._says_nothing(counts, words):
                 return Column(name, "constant")
@@ -617,13 +618,6 @@ def _charset(given: str) -> str:
         raise ConfigError(f"there is no character set {given!r}: say utf-8, utf-16, cp1252 or latin-1.") from None
 
 
-def _decimal(given: str) -> str:
-    found = {"point": ".", "comma": ","}.get(given, given)
-    if found not in ("", ".", ","):
-        raise ConfigError(f"a decimal mark is point or comma. Got {given!r}.")
-    return found
-
-
 def _named_sign(sign: str) -> str:
     return {".": "points", ",": "commas"}.get(sign, "spaces" if sign in own_numbers.SPACES else "apostrophes")
 
@@ -673,11 +667,9 @@ def _values(
             found[k] = at
         return found, list(unseen)
     form = Form(column.decimal, column.thousands)
-    if column.treatment == "number" and not form.thousands:
-        plain = cells if form.decimal == "." else _pointed(cells)
-        numbers = own_numbers.plain_numbers(plain) if plain is not None else None
-        if numbers is not None:
-            return np.array(numbers), []
+    if column.treatment == "number":
+        with contextlib.suppress(ValueError):  # a mark, or an error with its place
+            return np.array(own_numbers.numbers_of(cells, form)), []
     memo: dict[str, float] = {}
     found = np.empty(len(cells))
     for k, cell in enumerate(cells):
@@ -698,11 +690,6 @@ def _values(
                 memo[cell] = value
         found[k] = value
     return found, []
-
-
-def _pointed(cells: Sequence[str]) -> Sequence[str] | None:
-    """Cells with a point for the decimal comma; None if some have a point already."""
-    return None if any("." in cell for cell in cells) else [cell.replace(",", ".") for cell in cells]
 
 
 def _target_values(

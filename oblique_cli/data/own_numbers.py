@@ -17,6 +17,14 @@ SPACES = " \u00a0\u202f"  # a space, one that does not break, a narrow one
 SIGNS = (*SPACES, "'", "\u2019")  # between thousands, whatever the decimal mark is
 MINUS = "\u2212"
 POINT, COMMA = ".", ","
+NAMED_MARKS = {"point": POINT, "comma": COMMA}
+NAMED_SIGNS = {
+    "none": ("",),
+    "point": (POINT,),
+    "comma": (COMMA,),
+    "space": tuple(SPACES),
+    "apostrophe": ("'", "\u2019"),
+}
 OTHER = {POINT: COMMA, COMMA: POINT}
 
 
@@ -54,15 +62,15 @@ def _grouped(sign: str) -> re.Pattern[str]:
     return re.compile(rf"[-+{MINUS}]?[1-9][0-9]{{0,2}}(?:{re.escape(sign)}[0-9]{{3}})+")
 
 
-def forms(decimal: str, thousands: str | None = None, only: bool = False) -> list[Form]:
+def forms(decimal: str, thousands: str = "", only: bool = False) -> list[Form]:
     """Return the forms to try, the likeliest first.
 
-    decimal : the mark that the table uses elsewhere; thousands : what the user says it is, None if nothing
-    only : whether the user said which decimal mark it is
+    decimal : the mark that the table uses elsewhere; only : whether the user said so
+    thousands : what the user says, a key of NAMED_SIGNS, or "" if nothing
     """
     marks = [decimal] if only else [decimal, OTHER[decimal]]
-    if thousands is not None:
-        return [Form(mark, thousands) for mark in marks if mark != thousands]
+    if thousands:
+        return [Form(mark, sign) for mark in marks for sign in NAMED_SIGNS[thousands] if mark != sign]
     return [Form(mark, sign) for mark in marks for sign in ("", OTHER[mark], *SIGNS)]
 
 
@@ -86,10 +94,22 @@ def plain_numbers(cells: Collection[str]) -> list[float] | None:
     return numbers if all(map(math.isfinite, numbers)) else None
 
 
+def numbers_of(cells: Collection[str], form: Form) -> list[float]:
+    """Return cells as numbers in a form; ValueError, with the cell, for one that is none."""
+    numbers = None
+    if form.decimal == POINT and not form.thousands:
+        numbers = plain_numbers(cells)
+    elif not form.thousands and not any(POINT in cell for cell in cells):
+        numbers = plain_numbers([cell.replace(COMMA, POINT) for cell in cells])
+    return list(map(form.value, cells)) if numbers is None else numbers
+
+
 def _all_hold(values: Collection[str], form: Form) -> bool:
-    if form == Form() and plain_numbers(values) is not None:
-        return True
-    return all(map(form.holds, values))
+    try:
+        numbers_of(values, form)
+    except ValueError:
+        return False
+    return True
 
 
 def decimal_mark(columns: Iterable[Collection[str]], delimiter: str) -> str:

@@ -123,7 +123,7 @@ def _cut(reader: Any, where: str) -> Iterator[Row]:
     try:
         for row in reader:
             if len(row) > 1 or (row and row[0].strip()):
-                yield reader.line_num, [cell.strip() for cell in row]
+                yield reader.line_num, list(map(str.strip, row))
     except csv.Error as error:
         raise DataError(f"{where}: line {reader.line_num} cannot be read as CSV ({error})") from None
 
