@@ -147,7 +147,9 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     # The target is missing in what is asked first: the file says what it could be.
     plain = {**own.dataset_key(path), "target": own.target or "?"}
     about_data = [text for text in overrides if text.startswith("dataset.")]
-    asked = config.from_mapping({"version": 1, "dataset": plain, "algorithm": "axis_parallel"}, "own", about_data, where)
+    asked = config.from_mapping(
+        {"version": 1, "dataset": plain, "algorithm": "axis_parallel"}, "own", about_data, where
+    )
     spec = asked.datasets[0]
     reading = catalogue.reading(spec)
     if own.target is None and spec.target == "?":
@@ -175,4 +177,3 @@ def refuse_strays(own: OwnOptions, where: str) -> None:
     """Raise a usage error for options of a file where there is none."""
     if own.given:
         raise click.UsageError(f"{' and '.join(own.given)} {'goes' if len(own.given) == 1 else 'go'} with {where}")
-

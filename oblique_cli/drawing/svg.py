@@ -75,7 +75,8 @@ def _shape(shape: Shape) -> str:
     if isinstance(shape, Link):
         start, knee = (f"{_n(x)} {_n(y)}" for x, y in (shape.start, shape.knee))
         curve = " ".join(f"{_n(x)} {_n(y)}" for x, y in (*shape.bends, shape.end))
-        return f'<path class="{shape.style}" data-to="{shape.child}" d="M{start}{f"L{knee}" if knee != start else ""}C{curve}"/>'
+        straight = f"L{knee}" if knee != start else ""
+        return f'<path class="{shape.style}" data-to="{shape.child}" d="M{start}{straight}C{curve}"/>'
     if isinstance(shape, Dots):
         # A line of no length with round ends is a dot, in a fifth of the bytes of a circle.
         points = "".join(f"M{_n(x)} {_n(y)}h0" for x, y in shape.points)
