@@ -101,7 +101,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         if chosen is None:
             chosen, inner = tune(case, fold.tuning, job.seed) if case.spec.grid else ({}, [])
         tuned = time.perf_counter()
-        estimator, encoder = fitted(case, fold.train, fold.pruning, job.seed, chosen)
+        estimator, encoder = _fit(case, fold.train, fold.pruning, job.seed, chosen)
         fitted = time.perf_counter()
         X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
         predicted = estimator.predict(X)
@@ -284,11 +284,17 @@ def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | N
     """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as in `run_job`."""
     if chosen is None:
         chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
-    estimator, encoder = fitted(case, fold.train, fold.pruning, seed, chosen)
+    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
     return np.asarray(estimator.predict(_columns(case, encoder, fold.test)))
 
 
-def fitted(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
+def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tuple[Any, Any, np.ndarray]:
+    """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it saw them."""
+    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
+    return estimator, encoder, _columns(case, encoder, fold.train)
+
+
+def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
     encoder = fold_encoder(case.dataset, case.policy)
     X = case.dataset.X[train]
@@ -386,6 +392,9 @@ def run(
     workers = count_workers(n_jobs)
     progress = progress or Progress(quiet=True)
     datasets = load_datasets(experiment, data_dir, offline)
+    for dataset in datasets:
+        for note in dataset.notes:
+            progress.remark(f"{dataset.name}: {note}")
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
@@ -558,7 +567,7 @@ def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -
 
 
 def csv_task(experiment: Experiment) -> str:
-    """Return what a CSV file of `experiment` is for."""
+    """Return what the algorithms of `experiment` predict on a file of the user's own."""
     tasks = {task_of(algorithm.name) for algorithm in experiment.algorithms}
     return "regression" if tasks == {"regression"} else "classification"
 

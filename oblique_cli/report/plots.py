@@ -21,6 +21,7 @@ from oblique_cli.evaluation.paired import pair
 from oblique_cli.evaluation.significance_report import FEWEST_DATASETS, judge
 from oblique_cli.evaluation.tables import title_of
 from oblique_cli.experiments.running import Case, fitted
+from oblique_cli.nouns import Fold
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.report.material import Material, Method, deviation, mean, measured
 from oblique_cli.seeds import integer
@@ -413,10 +414,10 @@ def regions(material: Material, request: Request) -> Plot:
         chosen = Counter(tuple(sorted(row.chosen.items())) for row in method.rows(dataset)).most_common(1)
         flat = _plane(data, X, columns)
         case = Case.of(method.shown.experiment, flat, policy, method.spec)
-        everything = np.arange(flat.n)
-        pruning = everything[:: max(2, round(1 / method.shown.experiment.cv.pruning_fraction))]
+        rows = np.arange(flat.n)
         seed = integer(method.shown.experiment.seed, dataset, "regions")
-        estimator, encoder = fitted(case, everything, pruning, seed, dict(chosen[0][0]) if chosen else {})
+        everything = Fold(0, 0, rows, rows[:0], rows[:: max(2, round(1 / method.shown.experiment.cv.pruning_fraction))])
+        estimator, encoder, _ = fitted(case, everything, seed, dict(chosen[0][0]) if chosen else {})
         low, high = X.min(axis=0), X.max(axis=0)
         margin = np.where(high > low, 0.05 * (high - low), 0.5)
         rectangle = np.array([low - margin, high + margin])

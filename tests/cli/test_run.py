@@ -36,7 +36,7 @@ def small(call):
 def broken(monkeypatch):
     """Make the folds without row 0 fail, while `broken` is true."""
     state = {"broken": True}
-    fit = running.fitted
+    fit = running._fit
 
     def fails(case, train, *arguments):
         if state["broken"] and case.algorithm.name == "hhgdt" and 0 not in train:
