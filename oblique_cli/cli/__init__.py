@@ -43,6 +43,8 @@ COMMANDS = {
     "figures": "figures.figures",
     "table": "table.table",
     "significance": "significance.significance",
+    "plot": "plot.plot",
+    "report": "report.report",
     "bias-variance": "bias_variance.bias_variance",
     "status": "status.status",
     "list": "listing.list_",

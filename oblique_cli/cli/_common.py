@@ -55,7 +55,7 @@ def set_option(example: str) -> Command:
     )
 
 
-def writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+def writable(ctx: click.Context, param: click.Parameter | None, path: str | None) -> str | None:
     """Refuse an output that cannot be written before hours of work, not after."""
     if path is None:
         return None
@@ -256,14 +256,14 @@ def _remark(note: str) -> str:
 # ---- text ------------------------------------------------------------------------------------------------------------
 
 
-def write(text: str, output: str | None = None) -> None:
-    """Write a finished text to a file, or to standard output."""
+def write(text: str | bytes, output: str | None = None) -> None:
+    """Write a finished text or picture to a file, or to standard output."""
     if output is None:
         click.echo(text, nl=False)
     else:
         from oblique_cli.data import files
 
-        files.write(Path(output), text.encode())
+        files.write(Path(output), text.encode() if isinstance(text, str) else text)
 
 
 def columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> str:

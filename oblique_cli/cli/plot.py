@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import NumberRange, data_dir_option, database, offline_option, results_option, write, writable
+from oblique_cli.cli._common import (
+    NumberRange,
+    data_dir_option,
+    database,
+    offline_option,
+    results_option,
+    writable,
+    write,
+)
 
 # The names in report.plots.KINDS, which the help must know without importing it.
 KINDS = ("box", "scatter", "curve", "regions", "calibration", "confusion", "cd", "time", "learning")
@@ -16,13 +24,17 @@ FORMS = ("svg", "pdf", "png")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--metric", metavar="NAME", default="", help="What is shown (oblique list metrics).  [default: accuracy]")
 @click.option("--x", metavar="NAME", default="leaves", show_default=True, help="The other metric of a scatter.")
-@click.option("--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]")
+@click.option(
+    "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
+)
 @click.option(
     "--algorithm", "algorithms", metavar="ID", multiple=True, help="An algorithm; may be repeated.  [default: all]"
 )
 @click.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
 @click.option("--features", metavar="A,B", default="", help="The two features of decision regions.")
-@click.option("--format", "form", type=click.Choice(FORMS), help="Form of the picture.  [default: as the file is named]")
+@click.option(
+    "--format", "form", type=click.Choice(FORMS), help="Form of the picture.  [default: as the file is named]"
+)
 @click.option("--width", type=NumberRange(40, 400), default=85.0, show_default=True, help="Width in millimeters.")
 @click.option(
     "--output", metavar="FILE", callback=writable, help="Where the picture goes.  [default: standard output, as SVG]"
@@ -73,7 +85,13 @@ def plot(
     if form is None and suffix not in FORMS:
         raise click.BadParameter(f"{output!r} does not say the form; name it *.svg, *.pdf or *.png, or give --format.")
     request = Request(
-        metric, x, parameter, tuple(name.strip() for name in features.split(",") if name.strip()), width, data_dir, offline
+        metric,
+        x,
+        parameter,
+        tuple(name.strip() for name in features.split(",") if name.strip()),
+        width,
+        data_dir,
+        offline,
     )
     with Store(database(results), must_exist=True) as store:
         made = draw(kind, gather(store, runs, datasets, algorithms), request)

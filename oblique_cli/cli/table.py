@@ -19,10 +19,11 @@ from oblique_cli.cli._common import (
 @click.command()
 @click.argument("run")
 @metric_option
+@click.option("--mark", is_flag=True, help="Mark the best of every data set, and what is not significantly worse.")
 @results_option
 @format_option
 @output_option
-def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output: str | None) -> None:
+def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_: str, output: str | None) -> None:
     """Print the table of the stored run RUN (oblique status lists them).
 
     Nothing is run, and neither the configuration nor the data is needed. The table is the one that oblique run prints;
@@ -33,6 +34,8 @@ def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex
              oblique table bupa_hhgdt --metric accuracy --metric nodes --metric fit
     """
+    from oblique_cli.evaluation.marking import marked
+    from oblique_cli.evaluation.paired import StoredRun
     from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.store import Store
     from oblique_cli.nouns import Experiment
@@ -41,4 +44,7 @@ def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output
         found = find_run(store, run)
         rows, remarks = store.rows(run), store.remarks(run)
     experiment = Experiment.from_content(run, found.content, **found.presentation)
-    write(render(table_of(experiment, rows, metrics, remarks), format_), output)
+    shown = table_of(experiment, rows, metrics, remarks)
+    if mark:
+        shown = marked(shown, StoredRun(experiment, rows, found.content["data"]))
+    write(render(shown, format_), output)

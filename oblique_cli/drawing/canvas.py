@@ -78,8 +78,8 @@ def blank(
         return figure, list(figure.subplots(rows, len(widths), squeeze=False, width_ratios=widths).flat)
 
 
-def rendered(figure: Figure, form: str) -> bytes:
-    """Return the bytes of a figure as "svg", "pdf" or "png"; no date and no version is in them."""
+def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
+    """Return the bytes of a figure as "svg", "pdf" or "png"; no date and no version is in them, but a caption is."""
     import matplotlib
 
     stream = io.BytesIO()
@@ -88,6 +88,8 @@ def rendered(figure: Figure, form: str) -> bytes:
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
         "png": {"Software": None},
     }[form]
+    if caption:
+        metadata[{"svg": "Description", "pdf": "Subject", "png": "Description"}[form]] = caption
     with matplotlib.rc_context(STYLE):
         figure.savefig(stream, format=form, metadata=metadata, dpi=DOTS_PER_INCH[form])
     if form == "svg":

@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 
 COLUMN = 85.0  # millimeters, one column of most journals
 MILLIMETERS = 25.4  # an inch
-MANY_TICKS = 6
+MANY = 6  # classes that are named in one line
+WIDE = 300.0  # from this ratio of the ends on, a logarithmic axis has its powers alone as ticks
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def boxes(panels: Sequence[Panel], axis: Axis, width: float = COLUMN) -> Figure:
     for place, panel in zip(axes, panels, strict=True):
         groups = panel.things[::-1]
         drawn = place.boxplot(
-            [group.values for group in groups], orientation="horizontal", widths=0.6, patch_artist=True, showfliers=True,
+            [group.values for group in groups], orientation="horizontal", widths=0.6, patch_artist=True,
             medianprops={"color": "black", "linewidth": 1.4}, boxprops={"linewidth": 0.6},
             whiskerprops={"linewidth": 0.6}, capprops={"linewidth": 0.6}, flierprops={"markersize": 2.0},
         )  # fmt: skip
@@ -131,16 +132,9 @@ def times(panel: Panel, axis: Axis, width: float = COLUMN) -> Figure:
 # ---- points and curves -----------------------------------------------------------------------------------------------
 
 
-def scatter(
-    panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), faint: Sequence[Point] = (), width: float = COLUMN
-) -> Figure:
-    """Draw every `Point` with its name beside it, `front` as a line of steps, and `faint` points behind."""
+def scatter(panel: Panel, x: Axis, y: Axis, front: Sequence[Point] = (), width: float = COLUMN) -> Figure:
+    """Draw every `Point` with its name beside it, and `front` as a line of steps."""
     figure, (axes,) = blank(1, 1, width / MILLIMETERS, 0.8 * width / MILLIMETERS)
-    for point in faint:
-        axes.plot(
-            point.x, point.y, marker=marker(point.code), color=tint(point.code, 0.4), markersize=2.5,
-            markeredgewidth=0.0, linestyle="none", rasterized=len(faint) > 500,
-        )  # fmt: skip
     for point in panel.things:
         axes.errorbar(
             point.x, point.y, xerr=point.x_bar or None, yerr=point.y_bar or None, marker=marker(point.code),
@@ -204,11 +198,11 @@ def calibration(panels: Sequence[Panel], width: float = COLUMN) -> Figure:
         for curve, counts in panel.things:
             place.plot(curve.x, curve.y, color=color(curve.code), linewidth=1.0)
             total = max(sum(counts), 1)
-            for x, y, count in zip(curve.x, curve.y, counts, strict=True):
-                place.plot(
-                    x, y, marker=marker(curve.code), markersize=2.0 + 9.0 * (count / total) ** 0.5, linestyle="none",
-                    color=color(curve.code), markeredgecolor="white", markeredgewidth=0.4,
-                )  # fmt: skip
+            sizes = [(2.0 + 9.0 * (count / total) ** 0.5) ** 2 for count in counts]
+            place.scatter(
+                curve.x, curve.y, s=sizes, marker=marker(curve.code), color=color(curve.code), edgecolors="white",
+                linewidths=0.4, zorder=3,
+            )  # fmt: skip
             place.plot([], [], color=color(curve.code), marker=marker(curve.code), markersize=4.0, label=curve.label)
         place.set_aspect("equal")
         place.set_xlim(0, 1.02)
@@ -237,7 +231,15 @@ def confusion(panels: Sequence[Panel], classes: Sequence[str], width: float = CO
             for (i, j), count in np.ndenumerate(counts):
                 if count:
                     ink = "white" if shares[i, j] > 0.55 else "black"
-                    place.text(j, i, f"{count:.4g}", ha="center", va="center", fontsize=letters, color=ink)
+                    place.text(
+                        j,
+                        i,
+                        f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}",
+                        ha="center",
+                        va="center",
+                        fontsize=letters,
+                        color=ink,
+                    )
         turned = max(map(len, classes)) * len(classes) > 36
         place.set_xticks(range(len(classes)), classes, rotation=90 if turned else 0, fontsize=max(letters, 3.0))
         place.set_yticks(range(len(classes)), classes, fontsize=max(letters, 3.0))
@@ -273,9 +275,10 @@ def regions(
         place.set_ylabel(names[1])
         _headed(place, panel.title)
     axes[-1].set_xlabel(names[0])
-    if len(classes) <= MANY_TICKS:
-        axes[0].legend(frameon=False, fontsize=6.5, ncols=len(classes), loc="lower left", bbox_to_anchor=(0, 1.06))
-        axes[0].set_title(panels[0].title, pad=18, loc="left")
+    if len(classes) <= MANY:
+        handles, labels = axes[0].get_legend_handles_labels()
+        columns = len(classes) if sum(map(len, classes)) < 36 else 2
+        figure.legend(handles, labels, frameon=False, fontsize=6.5, ncols=columns, loc="outside upper left")
     return figure
 
 
@@ -325,12 +328,12 @@ def _ranking(
     for place, i in enumerate(order):
         # The better half is named on the left from top to bottom, the other on the right from bottom to top.
         better = place < left
-        y = below - (place if better else k - 1 - place)
-        end = 1 - 0.06 * span if better else k + 0.06 * span
+        height = below - (place if better else k - 1 - place)
+        edge = 1 - 0.06 * span if better else k + 0.06 * span
         name, rank = methods[i]
-        axes.plot([rank, rank, end], [0, y, y], **line)
+        axes.plot([rank, rank, edge], [0, height, height], **line)
         axes.text(
-            end - 0.02 * span if better else end + 0.02 * span, y, f"{name} ({rank:.2f})",
+            edge - 0.02 * span if better else edge + 0.02 * span, height, f"{name} ({rank:.2f})",
             ha="right" if better else "left", va="center", fontsize=6.5,
         )  # fmt: skip
     axes.set_ylim(below - left, 3.0)
@@ -341,7 +344,7 @@ def _ranking(
 
 def _headed(axes: Axes, title: str) -> None:
     if title:
-        axes.set_title(title, loc="left")
+        axes.set_title(title, loc="left", fontsize=8.5)
 
 
 def _scaled(axes: Axes, which: str, axis: Axis) -> None:
@@ -352,7 +355,9 @@ def _scaled(axes: Axes, which: str, axis: Axis) -> None:
 
     (axes.set_xscale if which == "x" else axes.set_yscale)("log", base=axis.log)
     scale = axes.xaxis if which == "x" else axes.yaxis
-    scale.set_major_locator(LogLocator(base=axis.log, subs=(1.0, 2.0, 5.0) if axis.log == 10 else (1.0,)))
+    low, high = scale.get_view_interval()
+    fine = axis.log == 10 and low > 0 and high / low < WIDE
+    scale.set_major_locator(LogLocator(base=axis.log, subs=(1.0, 2.0, 5.0) if fine else (1.0,)))
     scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     scale.set_minor_formatter(NullFormatter())
 
@@ -371,7 +376,7 @@ def _named(figure: Figure, axes: Axes, points: Sequence[Point]) -> None:
 
     canvas = FigureCanvasAgg(figure)
     figure.draw_without_rendering()
-    renderer = canvas.get_renderer()
+    renderer: Any = canvas.get_renderer()  # type: ignore[no-untyped-call]
     inside = axes.get_window_extent(renderer)
     at = axes.transData.transform([(point.x, point.y) for point in points])
     taken: list[Any] = []

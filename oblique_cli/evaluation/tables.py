@@ -37,6 +37,8 @@ from oblique_cli.registry import Registry
 MISSING = "—"
 FAILED = "†"
 UNFINISHED = "‡"
+BEST = "▲"
+SAME = "△"
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ class ResultTable:
 
     metrics     names of the columns, in order: metrics, and what estimators say of themselves
     estimate    what the accuracy is called, if it is not a share of right test rows
+    marks       (data set, algorithm, metric) -> BEST or SAME, of cells that are marked (`marking.marked`)
     """
 
     title: str
@@ -125,6 +128,7 @@ class ResultTable:
     notes: tuple[str, ...]
     metrics: tuple[str, ...] = SHOWN["classification"]
     estimate: str = ""
+    marks: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
 
     def sheet(self) -> Sheet:
         """What `render` prints."""
@@ -139,10 +143,13 @@ class ResultTable:
         if clusters:
             header += ["clusters", "published"] if self.references else ["clusters"]
         rows = []
+        marks: dict[tuple[int, int], str] = {}
         for line in self.lines:
             row = [line.dataset, line.label]
             for name in numbers:
                 value = line.value(name)
+                if mark := self.marks.get((line.dataset, line.algorithm, name)):
+                    marks[len(rows), len(row)] = mark
                 row.append(shown(name, value, line.mark))
                 if self.references:
                     row += [_printed(value.published, several), _difference(name, value)]
@@ -154,7 +161,7 @@ class ResultTable:
         return Sheet(
             title=self.title,
             grids=(
-                TextGrid(header=tuple(header), rows=tuple(rows), left=2),
+                TextGrid(header=tuple(header), rows=tuple(rows), left=2, marks=marks),
                 *(
                     _matrix_grid(line, name)
                     for name in self.metrics
@@ -190,6 +197,9 @@ class ResultTable:
             value = line.value(metric)
             record[f"{metric}_mean"] = value.mean
             record[f"{metric}_sd"] = value.sd
+            if self.marks:
+                mark = self.marks.get((line.dataset, line.algorithm, metric), "")
+                record[f"{metric}_mark"] = {BEST: "best", SAME: "not significantly worse"}.get(mark)
             if self.references:
                 shown = value.published
                 record[f"{metric}_published_mean"] = shown.mean if shown else None
@@ -610,12 +620,22 @@ def _printed(number: Published | None, several: bool) -> str:
 
 @dataclass(frozen=True)
 class TextGrid:
-    """A header and rows of finished cells; the first `left` columns hold names, the others numbers."""
+    """A header and rows of finished cells; the first `left` columns hold names, the others numbers.
+
+    marks : (row, column) -> BEST or SAME, of cells that stand out
+    """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     left: int
     caption: str = ""
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+    def cells(self, write: Callable[[str, str], str]) -> list[list[str]]:
+        """Return the rows as `write(cell, mark)` has them, "" for no mark."""
+        return [
+            [write(cell, self.marks.get((i, j), "")) for j, cell in enumerate(row)] for i, row in enumerate(self.rows)
+        ]
 
 
 @dataclass(frozen=True)
@@ -650,16 +670,22 @@ def render(table: HasSheet, format: str) -> str:
 
 @FORMATS.register("text")
 def _text(sheet: Sheet) -> str:
-    return _tabulated(sheet, "simple", _one_line, title="{}", caption="{}", note="{}")
+    return _tabulated(sheet, "simple", _one_line, title="{}", caption="{}", note="{}", best="{}")
 
 
 @FORMATS.register("md")
 def _markdown(sheet: Sheet) -> str:
-    return _tabulated(sheet, "pipe", _markdown_escape, title="## {}", caption="**{}**", note="- {}")
+    return _tabulated(sheet, "pipe", _markdown_escape, title="## {}", caption="**{}**", note="- {}", best="**{}**")
 
 
-def _tabulated(sheet: Sheet, style: str, escape: Callable[[str], str], *, title: str, caption: str, note: str) -> str:
+def _tabulated(
+    sheet: Sheet, style: str, escape: Callable[[str], str], *, title: str, caption: str, note: str, best: str
+) -> str:
     from tabulate import tabulate
+
+    def written(cell: str, mark: str) -> str:
+        text = escape(f"{mark} {cell}" if mark else cell)
+        return best.format(text) if mark == BEST else text
 
     blocks = [title.format(escape(sheet.title))]
     for grid in sheet.grids:
@@ -668,7 +694,7 @@ def _tabulated(sheet: Sheet, style: str, escape: Callable[[str], str], *, title:
         n = len(grid.header)
         blocks.append(
             tabulate(
-                [[escape(cell) for cell in row] for row in grid.rows],
+                grid.cells(written),
                 headers=[escape(cell) for cell in grid.header],
                 tablefmt=style,
                 disable_numparse=True,
@@ -702,9 +728,9 @@ def _latex(sheet: Sheet) -> str:
             rf"\caption{{{_latex_escape(caption)}}}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            _latex_row(grid.header),
+            _latex_row([_latex_escape(cell) for cell in grid.header]),
             r"\midrule",
-            *(_latex_row(row) for row in grid.rows),
+            *(_latex_row(row) for row in grid.cells(_latex_cell)),
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -715,9 +741,13 @@ def _latex(sheet: Sheet) -> str:
     return "\n".join(out) + "\n"
 
 
-def _latex_row(cells: tuple[str, ...]) -> str:
+def _latex_row(cells: Sequence[str]) -> str:
     # The empty group keeps a first cell that begins with a bracket from being read as an argument of the line before.
-    return "{}" + " & ".join(_latex_escape(cell) for cell in cells) + r" \\"
+    return "{}" + " & ".join(cells) + r" \\"
+
+
+def _latex_cell(cell: str, mark: str) -> str:
+    return {BEST: r"\textbf{%s}", SAME: r"\underline{%s}"}.get(mark, "%s") % _latex_escape(cell)
 
 
 @FORMATS.register("json")
@@ -756,6 +786,8 @@ LATEX = {
     FAILED: r"\dag{}",
     UNFINISHED: r"\ddag{}",
     MISSING: "---",
+    BEST: r"\textbf{Bold}:",  # in the note; cells are set so
+    SAME: r"\underline{underlined}:",
     "−": "$-$",
 }
 

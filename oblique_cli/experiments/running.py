@@ -230,7 +230,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
         for j, params in enumerate(fitted):
             if path and path_values:
                 params = {**params, path: min(path_values)}
-            estimator, encoder = fitted(case, pair.train, pair.pruning, pair_seed, params)
+            estimator, encoder = _fit(case, pair.train, pair.pruning, pair_seed, params)
             X = _columns(case, encoder, pair.valid)
             if path_values:
                 predictions = estimator.predict_path(X, path_values)

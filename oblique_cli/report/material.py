@@ -166,7 +166,9 @@ class Material:
         return unpack_labels(packed) if packed else None
 
 
-def gather(store: Store, names: Sequence[str], datasets: Sequence[str] = (), algorithms: Sequence[str] = ()) -> Material:
+def gather(
+    store: Store, names: Sequence[str], datasets: Sequence[str] = (), algorithms: Sequence[str] = ()
+) -> Material:
     """Return stored runs as material.
 
     ConfigError if one is given twice, if none has a finished fold, or if two of them read different data under one

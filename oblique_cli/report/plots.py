@@ -102,8 +102,8 @@ def box(material: Material, request: Request) -> Plot:
         raise _nothing(metric)
     figure = charts.boxes(panels, _axis(metric, _values(panels)), request.width)
     caption = (
-        f"{_sentence(metric)} over {over}, {_protocol(material)}. Boxes reach from the lower to the upper quartile with "
-        "the median inside, whiskers to the last value within 1.5 times the distance of the quartiles."
+        f"{_sentence(metric)} over {over}, {_protocol(material)}. Boxes reach from the lower to the upper quartile "
+        "with the median inside, whiskers to the last value within 1.5 times the distance of the quartiles."
     )
     return Plot(figure, caption)
 
@@ -115,10 +115,14 @@ def scatter(material: Material, request: Request) -> Plot:
     if x == y:
         raise ConfigError(f"a scatter needs two metrics, and both are {y}; give another one by --x or --metric.")
     across, up = _common(material, x), _common(material, y)
-    names = [name for name in material.datasets if all(name in across[m.code] and name in up[m.code] for m in material.methods)]
+    names = [
+        name
+        for name in material.datasets
+        if all(name in across[m.code] and name in up[m.code] for m in material.methods)
+    ]
     if not names:
         raise _nothing(f"{y} and {x}")
-    points, faint = [], []
+    points = []
     for method in material.methods:
         xs, ys = ([values[method.code][name] for name in names] for values in (across, up))
         one = len(names) == 1
@@ -129,18 +133,16 @@ def scatter(material: Material, request: Request) -> Plot:
                 deviation(method.by_repetition(names[0], y)) if one else 0.0,
             )
         )  # fmt: skip
-        if not one:
-            faint += [Point("", a, b, method.code) for a, b in zip(xs, ys, strict=True)]
     front = pareto(points, METRICS[x].larger_is_better, METRICS[y].larger_is_better)
     title = names[0] if len(names) == 1 else ""
-    all_x = [point.x for point in (*points, *faint)]
-    figure = charts.scatter(Panel(title, points), _axis(x, all_x), _axis(y, []), front, faint, request.width)
+    across_axis = _axis(x, [point.x for point in points])
+    figure = charts.scatter(Panel(title, points), across_axis, _axis(y, []), front, request.width)
     best = " and ".join(point.label for point in sorted(front, key=lambda point: point.x))
-    spread = "bars are standard deviations over repetitions" if len(names) == 1 else "small points are single data sets"
-    mean_over = "" if len(names) == 1 else f" (means over {len(names)} data sets)"
+    spread = "; bars are standard deviations over repetitions" if len(names) == 1 else ""
+    mean_over = "" if len(names) == 1 else f", means over {len(names)} data sets"
     caption = (
-        f"{_sentence(y)} against {title_of(x)}{mean_over}, {_protocol(material)}; {spread}. The dashed line is the Pareto "
-        f"front, of methods that no other one beats in both: {best}."
+        f"{_sentence(y)} against {title_of(x)}{mean_over}, {_protocol(material)}{spread}. The dashed line is the "
+        f"Pareto front, of methods that no other one beats in both: {best}."
     )
     return Plot(figure, caption)
 
@@ -188,9 +190,9 @@ def cd(material: Material, request: Request) -> Plot:
     figure = charts.critical_differences([("", methods, ranking.groups, ranking.critical_difference)], request.width)
     test = ranking.friedman
     caption = (
-        f"Average ranks by {title_of(metric)} over {test.n} data sets, {_protocol(material)}; 1 is best. Methods under one "
-        f"bar are not told apart at 0.05 by the Nemenyi test (critical difference {ranking.critical_difference:.2f}; "
-        f"Friedman test: F = {test.f:.2f}, p = {test.p:.2g})."
+        f"Average ranks by {title_of(metric)} over {test.n} data sets, {_protocol(material)}; 1 is best. Methods under "
+        "one bar are not told apart at 0.05 by the Nemenyi test (critical difference "
+        f"{ranking.critical_difference:.2f}; Friedman test: F = {test.f:.2f}, p = {test.p:.2g})."
     )
     return Plot(figure, caption)
 
@@ -227,16 +229,14 @@ def curve(material: Material, request: Request) -> Plot:
     figure = charts.curves(panels, axis, Axis(unit), request.width)
     left_out = _left_out(material)
     caption = (
-        f"{unit[0].upper()}{unit[1:]} on the validation rows of tuning for each value of {parameter}, mean and standard "
-        f"error over the choices of the folds, {_protocol(material)}. Rings mark the values that were chosen, the larger "
-        f"the more often; of further tuned parameters the best value is taken.{left_out}"
+        f"{unit[0].upper()}{unit[1:]} on the validation rows of tuning for each value of {parameter}, mean and "
+        f"standard error over the choices of the folds, {_protocol(material)}. Rings mark the values that were chosen, "
+        f"the larger the more often; of further tuned parameters the best value is taken.{left_out}"
     )
     return Plot(figure, caption)
 
 
-def _tuning(
-    material: Material, method: Method, dataset: str, parameter: str, metric: str
-) -> tuple[Curve, str] | None:
+def _tuning(material: Material, method: Method, dataset: str, parameter: str, metric: str) -> tuple[Curve, str] | None:
     """The curve of a method on a data set and what it shows."""
     tables = [(row.inner, row.chosen) for row in method.rows(dataset) if row.inner]
     tables += [
@@ -288,7 +288,8 @@ def learning(material: Material, request: Request) -> Plot:
         raise ConfigError(
             f"run {others[0]!r} was not made with growing training sets; run it with --set cv.scheme=learning."
         )
-    panels, ticks = [], set()
+    panels: list[Panel] = []
+    ticks: set[int] = set()
     for dataset in material.datasets[:MOST_PANELS]:
         lines = []
         for method in material.methods:
@@ -334,8 +335,8 @@ def calibration(material: Material, request: Request) -> Plot:
             for row, found, truth in _predicted(material, method, dataset):
                 if found.probabilities is None:
                     raise ConfigError(
-                        f"run {method.shown.run.name!r} keeps no probabilities of {method.label} on {dataset} (repetition "
-                        f"{row.repeat}, fold {row.fold}); run it with --keep-probabilities."
+                        f"run {method.shown.run.name!r} keeps no probabilities of {method.label} on {dataset} "
+                        f"(repetition {row.repeat}, fold {row.fold}); run it with --keep-probabilities."
                     )
                 confident.append(found.probabilities.max(axis=1))
                 right.append(found.predicted == truth)
@@ -347,9 +348,9 @@ def calibration(material: Material, request: Request) -> Plot:
         raise _nothing("predictions")
     figure = charts.calibration(panels, request.width)
     caption = (
-        f"Reliability of the predicted class's probability on test rows, {BINS} bins of equal width, {_protocol(material)}; "
-        "points are as large as the share of rows in their bin. ECE is the expected calibration error, the mean distance "
-        f"from the diagonal.{_left_out(material)}"
+        f"Reliability of the predicted class's probability on test rows, {BINS} bins of equal width, "
+        f"{_protocol(material)}; points are as large as the share of rows in their bin. ECE is the expected "
+        f"calibration error, the mean distance from the diagonal.{_left_out(material)}"
     )
     return Plot(figure, caption)
 
@@ -370,27 +371,36 @@ def confusion(material: Material, request: Request) -> Plot:
     """Draw which class was taken for which."""
     _classes_only(material, "a confusion matrix")
     if len(material.datasets) > 1:
-        raise ConfigError(f"a confusion matrix is of one data set; choose one by --dataset: {', '.join(material.datasets)}.")
+        raise ConfigError(
+            f"a confusion matrix is of one data set; choose one by --dataset: {', '.join(material.datasets)}."
+        )
     (dataset,) = material.datasets
-    panels, classes = [], ()
-    for method in _on(material, dataset):
-        repetitions = len(method.repetitions(dataset))
-        total = None
-        for _, found, truth in _predicted(material, method, dataset, complete=repetitions > 0):
-            classes = material.labels(method, dataset).classes  # type: ignore[union-attr]
-            counts = np.zeros((len(classes), len(classes)))
-            np.add.at(counts, (truth, found.predicted), 1)
-            total = counts if total is None else total + counts
-        if total is not None:
-            panels.append(Panel(f"{dataset}, {method.label}", [total / max(repetitions, 1)]))
-    if not panels:
+    classes, found = confusions(material, dataset)
+    if not found:
         raise _nothing("predictions")
+    panels = [Panel(f"{dataset}, {method.label}", [counts]) for method, counts in found]
     figure = charts.confusion(panels, classes, request.width)
     caption = (
-        f"Test rows of each class by the class predicted, mean over repetitions, {_protocol(material)}; shades are shares "
-        "of a row."
+        f"Test rows of each class by the class predicted, mean over repetitions, {_protocol(material)}; shades are "
+        "shares of a row."
     )
     return Plot(figure, caption)
+
+
+def confusions(material: Material, dataset: str) -> tuple[tuple[str, ...], list[tuple[Method, np.ndarray]]]:
+    """Return the classes of a data set, and for each method its (C, C) matrix of counts, mean over repetitions."""
+    classes: tuple[str, ...] = ()
+    out = []
+    for method in _on(material, dataset):
+        repetitions = len(method.repetitions(dataset))
+        labels = material.labels(method, dataset)
+        classes = classes if labels is None else labels.classes
+        total = np.zeros((len(classes), len(classes)))
+        for _, found, truth in _predicted(material, method, dataset, complete=repetitions > 0):
+            np.add.at(total, (truth, found.predicted), 1)
+        if total.any():
+            out.append((method, total / max(repetitions, 1)))
+    return classes, out
 
 
 @KINDS.register("regions")
@@ -431,7 +441,8 @@ def regions(material: Material, request: Request) -> Plot:
     names = [data.feature_names[k] for k in columns]
     figure = charts.regions(panels, rectangle, names, data.classes, request.width)
     note = "" if len(data.feature_names) == 2 else " The models were fitted to these two features alone."
-    caption = f"Classes of {dataset} that each model, fitted to all {data.n} rows, predicts over {names[0]} and {names[1]}.{note}"
+    over = f"{names[0]} and {names[1]}"
+    caption = f"Classes of {dataset} that each model, fitted to all {data.n} rows, predicts over {over}.{note}"
     return Plot(figure, caption)
 
 
@@ -506,12 +517,12 @@ def _on(material: Material, dataset: str) -> list[Method]:
     return [method for method in material.methods if material.has(method, dataset)]
 
 
-def _predicted(material: Material, method: Method, dataset: str, complete: bool = False) -> Iterable[tuple[Any, Any, Any]]:
+def _predicted(
+    material: Material, method: Method, dataset: str, complete: bool = False
+) -> Iterable[tuple[Any, Any, Any]]:
     """Rows, their predictions and the true codes of the rows predicted."""
     labels = material.labels(method, dataset)
-    kept = (
-        [row for rows in method.repetitions(dataset) for row in rows] if complete else method.rows(dataset)
-    )
+    kept = [row for rows in method.repetitions(dataset) for row in rows] if complete else method.rows(dataset)
     for row in kept:
         found = material.predictions(method, row)
         if found is None or labels is None:
@@ -550,9 +561,7 @@ def _values(panels: Sequence[Panel]) -> list[float]:
 
 def _protocol(material: Material) -> str:
     return " and ".join(
-        dict.fromkeys(
-            schemes.SCHEMES[one.experiment.cv.scheme].protocol(one.experiment.cv) for one in material.shown
-        )
+        dict.fromkeys(schemes.SCHEMES[one.experiment.cv.scheme].protocol(one.experiment.cv) for one in material.shown)
     )
 
 
@@ -562,4 +571,6 @@ def _left_out(material: Material) -> str:
 
 
 def _nothing(metric: str) -> ConfigError:
-    return ConfigError(f"the runs have no {metric} that all methods and a data set share; oblique status says what is done.")
+    return ConfigError(
+        f"the runs have no {metric} that all methods and a data set share; oblique status says what is done."
+    )
