@@ -55,6 +55,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernel : {"linear", "gaussian"}, default "linear"
+        Planes among the features, or surfaces.
     width : float, default 1
         mu of the Gaussian kernel exp(-mu ||x - z||^2).
     regularization : float, default 1e-4
@@ -157,7 +158,9 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernel : {"linear", "gaussian"}, default "gaussian"
+        A plane among the features, or a surface.
     cost : float, default 1
+        C: what a row inside the margin costs; larger fits the training rows more closely.
     width : float, default 0.1
         gamma of the Gaussian kernel exp(-gamma ||x - z||^2).
     standardize : bool, default True

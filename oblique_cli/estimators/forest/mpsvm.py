@@ -48,8 +48,9 @@ class MPSVMForestClassifier(ForestClassifier):
         An impure node of this many rows or fewer is a leaf; rows drawn twice count twice. The limit is the paper's
         `minleaf`: unlike scikit-learn's it does not forbid a larger node to have a smaller child.
     max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
     delta : float, default 0.01
-        In the units of the features, as in the paper. Covariances of classes are mended by it too.
+        What "tikhonov" adds, in the units of the features, as in the paper. It mends covariances of classes too.
     group_size : int, default 3
         Features of a group that is rotated; of more than p, one group of all.
     scaling : {"range", "deviation", "none"}, default "range"
