@@ -55,8 +55,9 @@ bench: $(INSTALLED)  ## every speed claim, side by side
 docs: $(INSTALLED) $(VENV)/.docs  ## the documentation as a site, build/site/index.html; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-figures: $(INSTALLED)  ## the figures of the papers, drawn again, and docs/figures/README.md
+figures: $(INSTALLED)  ## the figures of the papers, drawn again, and pictures and tables of the pages of algorithms
 	$(BIN)/oblique figures
+	$(BIN)/python -m tools.algorithm_pages
 
 reproduce: $(INSTALLED)  ## every published table beside ours; PROFILE=quick for the small bundled sets
 	$(BIN)/oblique reproduce all --profile $(PROFILE)

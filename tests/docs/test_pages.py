@@ -64,7 +64,7 @@ def test_files_that_are_named_are_there(page):
 def test_every_page_is_reached_from_the_index():
     index, overview = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("README.md", "algorithms.md"))
     pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
-    missing = [page for page in pages if f"]({page})" not in (overview if "algorithms/" in page else index)]
+    missing = [page for page in pages if f"]({page}" not in (overview if "algorithms/" in page else index)]
     assert missing == ["README.md"]
 
 

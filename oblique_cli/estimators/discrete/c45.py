@@ -146,7 +146,7 @@ class C45BaggingClassifier(_FlatParameters, SeveralDiscreteTrees, BaggedTreesCla
     Parameters
     ----------
     n_estimators : int, default 40
-        Trees.
+        Number of trees.
     bag_fraction : float in (0, 1], default 1
         Rows drawn for each tree, as a share of the training rows.
     criterion, min_samples_leaf, max_depth, pruning, confidence, subtree_raising, discretization, n_bins, max_levels,
@@ -206,7 +206,7 @@ class C45ForestClassifier(C45BaggingClassifier):
     Parameters
     ----------
     n_estimators : int, default 40
-        Trees.
+        Number of trees.
     max_features : int or None, default None
         Features drawn at a node; None for half of them, rounded up, which is what Kargupta et al. (2006) use. Where
         none of those drawn can split, the next ones are drawn.

@@ -39,7 +39,7 @@ class MPSVMForestClassifier(ForestClassifier):
         diagonal of its moments (equation 11); "axis" grows axis-parallel splits from there down; "null" uses the null
         space, as the geometric decision tree does. "none" is the ensemble without MPSVM, of axis-parallel splits only.
     n_estimators : int, default 50
-        Trees; `n_trees` in the paper.
+        Number of trees; `n_trees` in the paper.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default "auto"
         Features drawn at each node, `mtry` in the paper: a number, a share, or all (None), as in scikit-learn. "auto"
         is what the paper takes, the square root of p rounded to the nearest, and all with base "rof", which takes
