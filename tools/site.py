@@ -22,6 +22,10 @@ OUTSIDE = {
     "datasets/SOURCES.md": "sources.md",
     "oblique_cli/published/README.md": "published.md",
 }
+# Pages that other pages link already, and that come with the commands they describe; until then the link is its text.
+COMING = tuple(
+    f"docs/{name}.md" for name in ("own_data", "reading_trees", "models", "export", "explain", "reliability")
+)
 # What the site has another page for: the start page says what the README says.
 SAME = {"README.md": "README.md", "docs": "README.md"}
 INSIDE = {page: file for file, page in OUTSIDE.items()}
@@ -60,7 +64,7 @@ def relinked(markdown: str, file: str, page: str) -> str:
             return match[0]
         place = posixpath.normpath(posixpath.join(posixpath.dirname(file), target))
         if not (ROOT / place).exists():
-            return match[0]  # mkdocs says so
+            return match["text"] if place in COMING else match[0]  # mkdocs says so
         there = {**OUTSIDE, **SAME}.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
         if there is None:
             return match["text"]

@@ -155,6 +155,9 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     """scikit-learn's support vector machine, on scaled features unless told otherwise.
 
+    Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
+    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
+
     Parameters
     ----------
     kernel : {"linear", "gaussian"}, default "gaussian"
@@ -167,9 +170,6 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         Scale features to mean 0 and variance 1 of the training rows first.
     multiclass : {"one_vs_one", "one_vs_rest"}, default "one_vs_one"
         A machine for each pair of classes, or for each class against the others.
-
-    Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
-    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = SUPPORT_VECTOR

@@ -13,6 +13,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.reproduction.framework import document
 from oblique_cli.reproduction.framework.studies import STUDIES
 from oblique_cli.resources import PACKAGE
+from tools.site import COMING
 
 __all__ = ["call"]
 
@@ -20,8 +21,14 @@ __all__ = ["call"]
 WITH_CODE = [page for page in PAGES if page != "README.md" and blocks_of(page)]
 
 
+# Pages that are ahead of the commands they use.
+WAITING: dict[str, tuple[str, ...]] = {"docs/tutorial.md": ("fit", "predict", "score", "explain", "export")}
+
+
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_the_code_of_a_page_runs(page, call):
+    if missing := [name for name in WAITING.get(page, ()) if name not in COMMANDS]:
+        pytest.skip(f"{page} waits for the commands {', '.join(missing)}")
     reader = Reader(call.folder, call)
     for block in blocks_of(page):
         reader.type(block)
@@ -49,8 +56,9 @@ def test_commands_are_in_fences(page):
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", without_blocks(page))]
-    local = [link for link in links if link and "://" not in link]
-    assert [link for link in local if not ((ROOT / page).parent / link).exists()] == []
+    local = [(ROOT / page).parent / link for link in links if link and "://" not in link]
+    coming = {ROOT / name for name in COMING}
+    assert [path for path in local if not path.exists() and path not in coming] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -61,11 +69,14 @@ def test_files_that_are_named_are_there(page):
     assert [name for name in named if not (ROOT / name).exists() and "NAME" not in name] == []
 
 
-def test_every_page_is_reached_from_the_index():
-    index, overview = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("README.md", "algorithms.md"))
-    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
-    missing = [page for page in pages if f"]({page}" not in (overview if "algorithms/" in page else index)]
-    assert missing == ["README.md"]
+@pytest.mark.parametrize(
+    ("pages", "index"), [("*.md", "README.md"), ("algorithms/*.md", "algorithms.md"), ("api/*.md", "api/README.md")]
+)
+def test_every_page_is_reached_from_an_index(pages, index):
+    here = ROOT / "docs" / index
+    links = re.findall(r"\]\(([^)#\s]+)", here.read_text(encoding="utf-8"))
+    linked = {(here.parent / link).resolve() for link in links} | {here}
+    assert [page for page in sorted((ROOT / "docs").glob(pages)) if page not in linked] == []
 
 
 def test_the_overview_has_the_class_of_each_algorithm():

@@ -364,10 +364,10 @@ class M5StyleRegressor(ModelTreeRegressor):
 class CARTRegressor(DecisionTreeRegressor):
     """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read.
 
+    It takes all parameters of `sklearn.tree.DecisionTreeRegressor`; configurations have these.
+
     Parameters
     ----------
-    All of `sklearn.tree.DecisionTreeRegressor`; configurations have these:
-
     min_samples_leaf : int, default 1
         Least rows of a child.
     min_samples_split : int, default 2

@@ -177,7 +177,8 @@ def _documented(
     text = OWN_PARAMETER.sub("", inspect.getdoc(proposer) or proposer.__name__)
     first, _, rest = text.removeprefix(f"{proposer.title}: ").partition("\n")
     first = first[:1].upper() + first[1:]
-    lines = [f"{proposer.title or proposer.__name__}: a top-down tree. {first}", "", f"Source: {proposer.source}."]
+    summary = f"{proposer.title or proposer.__name__}: a top-down tree."
+    lines = [summary, "", first, "", f"Source: {proposer.source}."]
     lines += ["", rest.strip()] if rest.strip() else []
     lines += ["", "Parameters", "----------"]
     for name, parameter in parameters.items():
