@@ -14,6 +14,7 @@ except ImportError:  # tests, which need `listed` alone, run without the extra `
     Extension = object
 
 PARAMETER = re.compile(r"(?P<name>[Xa-z_]\w*(?:, [a-z_]\w*)*|returns|raises \w+)(?: +: |   +)(?P<text>\S.*)")
+CHOICES = re.compile(r"^([a-z_][\w, ]* : )\{(.+?)\}", re.MULTILINE)
 
 
 class ShortForm(Extension):
@@ -28,10 +29,11 @@ class ShortForm(Extension):
 def listed(doc: str) -> str:
     """Return a docstring with its lines "name : what it is", or "name   what it is", as items of a list.
 
-    A docstring with numpydoc sections stays as it is.
+    A docstring with numpydoc sections keeps them. Only choices in braces are put in words there, because griffe takes
+    the first of them for the default, whatever the docstring says.
     """
     if re.search(r"^-{3,}$", doc, re.MULTILINE):
-        return doc
+        return CHOICES.sub(r"\1one of \2", doc)
     lines: list[str] = []
     inside = False
     for line in doc.splitlines():

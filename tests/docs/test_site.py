@@ -67,6 +67,11 @@ def test_parameters_of_functions_become_a_list():
     assert docstrings.listed(numpydoc) == numpydoc
 
 
+def test_a_default_is_not_the_first_of_the_choices():
+    doc = 'Do it.\n\nParameters\n----------\nrule : {"a", "b"} or None, default "b"\n    Which {one}.\n'
+    assert docstrings.listed(doc) == doc.replace('{"a", "b"}', 'one of "a", "b"')
+
+
 def test_the_api_has_every_public_name():
     texts = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
     shown = re.findall(r"^::: oblique_cli\.(\w+)$", texts, re.MULTILINE)
