@@ -55,6 +55,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernel : {"linear", "gaussian"}, default "linear"
+        Planes among the features, or surfaces.
     width : float, default 1
         mu of the Gaussian kernel exp(-mu ||x - z||^2).
     regularization : float, default 1e-4
@@ -154,19 +155,21 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     """scikit-learn's support vector machine, on scaled features unless told otherwise.
 
+    Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
+    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
+
     Parameters
     ----------
     kernel : {"linear", "gaussian"}, default "gaussian"
+        A plane among the features, or a surface.
     cost : float, default 1
+        C: what a row inside the margin costs; larger fits the training rows more closely.
     width : float, default 0.1
         gamma of the Gaussian kernel exp(-gamma ||x - z||^2).
     standardize : bool, default True
         Scale features to mean 0 and variance 1 of the training rows first.
     multiclass : {"one_vs_one", "one_vs_rest"}, default "one_vs_one"
         A machine for each pair of classes, or for each class against the others.
-
-    Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
-    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = SUPPORT_VECTOR

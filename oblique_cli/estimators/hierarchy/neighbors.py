@@ -42,6 +42,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         As in `AvalancheClustering`. For "precomputed", X is (n, n) in fit and (m, n) in predict, distances to all
         training rows.
     scaling : {"zscore", "none"}, default "zscore"
+        Columns are brought to mean 0 and variance 1 of the training rows first.
 
     Attributes
     ----------

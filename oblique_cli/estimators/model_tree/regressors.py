@@ -220,6 +220,7 @@ class TPRTIRegressor(ModelTreeRegressor):
     discrete : {"auto", "all", "none"} or list of columns, default "auto"
         Features of which every distinct value is a turning point; "auto" are those with at most `max_discrete_values`.
     max_discrete_values : int, default 10
+        Of "auto".
     min_node_percent : float, default 10
         A node with fewer rows, in percent of the training rows, is a leaf.
     min_improvement_percent : float, default 10
@@ -228,6 +229,7 @@ class TPRTIRegressor(ModelTreeRegressor):
         Least rows of a child, in percent of the training rows; None for `min_node_percent`, since Table 2.5 calls that
         the required size of a node. With 0, leaves of a few rows come about, whose models go astray between rows.
     max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
     weighting : {"size", "sum"}, default "size"
         "size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even cut
         then halves the sum even where it explains nothing, and trees grow until nodes are small; "sum" adds them.
@@ -235,6 +237,7 @@ class TPRTIRegressor(ModelTreeRegressor):
         "leave_one_out", beyond the paper, scores the `shortlist` best cuts again by cross-validation: the error of
         predicting each row from the other rows of its side, in closed form. The stopping rule uses it as well.
     shortlist : int, default 20
+        Cuts that "leave_one_out" scores again.
 
     Attributes
     ----------
@@ -320,9 +323,13 @@ class TPRTIRegressor(ModelTreeRegressor):
 class RETISRegressor(ModelTreeRegressor):
     """A regression tree with linear leaves that tries every distinct value of every feature (Karalic 1992).
 
-    As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. Parameters are those of
-    `TPRTIRegressor`. One pass over the sorted rows answers all cuts of a feature, so a node costs O(n p^3), not
-    O(n^2 p^3).
+    As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. One pass over the sorted
+    rows answers all cuts of a feature, so a node costs O(n p^3), not O(n^2 p^3).
+
+    Parameters
+    ----------
+    min_node_percent, min_improvement_percent, min_child_percent, max_depth, weighting, selection, shortlist
+        As in `TPRTIRegressor`.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, **LOOK_AHEAD}
@@ -360,10 +367,13 @@ class M5StyleRegressor(ModelTreeRegressor):
     Parameters
     ----------
     min_node_percent : float, default 1
+        A node with fewer rows, in percent of the training rows, is a leaf.
     min_improvement_percent : float, default 0
         Least part of the sum of squares around the mean that a cut must take away.
-    min_child_percent, max_depth : as in `TPRTIRegressor`
+    min_child_percent, max_depth
+        As in `TPRTIRegressor`.
     pruning : bool, default True
+        Whether a subtree becomes a leaf where the estimated error of the leaf's model is no larger.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, "pruning": Boolean()}
@@ -408,7 +418,23 @@ def _along_features(tree: ModelTree, X: Array) -> dict[int, Histogram | None]:
 
 
 class CARTRegressor(DecisionTreeRegressor):
-    """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read."""
+    """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read.
+
+    It takes all parameters of `sklearn.tree.DecisionTreeRegressor`; configurations have these.
+
+    Parameters
+    ----------
+    min_samples_leaf : int, default 1
+        Least rows of a child.
+    min_samples_split : int, default 2
+        A node with fewer rows is a leaf.
+    max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
+    max_leaf_nodes : int or None, default None
+        Most leaves, those of largest gain first; None for no limit.
+    ccp_alpha : float, default 0
+        Complexity at which the tree is cut back, in units of the mean squared error.
+    """
 
     needs_pruning_rows: ClassVar[bool] = False
     constraints: ClassVar[Mapping[str, Constraint]] = {

@@ -83,6 +83,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
     max_components : int or None, default None
         Without it, K is limited by the number of distinct rows alone, which goes before `min_components` too.
     component_folds : int, default 10
+        Folds of "cv", random halves of "mccv".
     standardize : bool, default True
         Whether each feature is scaled to variance 1 in the class before mixtures are fitted, so that units decide
         nothing.
@@ -99,7 +100,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         Not in the paper: below a leaf that training rows of another class than its own reach, grow a tree top-down by
         HHCART(A) until its leaves are pure. Leaves are then more than clusters.
     criterion, tau, sign, ties
-        Of the hyperplanes of "hhcart" and of `hybrid`, as in HHCART(A) and `ObliqueTreeClassifier`.
+        As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.
     cost : float, default 1
         Of the support vector machine (Gamma of thesis eq. 6.4.4), for features scaled to variance 1 at the node.
     random_state : int, RandomState or None, default None

@@ -84,6 +84,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry (2012) print come
         out so (docs/reproduction.md), though their text defines the other.
     max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
     min_samples_leaf : float, default 1
         Least weight of a child, in the unit of `min_parent`: rows, where they weigh the same. `min_leaf` in results.
     min_weight_fraction_leaf : float in [0, 0.5], default 0
@@ -104,7 +105,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold
         cross-validation of the training rows. "pessimistic" and "ccp_alpha" need no further rows.
     pruning_fraction : float in (0, 1), default 0.1
+        Share of the training rows that "cost_complexity" and "reduced_error" keep from growth.
     pruning_folds : int, default 10
+        Folds of "cv".
     standard_errors : float, default 0
         c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
     ccp_alpha : float, default 0
@@ -126,6 +129,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         "native" grows the tree in the compiled core, "reference" calls the proposer at every node; "auto" is native
         where the heuristic has native growth. Both give the same tree.
     random_state : int, RandomState or None, default None
+        What is drawn: see the notes.
 
     Attributes
     ----------

@@ -56,6 +56,7 @@ class PathfinderClassifier(LogProbabilities, SingleTree, ClassifierMixin, BaseEs
         misclassified or rejected, the smallest of equals (the paper, 3.4.2, goes by the error alone, in which a tree
         that rejects every row is perfect).
     max_grid_size : int, default 30
+        Largest number that "auto" tries.
     alpha : float in (0, 100], default 100
         Least percentage of the pivot class in a row or column of cells that is added to a rectangle; at most `theta`.
     theta : float in (0, 100], default 100
