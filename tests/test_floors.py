@@ -22,6 +22,7 @@ FLOORS = {
     "errors": -1,  # the ground: whatever fails on floor 0 says so in these
     "registry": 0,
     "constraints": 0,
+    "magnitudes": 0,
     "nouns": 0,
     "resources": 0,
     "seeds": 0,

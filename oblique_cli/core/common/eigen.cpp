@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "common/kernels.hpp"
@@ -31,16 +32,38 @@ void orient(double* v, std::size_t p, double sign) {
   }
 }
 
+namespace {
+
+// Takes `count` orthonormal columns out of one more column and scales the rest to length 1; false if none is left.
+bool orthonormalize_next(const double* columns, std::size_t count, double* column, std::size_t size) {
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t e = 0; e < count; ++e) {
+      const double* earlier = columns + e * size;
+      add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
+    }
+    const double length = norm(column, size);
+    if (!(length > 0.0)) return false;
+    for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+  }
+  return true;
+}
+
+}  // namespace
+
 void orthonormalize(Vector& columns, std::size_t size) {
   for (std::size_t c = 0; c * size < columns.size(); ++c) {
     double* column = columns.data() + c * size;
-    for (int pass = 0; pass < 2; ++pass) {
-      for (std::size_t e = 0; e < c; ++e) {
-        const double* earlier = columns.data() + e * size;
-        add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
-      }
-      const double length = norm(column, size);
-      for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+    // Lengths are lost here anyhow; their squares must be normal numbers.
+    int power = 0;
+    std::frexp(largest_magnitude(column, size), &power);
+    if (std::abs(power) > 300)
+      for (std::size_t j = 0; j < size; ++j) column[j] = std::ldexp(column[j], -power);
+    bool found = orthonormalize_next(columns.data(), c, column, size);
+    // Columns that are independent, but not in floating point: any direction at right angles to the others will do.
+    for (std::size_t axis = 0; !found && axis < size; ++axis) {
+      std::fill_n(column, size, 0.0);
+      column[axis] = 1.0;
+      found = orthonormalize_next(columns.data(), c, column, size);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,6 +17,18 @@
 
 namespace oblique {
 
+namespace {
+
+// The power of 2 in which features are measured whose squares are no normal numbers; 0 for any others
+// (oblique_cli/magnitudes.py).
+int unit_of(const Spread& spread) {
+  int power = 0;
+  std::frexp(*std::max_element(spread.magnitude.begin(), spread.magnitude.end()), &power);
+  return std::abs(power) > 300 ? power : 0;
+}
+
+}  // namespace
+
 bool Bisectors::find(const NodeRows& rows, const Spread& spread, const Totals& totals, int largest,
                      ClassMoments& moments, std::vector<Plane>& out) {
   const std::size_t p = rows.columns.size(), m = p + 1;
@@ -25,6 +38,7 @@ bool Bisectors::find(const NodeRows& rows, const Spread& spread, const Totals& t
     standard_.center[j] = spread.center[j];
     standard_.scale[j] = spread.range[j] > 0.0 ? std::exp2(std::ceil(std::log2(spread.range[j]))) : 1.0;
   }
+  const int power = unit_of(spread);
   a_.assign(m * m, 0.0);
   b_.assign(m * m, 0.0);
   double rest = 0.0;
@@ -34,6 +48,7 @@ bool Bisectors::find(const NodeRows& rows, const Spread& spread, const Totals& t
   }
   for (double& x : a_) x /= totals.of_class[largest];
   for (double& x : b_) x /= rest;
+  if (power != 0) standard_ = standard_.over_units_of(power);
   first_.resize(m);
   second_.resize(m);
   out.clear();
@@ -43,6 +58,7 @@ bool Bisectors::find(const NodeRows& rows, const Spread& spread, const Totals& t
   if (!has_normal(first_.data(), p, standard_) || !has_normal(second_.data(), p, standard_)) return false;
   if (!normalize_plane(first_.data(), p) || !normalize_plane(second_.data(), p)) return false;
   angle_bisectors(first_.data(), second_.data(), p, out);
+  for (Plane& plane : out) plane.t = std::ldexp(plane.t, power);
   return !out.empty();
 }
 

@@ -25,6 +25,13 @@ void Standard::to_standard(double* wb) const {
   }
 }
 
+Standard Standard::over_units_of(int power) const {
+  Standard out = *this;
+  for (double& each : out.center) each = std::ldexp(each, -power);
+  for (std::size_t j = 0; j < scale.size(); ++j) out.scale[j] = std::ldexp(scale[j], -power);
+  return out;
+}
+
 Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, const Standard& standard, double* w) {
   const std::size_t size = static_cast<std::size_t>(m);
   first_.solve(a, m);

@@ -20,6 +20,8 @@ struct Standard {
   // (w, b) over z to the same plane over x, and back.
   void to_original(double* wb) const;
   void to_standard(double* wb) const;
+  // The same coordinates over x in units of 2^power.
+  Standard over_units_of(int power) const;
 };
 
 enum class Hyperplane { full_rank, null_space, range_space, none };
