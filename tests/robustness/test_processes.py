@@ -19,8 +19,8 @@ from oblique_cli.errors import DataError
 PLAN = """\
 version: 1
 dataset: bupa
-algorithm: {name: sadt}
-cv: {folds: 10, repeats: 4}
+algorithm: {name: sadt, patience: 50}
+cv: {folds: 10, repeats: 100}
 """
 
 
