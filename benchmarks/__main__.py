@@ -1,5 +1,5 @@
 """All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
-pruning, memory and startup."""
+pruning, memory, startup and wide data."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from benchmarks import (
     predict,
     pruning,
     startup,
+    wide,
 )
 from benchmarks.measuring import main
 
@@ -34,6 +35,7 @@ BENCHMARKS = {
     "pruning": pruning.run,
     "memory": memory.run,
     "startup": startup.run,
+    "wide": wide.run,
 }
 
 if __name__ == "__main__":

@@ -19,9 +19,11 @@ PACKAGE = Path(oblique_cli.__file__).parent
 ROOT = "oblique_cli"
 
 FLOORS = {
-    "errors": -1,  # the ground: whatever fails on floor 0 says so in these
+    "errors": -2,  # the ground: whatever fails on floor 0 says so in these
+    "bounds": -1,
     "registry": 0,
     "constraints": 0,
+    "magnitudes": 0,
     "nouns": 0,
     "resources": 0,
     "seeds": 0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,16 +98,21 @@ def set_aside(path: Path) -> Path | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Write a file whole or not at all: a new temporary file beside it, fsync, rename, fsync of the folder."""
+    # A name that nobody can know before, and O_EXCL: neither a file nor a link that lies there is written through.
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            with open(handle, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise DataError(f"{path}: cannot be written ({error.strerror})") from None
     if os.name == "posix":
         handle = os.open(path.parent, os.O_RDONLY)

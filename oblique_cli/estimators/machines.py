@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Real, check
 from oblique_cli.estimators.rows import checked
+from oblique_cli.magnitudes import exponents, measured, refuse_extreme
 
 Array = NDArray[np.float64]
 
@@ -94,7 +95,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
         rows, labels = checked(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        self._scaler = StandardScaler().fit(rows) if self.standardize else None
+        self._scaler = _scaler(rows, self)
         self._centers = self._scaled(rows)
         inputs = self._inputs(rows)
         if len(self.classes_) == 1:  # no plane, and nothing to tell apart
@@ -131,6 +132,19 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
         if self.kernel == "gaussian":
             rows = rbf_kernel(rows, self._centers, gamma=self.width)
         return np.column_stack([rows, np.ones(len(rows))])
+
+
+def _scaler(rows: Array, machine: ProximalSVMClassifier | SupportVectorClassifier) -> StandardScaler | None:
+    """What brings features to mean 0 and variance 1, if that is asked for; without it extreme columns are refused."""
+    if not machine.standardize:
+        refuse_extreme(rows, f"{type(machine).__name__} without standardize")
+        return None
+    powers = exponents(rows)
+    scaler = StandardScaler().fit(measured(rows, powers))
+    if powers.any():
+        scaler.mean_, scaler.scale_ = measured(scaler.mean_, -powers), measured(scaler.scale_, -powers)
+        scaler.var_ = measured(scaler.var_, -2 * powers)
+    return scaler
 
 
 def _plane(near: Array, far: Array, regularization: float) -> Array:
@@ -196,18 +210,21 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         rows, labels = checked(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
+        scaler = _scaler(rows, self)
         self._machine = None
         if len(self.classes_) > 1:
             kernel = "linear" if self.kernel == "linear" else "rbf"
             machine: Any = SVC(C=self.cost, kernel=kernel, gamma=self.width, cache_size=400)
             if len(self.classes_) > 2 and self.multiclass == "one_vs_rest":
                 machine = OneVsRestClassifier(machine)
-            self._machine = make_pipeline(StandardScaler(), machine) if self.standardize else machine
-            self._machine.fit(rows, labels)
+            machine.fit(rows if scaler is None else scaler.transform(rows), labels)
+            self._machine = machine if scaler is None else make_pipeline(scaler, machine)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row. X : (n, p); returns (n,)."""
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, reset=False)
-        return np.repeat(self.classes_, len(rows)) if self._machine is None else self._machine.predict(rows)
+        if self._machine is None:
+            return np.repeat(self.classes_, len(rows))
+        return np.asarray(self._machine.predict(rows))

@@ -191,7 +191,10 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-@pytest.mark.parametrize("arguments", [["list", "algorithms"], ["list", "schemes", "--json"], ["schema"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["list", "algorithms"], ["list", "schemes", "--json"], ["schema"], ["data", "list"], ["--version"], ["--help"]],
+)
 def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
     with open("/dev/full", "w") as full:
         process = start(tmp_path, *arguments, stdout=full)

@@ -78,7 +78,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         if self.metric == PRECOMPUTED:
             from_square(rows)  # checks it
         else:
-            self._shift, self._scale = spread_of(rows, self.scaling)
+            self._shift, self._scale = spread_of(rows, self.scaling, self.metric)
             self._rows = (rows - self._shift) / self._scale
         self._keep(self._edit(rows))
         return self

@@ -20,6 +20,7 @@ from oblique_cli.drawing.view import BLANK, Histogram, TreeView, histogram, numb
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, paths
 from oblique_cli.estimators.rows import checked, refuse_times
+from oblique_cli.magnitudes import comparable, refuse_extreme
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.model_tree.structure import ModelTree, export_text, node_texts
@@ -49,7 +50,7 @@ TURNING: Mapping[str, Constraint] = {
     "max_discrete_values": Integer(0),
 }
 DISCRETE = ("auto", "all", "none")
-LARGEST = 1e140  # sums of squares of larger numbers overflow
+LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
 
 
 class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
@@ -67,20 +68,21 @@ class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.
 
-        X : (n, p) and y : (n,) numbers of at most 1e140 in size. A constant target gives one leaf. With fewer rows than
-        coefficients a model goes through all of them, with the smallest coefficients that do.
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. With fewer rows than coefficients a
+            model goes through all of them, with the smallest coefficients that do.
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = checked(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
         )
         targets = np.asarray(targets, dtype=np.float64)
-        for name, values in (("X", rows), ("y", targets)):
-            if (size := np.abs(values).max()) > LARGEST:
-                raise DataError(
-                    f"{name} of {type(self).__name__} must hold numbers of at most {LARGEST:g} in size. "
-                    f"Got {size:g}; divide it by a unit."
-                )
+        refuse_extreme(rows, type(self).__name__)
+        if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
+            raise DataError(
+                f"the largest number in y of {type(self).__name__} must be from {1.0 / LARGEST:g} to {LARGEST:g} in "
+                f"size, or 0. Got {size:g}; divide y by a unit."
+            )
         # Sums depend on the order of rows, and no tree should.
         order = np.lexsort((*rows.T[::-1], targets))
         rows, targets = np.ascontiguousarray(rows[order]), targets[order]
@@ -448,8 +450,28 @@ class CARTRegressor(DecisionTreeRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
         """Grow the tree, as scikit-learn does. X : (n, p) numbers; y : (n,) numbers; sample_weight : (n,) or None."""
         refuse_times(X, type(self).__name__)
+        if check_input:
+            sample_weight = self._checked_ends(X, sample_weight)
         super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
         return self
+
+    def _checked_ends(self, X: Any, sample_weight: Any) -> Any:
+        """Weights of ordinary size; refuses X that is not of the single precision that scikit-learn's trees keep."""
+        owner = type(self).__name__
+        try:
+            rows = np.asarray(X)
+            if rows.dtype.kind == "c":
+                return sample_weight
+            rows = rows.astype(np.float64)
+            weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError):
+            return sample_weight  # scikit-learn says what is wrong with them
+        if rows.ndim == 2 and len(rows) and np.isfinite(rows).all():
+            single = np.finfo(np.float32)
+            refuse_extreme(rows, owner, float(single.tiny), float(single.max))
+        if weights is None or weights.ndim != 1 or not np.isfinite(weights).all():
+            return sample_weight
+        return comparable(weights, f"sample_weight of {owner}")
 
     def export_text(self, feature_names: Names = None, target: str = "y", precision: int = 3) -> str:
         """Return the rules of the tree as scikit-learn writes them.

@@ -25,6 +25,7 @@ from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITER
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
+from oblique_cli.magnitudes import common_exponent, measured, refuse_extreme
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
@@ -184,6 +185,11 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
+        if not self.standardize:  # what is added to covariances is then in the features' own units
+            refuse_extreme(rows, f"{type(self).__name__} without standardize")
+        # One power of 2 for all features: the distances of clusters and the directions of planes stay what they are.
+        self._power = common_exponent(rows)
+        rows = measured(rows, self._power)
         seed = int(check_random_state(self.random_state).randint(2**31))
         started = time.perf_counter()
         clusters = self._clusters(rows, inverse, seed)
@@ -224,22 +230,22 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         n_classes = len(self.classes_)
         splitter = by_hhcart if self.splitter == "hhcart" else by_svm
         tree = grow_bottom_up(X, codes, n_classes, skeleton.leaves, skeleton.merges, splitter)
-        if not self.hybrid:
-            return tree
-        return grow_below(
-            tree,
-            X,
-            codes,
-            lambda rows, leaf: grow_top_down(
-                X[rows],
-                codes[rows],
-                n_classes,
-                proposer,
-                criterion=self.criterion,
-                ties=self.ties,
-                seed=seeds.integer(skeleton.seed, "below", leaf),
-            ),
-        )
+        if self.hybrid:
+            tree = grow_below(
+                tree,
+                X,
+                codes,
+                lambda rows, leaf: grow_top_down(
+                    X[rows],
+                    codes[rows],
+                    n_classes,
+                    proposer,
+                    criterion=self.criterion,
+                    ties=self.ties,
+                    seed=seeds.integer(skeleton.seed, "below", leaf),
+                ),
+            )
+        return self._in_own_units(tree)
 
     def _rows(self, X: ArrayLike) -> Array:
         rows: Array = checked(self, X, reset=False, **ROWS)
@@ -269,6 +275,13 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
             if cost not in self._trees:
                 self._trees[cost] = self._split(self._skeleton, cost)
         return [self._trees[cost] for cost in costs]
+
+    def _in_own_units(self, tree: Tree) -> Tree:
+        """The tree over the features as they are, of one over features measured in a power of 2."""
+        if not self._power:
+            return tree
+        thresholds = measured(tree.thresholds, -self._power)
+        return Tree(tree.left, tree.right, tree.coef_, thresholds, tree.counts, tree.gains, tree.n_rows)
 
     def _check_parameters(self) -> None:
         owner = type(self).__name__

@@ -24,6 +24,7 @@ from oblique_cli.estimators.missing_values import medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
+from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
@@ -218,7 +219,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """Grow and prune the tree.
 
         X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
-        sample_weight : (n,) non-negative, rows of weight 0 are left out
+        sample_weight : (n,) non-negative, rows of weight 0 are left out; ConfigError if two others differ by more than
+            a factor of 2e60
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
         """
         proposer = self._checked_proposer()
@@ -341,17 +343,19 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
 
     def _weights(self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array | None:
         """Checked weights of rows, those of their classes included; None if there are none."""
+        owner = type(self).__name__
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
         if weights is not None and (weights < 0).any():
             raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
         if self.class_weight is None:
-            return weights
+            return None if weights is None else comparable(weights, f"sample_weight of {owner}")
         try:
             of_class = compute_sample_weight(self.class_weight, labels)
         except ValueError as error:  # it names classes that y does not have
-            raise ConfigError(f"class_weight of {type(self).__name__} does not fit y: {error}.") from error
-        product: Array = of_class if weights is None else weights * of_class
-        return product
+            raise ConfigError(f"class_weight of {owner} does not fit y: {error}.") from error
+        if weights is None:
+            return comparable(of_class, f"class_weight of {owner}")
+        return product(weights, of_class, f"sample_weight times class_weight of {owner}")
 
     def _level_counts(self) -> Sequence[int] | None:
         if not self.levels_:
