@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
     from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
+    from oblique_cli.models.model import Model, load, save
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
@@ -63,6 +64,9 @@ __version__ = "0.1.0"
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
     "make": "oblique_cli.estimators.algorithms",
+    "Model": "oblique_cli.models.model",
+    "load": "oblique_cli.models.model",
+    "save": "oblique_cli.models.model",
     "C45": "oblique_cli.c45.growing",
     "C45BaggingClassifier": "oblique_cli.estimators.discrete.c45",
     "C45Classifier": "oblique_cli.estimators.discrete.c45",
@@ -109,6 +113,9 @@ _PLACES = {
 __all__ = [  # noqa: RUF022  (in groups, as above)
     "ALGORITHMS",
     "make",
+    "Model",
+    "load",
+    "save",
     "C45",
     "C45BaggingClassifier",
     "C45Classifier",

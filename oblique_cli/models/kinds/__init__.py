@@ -1,0 +1,6 @@
+"""Kinds of fitted estimators and the forms of their attributes, one family a file; importing registers all of them."""
+
+from oblique_cli.models.kinds import hyperplanes
+from oblique_cli.models.kinds._kind import KINDS, Kind, kind_of
+
+__all__ = ["KINDS", "Kind", "hyperplanes", "kind_of"]
