@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.nodes import depths_of
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from oblique_cli.models.model import Model
 
 NUMBER = -1  # the `level` of a term that takes the number in its cell
 MISSING = -2  # the `level` of a term that asks whether the cell is missing
@@ -163,7 +164,6 @@ class Procedure:
     voting: str | None = None
     title: str = ""
     target: str = "target"
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def is_forest(self) -> bool:
@@ -203,82 +203,88 @@ class Procedure:
                     yield from leaf.terms
 
 
-def procedure_of(model: Any) -> Procedure:
-    """Return the steps of a fitted `Model`; ConfigError for an algorithm that is no hyperplane, forest or model tree."""
-    estimator = model.estimator
+def procedure_of(model: Model) -> Procedure:
+    """Return the steps of a fitted model; ConfigError for an algorithm of which they are no tree or vote of trees."""
+    state = model.fitted.state
     cells, columns = _encoded(model, _cells(model))
-    # A column of levels that stays as it is: the estimator's own codes -> those of the data set.
-    codes = _own_codes(model, columns)
-    fills = getattr(estimator, "fill_values_", None)
-    if fills is not None:
-        for j, column in enumerate(columns):
-            (cell, level) = column
-            if level == NUMBER and cells[cell].fill is None and j not in codes:
-                cells[cell] = replace(cells[cell], fill=float(fills[j]))
-    rest = {"title": _title(model), "classes": tuple(model.classes), "target": _target(model)}
-    forest = getattr(estimator, "forest_", None)
-    if forest is not None and hasattr(forest, "state"):
-        trees = tuple(_forest_tree(state, columns, len(cells), len(model.classes)) for state in forest.state())
-        return Procedure(tuple(cells), trees, voting=estimator.voting, **rest)
-    tree = getattr(estimator, "tree_", None)
-    kind = type(tree).__name__
-    if kind == "Tree" and hasattr(tree, "coef_"):
-        steps = _hyperplanes(tree, columns, codes)
-    elif kind == "ModelTree":
+    scored = _codes_of_scores(model)
+    if model.parameters.get("missing") == "impute" and "fill_values_" in state:
+        for j, (cell, level) in enumerate(columns):
+            if level == NUMBER and cells[cell].fill is None and j not in scored:
+                cells[cell] = replace(cells[cell], fill=float(state["fill_values_"][j]))
+    title = ALGORITHMS[model.algorithm].title if model.algorithm in ALGORITHMS else model.fitted.cls
+    target = "target" if model.columns is None else str(model.columns.target)
+    known = state["classes_"].tolist() if model.has_codes else list(range(len(model.classes)))
+    classes = _Classes(tuple(int(code) for code in known), len(model.classes))
+    forest, tree = state.get("forest_"), state.get("tree_")
+    if hasattr(forest, "state"):
+        trees = tuple(_forest_tree(one, columns, len(cells), classes) for one in forest.state())
+        return Procedure(tuple(cells), trees, model.classes, str(model.parameters["voting"]), title, target)
+    if hasattr(tree, "coef_"):
+        steps = _hyperplanes(tree, columns, scored, classes)
+    elif hasattr(tree, "rss"):
         steps = _model_tree(tree, columns)
-    elif kind == "Tree" and hasattr(tree, "children_left"):
+    elif hasattr(tree, "children_left"):
         steps = _cart(tree, columns)
     else:
         raise ConfigError(
-            f"algorithm {model.algorithm!r} cannot be exported or explained: {EXPORTABLE} can (oblique list algorithms)."
+            f"{title} cannot be exported or explained, only its predictions can be had (oblique predict); {EXPORTABLE} "
+            "can."
         )
-    return Procedure(tuple(cells), (steps,), **rest)
+    return Procedure(tuple(cells), (steps,), model.classes, None, title, target)
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """known : codes of the model for the classes that the estimator knows, in its order; n : classes of the model"""
+
+    known: tuple[int, ...]
+    n: int
+
+    def spread(self, values: Sequence[float]) -> tuple[float, ...]:
+        """Return values of the estimator's classes as values of all."""
+        found = [0.0] * self.n
+        for code, value in zip(self.known, values, strict=True):
+            found[code] = float(value)
+        return tuple(found)
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _cells(model: Any) -> list[Cell]:
+def _cells(model: Model) -> list[Cell]:
     """The columns of a row as the user has them."""
     if model.columns is not None:
         return [
-            Cell(column.name, tuple(column.levels), unit=f"days since 1970-01-01, of {column.date}" if column.treatment == "days" else "")
-            for column in model.columns.features
+            Cell(one.name, tuple(one.levels), unit=f"days since 1970-01-01; the file has {one.date}" if one.date else "")
+            for one in model.columns.features
         ]
-    levels = {j: tuple(str(level) for level in known) for j, known in getattr(model.estimator, "levels_", {}).items()}
-    return [Cell(str(name), levels.get(j, ())) for j, name in enumerate(model.feature_names)]
+    levels = {} if model.encoder else (model.fitted.state.get("levels_") or {})
+    return [Cell(name, tuple(map(str, levels.get(j, ())))) for j, name in enumerate(model.feature_names)]
 
 
-def _title(model: Any) -> str:
-    return ALGORITHMS[model.algorithm].title if model.algorithm in ALGORITHMS else str(model.algorithm)
-
-
-def _target(model: Any) -> str:
-    return "target" if model.columns is None else str(model.columns.target)
-
-
-def _encoded(model: Any, cells: list[Cell]) -> tuple[list[Cell], list[tuple[int, int]]]:
+def _encoded(model: Model, cells: list[Cell]) -> tuple[list[Cell], list[tuple[int, int]]]:
     """Cells with what fills them, and for every column that the estimator sees its cell and level."""
-    if model.encoder is None:
+    encoder = model.encoder
+    if encoder is None:
         return cells, [(j, NUMBER) for j in range(len(cells))]
-    columns: list[tuple[int, int]] = []
-    for _, step, positions in model.encoder.transformers_:
-        parts = [part for _, part in step.steps] if hasattr(step, "steps") else [step]
-        fills = next((part.statistics_ for part in parts if hasattr(part, "statistics_")), None)
-        known = next((part.categories_ for part in parts if hasattr(part, "categories_")), None)
-        for i, j in enumerate(positions):
-            if fills is not None:
-                cells[j] = replace(cells[j], fill=0.0 if math.isnan(fills[i]) else float(fills[i]))
-            if known is None:
-                columns.append((j, NUMBER))
-            else:
-                columns += [(j, MISSING if math.isnan(code) else int(code)) for code in known[i]]
+    for positions, fills in ((encoder.quantitative, encoder.medians), (encoder.qualitative, encoder.usual)):
+        for j, fill in zip(positions.tolist(), () if fills is None else fills.tolist(), strict=False):
+            cells[j] = replace(cells[j], fill=float(fill))
+    columns = [(j, NUMBER) for j in encoder.quantitative.tolist()]
+    if encoder.levels is None:
+        return cells, columns + [(j, NUMBER) for j in encoder.qualitative.tolist()]
+    for j, codes in zip(encoder.qualitative.tolist(), encoder.levels, strict=True):
+        known = [MISSING if math.isnan(code) else int(code) for code in codes.tolist()]
+        columns += [(j, code) for code in known]
+        if not cells[j].levels:  # a data set of the catalogue, whose level names are in the catalogue
+            cells[j] = replace(cells[j], levels=tuple(str(code) for code in range(max([*known, 0]) + 1)))
     return cells, columns
 
 
-def _own_codes(model: Any, columns: Sequence[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
-    """Column of levels that the tree scores -> code of the cell for each of the estimator's own codes."""
-    own = getattr(model.estimator, "levels_", {})
+def _codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
+    """Column of levels that the tree scores -> code in the cell for each of the estimator's own codes."""
+    own = model.fitted.state.get("levels_") or {}
     if model.columns is None and model.encoder is None:
         return {j: tuple(range(len(known))) for j, known in own.items()}
     return {j: tuple(int(code) for code in known) for j, known in own.items()}
@@ -287,7 +293,9 @@ def _own_codes(model: Any, columns: Sequence[tuple[int, int]]) -> dict[int, tupl
 # ---- trees -----------------------------------------------------------------------------------------------------------
 
 
-def _hyperplanes(tree: Any, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]]) -> Steps:
+def _hyperplanes(
+    tree: Any, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: _Classes
+) -> Steps:
     """A tree of `tree/structure.py`, whose sums have four lanes: feature j is in lane j mod 4."""
 
     def split(node: int) -> Split:
@@ -304,8 +312,10 @@ def _hyperplanes(tree: Any, columns: Sequence[tuple[int, int]], codes: dict[int,
 
     def leaf(node: int) -> Leaf:
         counts = tree.counts[node]
-        shares = counts / counts.sum()
-        return Leaf(int(tree.labels[node]), tuple(shares.tolist()), tuple(counts.tolist()), int(tree.n_rows[node]))
+        # A merged tree may have a leaf that no training row reaches.
+        shares = counts / (counts.sum() or 1.0)
+        label = classes.known[int(tree.labels[node])]
+        return Leaf(label, classes.spread(shares), classes.spread(counts), int(tree.n_rows[node]))
 
     return _steps(tree.left, tree.right, split, leaf)
 
@@ -352,7 +362,7 @@ def double_of_single(threshold: float) -> float:
     return middle if float(np.float32(middle)) <= threshold else math.nextafter(middle, -math.inf)
 
 
-def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, n_classes: int) -> Steps:
+def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, classes: _Classes) -> Steps:
     """A tree of `Forest.state()`; its sums begin with their first term."""
     left = np.asarray(state["left"])
     starts = np.asarray(state["rotation_start"]).tolist()
@@ -378,13 +388,14 @@ def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, n
             return None
         number = int(~left[node])
         held = range(int(first[number]), int(first[number + 1]))
-        weights, total = [0.0] * n_classes, 0.0
+        weights, total = [0.0] * len(classes.known), 0.0
         for i in held:
             weights[state["leaf_class"][i]] = float(state["leaf_weight"][i])
             total += float(state["leaf_weight"][i])
         pure = len(held) == 1
-        shares = tuple((1.0 if weight else 0.0) if pure else weight / total for weight in weights)
-        return Leaf(int(state["label"][number]), shares, tuple(weights))
+        shares = [1.0 if pure and weight else weight / total for weight in weights]
+        label = classes.known[int(state["label"][number])]
+        return Leaf(label, classes.spread(shares), classes.spread(weights))
 
     return _steps(np.where(left >= 0, left, -1), np.where(left >= 0, left + 1, -1), split, leaf, rotated)
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.exporting._exporter import FORMATS, Format, Source, kind_of, refuse
 from oblique_cli.models.procedure import procedure_of
+
+if TYPE_CHECKING:
+    from oblique_cli.models.model import Model
 
 __all__ = ["FORMATS", "Format", "Source", "export", "kind_of"]
 
@@ -21,21 +24,21 @@ for _module in pkgutil.iter_modules(__path__):
         import_module(f"{__name__}.{_module.name}")
 
 
-def export(model: Any, format: str, *, name: str = "", precision: int | None = None) -> str | bytes:
+def export(model: Model, format: str, *, name: str = "", precision: int | None = None) -> str | bytes:
     """Return a fitted `Model` in another language; bytes for a binary format.
 
     format     one of FORMATS (docs/export.md)
     name       of the table in sql, before the names of functions in c, of the model in pmml and onnx; the format's own
                choice without it
-    precision  significant digits in formats that are read rather than run; 17, which give numbers to the bit, without
+    precision  significant digits in formats that are read rather than run; 17 give numbers to the bit
 
     Raises ConfigError for a model that the format cannot hold, or an option that it has no use for.
     """
     form = FORMATS[format]
     if name and not form.named:
         raise ConfigError(f"format {format} has no name to choose. Leave the name out.")
-    if precision is not None and not form.rounds:
+    if precision is not None and not form.digits:
         raise ConfigError(f"format {format} has every number to the bit. Leave the precision out.")
     procedure = procedure_of(model)
     refuse(format, procedure)
-    return form.write(Source(model, procedure, name, 17 if precision is None else precision))
+    return form.write(Source(model, procedure, name, precision or form.digits))

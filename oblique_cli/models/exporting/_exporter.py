@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.procedure import Procedure
 from oblique_cli.registry import Registry
+
+if TYPE_CHECKING:
+    from oblique_cli.models.model import Model
 
 CLASSIFICATION, REGRESSION, FOREST = "classification trees", "regression trees", "forests"
 KINDS = (CLASSIFICATION, REGRESSION, FOREST)
@@ -23,7 +26,7 @@ class Source:
     precision   significant digits in formats that are read rather than run; 17 give numbers to the bit
     """
 
-    model: Any
+    model: Model
     procedure: Procedure
     name: str = ""
     precision: int = 17
@@ -38,6 +41,7 @@ class Format:
 
     kinds   of models that it can hold, of KINDS
     named   what `Source.name` is in it, "" if it has no name
+    digits  significant digits unless others are asked for; 0 for a format that has every number to the bit
     """
 
     title: str
@@ -45,19 +49,19 @@ class Format:
     write: Write
     kinds: tuple[str, ...] = KINDS
     named: str = ""
-    rounds: bool = False
+    digits: int = 0
 
 
 FORMATS: Registry[Format] = Registry("format of export", "oblique export --help")
 
 
 def exporter(
-    name: str, title: str, suffix: str, kinds: tuple[str, ...] = KINDS, named: str = "", rounds: bool = False
+    name: str, title: str, suffix: str, kinds: tuple[str, ...] = KINDS, named: str = "", digits: int = 0
 ) -> Callable[[Write], Write]:
     """Decorator that registers a function as the writer of a format."""
 
     def keep(write: Write) -> Write:
-        FORMATS.register(name)(Format(title, suffix, write, kinds, named, rounds))
+        FORMATS.register(name)(Format(title, suffix, write, kinds, named, digits))
         return write
 
     return keep

@@ -97,7 +97,7 @@ def write(source: Source) -> str:
             f"the name in C must be at most 40 lower-case letters, digits and underscores. Got {name!r}."
         )
     procedure = source.procedure
-    parts = [_comment(procedure, name), PREAMBLE, *_columns(procedure, name), _declared(procedure, name)]
+    parts = [_comment(procedure, name), PREAMBLE, _declared(procedure, name), *_columns(procedure, name)]
     tabled = not readable(procedure)
     tables = tables_of(procedure)
     parts.append(_code(procedure, name))

@@ -1,0 +1,65 @@
+"""Exported models, executed: what they say is what `predict` says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import export_support as support
+import numpy as np
+import pytest
+from export_support import Policy
+
+from oblique_cli.models.exporting import FORMATS, export
+
+CASES = {
+    "iris": lambda: support.iris(),
+    "one leaf": lambda: support.iris(max_depth=0),
+    "axis-parallel": lambda: support.iris("axis_parallel"),
+    "indicators, filled": lambda: support.mixed("hhcart_a", Policy("impute"), max_depth=4),
+    "indicators, gaps of levels": lambda: support.mixed("hhcart_a", Policy("keep"), missing="learn", max_depth=4),
+    "indicators, medians of the tree": lambda: support.mixed("hhcart_a", Policy("keep"), missing="impute", max_depth=3),
+    "scores of levels, sides of gaps": lambda: support.mixed(
+        "hhcart_a", Policy("keep", "crimcoord"), missing="learn", max_depth=5
+    ),
+    "codes as numbers": lambda: support.mixed("axis_parallel", Policy("keep", "ordinal"), gaps=False, max_depth=5),
+    "large": lambda: support.mixed("hhcart_d", Policy("keep"), n=1500, missing="learn"),
+}
+
+
+@cache
+def case_of(name: str) -> support.Case:
+    return CASES[name]()
+
+
+@cache
+def asked(name: str) -> tuple[np.ndarray, support.Answers, np.ndarray]:
+    X = support.rows(case_of(name))
+    return (X, *support.expected(case_of(name), X))
+
+
+@pytest.mark.parametrize("format", support.SAY)
+@pytest.mark.parametrize("name", CASES)
+def test_an_exported_model_says_what_predict_says(name, format, tmp_path):
+    case = case_of(name)
+    X, answers, shares = asked(name)
+    said, said_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
+    assert said == answers
+    if said_shares is not None:
+        np.testing.assert_array_equal(said_shares, shares)
+
+
+def test_rows_are_what_they_are_said_to_be():
+    case = case_of("scores of levels, sides of gaps")
+    X, answers, _ = asked("scores of levels, sides of gaps")
+    assert len(X) == 10_000 and len(set(answers)) == 3
+    unseen = [j for j, cell in enumerate(case.procedure.cells) if cell.levels and (X[:, j] == len(cell.levels)).any()]
+    assert np.isnan(X).any(axis=0).all() and unseen == [5, 6, 7]
+    X, _, _ = asked("iris")
+    tree = case_of("iris").model.estimator.tree_
+    z = X[~np.isnan(X).any(axis=1)] @ tree.coef_.T
+    near = np.abs(z - tree.thresholds)[:, ~tree.is_leaf].min(axis=1)
+    assert (near < 1e-14).mean() > 0.3
+
+
+def test_every_format_is_executed():
+    assert {*support.SAY, "rules", "pmml", "dot", "latex"} >= set(FORMATS) >= set(support.SAY)
