@@ -6,6 +6,7 @@ names: `Numbers("float64", "nodes", "p")` is a matrix whose number of rows is wh
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,7 @@ class Arrays:
         self.stored = stored  # while reading: those of the binary file
         self.unread = set(stored or ())
         self.held: list[Held] = []  # while writing: all of them
+        self.shared: dict[str, Any] = {}  # objects that several parts of a model refer to
 
     def put(self, values: NDArray[Any]) -> Held:
         """Take an array that is to be written; where it goes is decided when all are known."""
@@ -64,6 +66,10 @@ class Scope:
         """Return the scope of a part, with the same sizes."""
         place = f"{self.place}[{name}]" if isinstance(name, int) else f"{self.place}.{name}"
         return Scope(place, self.arrays, self.reading, self.sizes)
+
+    def known(self, size: Size) -> int:
+        """Return a size, 0 for one that no part has named."""
+        return size if isinstance(size, int) else self.sizes.get(size, 0)
 
     def inner(self) -> Scope:
         """Return the same scope with sizes of its own: what is named there is unknown outside."""
@@ -113,24 +119,34 @@ class Scalar(Codec):
 
 @dataclass(frozen=True)
 class Whole(Scalar):
-    """A whole number, at least `low`."""
+    """A whole number, at least `low`, and below a number or the size of a name."""
 
     low: int = 0
+    below: Size = 2**53
 
     @property
     def wanted(self) -> str:  # type: ignore[override]
         """What the sentence says."""
-        return f"a whole number from {self.low} to 2^53"
+        return f"a whole number, at least {self.low} and below {self.below}"
 
     def holds(self, value: Any) -> bool:
         return type(value) is int and self.low <= value <= 2**53
 
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if isinstance(super().value(plain, scope), int) and plain >= scope.known(self.below):
+            scope.fail(f"must be below {scope.known(self.below)} ({self.below}). Got {plain}")
+        return plain
+
 
 @dataclass(frozen=True)
-class SizeOf(Whole):
-    """A whole number that is a size by name."""
+class SizeOf(Scalar):
+    """A whole number, at least 1, that is a size by name."""
 
-    name: str = ""
+    name: str
+    wanted = "a whole number, at least 1"
+
+    def holds(self, value: Any) -> bool:
+        return type(value) is int and 1 <= value < 2**31
 
     def value(self, plain: Any, scope: Scope) -> Any:
         scope.size(self.name, super().value(plain, scope))
@@ -143,7 +159,7 @@ class Real(Scalar):
     wanted = "a finite number"
 
     def holds(self, value: Any) -> bool:
-        return type(value) in (int, float) and bool(np.isfinite(value))
+        return is_finite(value)
 
 
 class RealOrNothing(Codec):
@@ -180,7 +196,7 @@ class Plain(Scalar):
     wanted = "a text, a finite number, true or false"
 
     def holds(self, value: Any) -> bool:
-        return isinstance(value, str | bool) or (type(value) in (int, float) and bool(np.isfinite(value)))
+        return isinstance(value, str | bool) or is_finite(value)
 
 
 @dataclass(frozen=True)
@@ -285,7 +301,7 @@ class Numbers(Codec):
         except ValueError:
             scope.fail("must be an array, and its rows differ in length")
         if found.size == 0:  # (0, p) is [] in JSON
-            shape = found.shape + tuple(self._known(s, scope) for s in self.shape[found.ndim :])
+            shape = found.shape + tuple(scope.known(s) for s in self.shape[found.ndim :])
             return np.zeros(shape, dtype)
         kinds = {"f": "iuf", "c": "iuf", "b": "b"}.get(dtype.kind, "iu")
         if found.dtype.kind not in kinds:
@@ -300,9 +316,6 @@ class Numbers(Codec):
             scope.fail(f"holds numbers out of the range of {self.dtype}")
         return array
 
-    def _known(self, size: Size, scope: Scope) -> int:
-        return size if isinstance(size, int) else scope.sizes.get(size, 0)
-
     def _checked(self, array: NDArray[Any], scope: Scope) -> NDArray[Any]:
         if array.ndim != len(self.shape):
             scope.fail(f"must have {len(self.shape)} dimensions. Got {array.ndim}")
@@ -312,9 +325,9 @@ class Numbers(Codec):
             scope.fail("holds values that are not finite")
         if self.low is not None and array.size and array.min() < self.low:
             scope.fail(f"must hold numbers of at least {self.low}. Got {array.min()}")
-        if self.below is not None and array.size and array.max() >= self._known(self.below, scope):
+        if self.below is not None and array.size and array.max() >= scope.known(self.below):
             named = f" ({self.below})" if isinstance(self.below, str) else ""
-            scope.fail(f"must hold numbers below {self._known(self.below, scope)}{named}. Got {array.max()}")
+            scope.fail(f"must hold numbers below {scope.known(self.below)}{named}. Got {array.max()}")
         return array
 
 
@@ -361,6 +374,39 @@ class Labels(Codec):
 
 
 @dataclass(frozen=True)
+class Shared(Codec):
+    """The object that another part of the model has under this name: nothing in the file."""
+
+    name: str
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        if value is not scope.arrays.shared[self.name] and value != scope.arrays.shared[self.name]:
+            scope.fail(f"differs from the {self.name} of the model")
+        return None
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if plain is not None:
+            scope.fail(f"must be null. Got {shown(plain)}")
+        return scope.arrays.shared[self.name]
+
+
+@dataclass(frozen=True)
+class Keep(Codec):
+    """A form whose object is what `Shared` of this name refers to."""
+
+    name: str
+    codec: Codec
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        scope.arrays.shared[self.name] = value
+        return self.codec.plain(value, scope)
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        scope.arrays.shared[self.name] = self.codec.value(plain, scope)
+        return scope.arrays.shared[self.name]
+
+
+@dataclass(frozen=True)
 class Record(Codec):
     """An object of one class, field by field.
 
@@ -404,6 +450,11 @@ def fields_of(
     if strays := sorted(plain.keys() - fields.keys()):
         scope.fail(f"has a key {strays[0]!r}, which it should not have")
     return {name: codec.value(plain[name], scope.at(name)) for name, codec in fields.items() if name in plain}
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number, and has the size of a float."""
+    return type(value) in (int, float) and abs(value) < math.inf and abs(value) < 2**1024
 
 
 def resolved(name: str) -> Any:

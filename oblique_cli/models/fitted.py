@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli
+from oblique_cli.constraints import violation
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.models.codecs import Arrays, Scope, fields_of, resolved, shown
 from oblique_cli.models.kinds import KINDS, kind_of
@@ -92,6 +93,10 @@ class Fitted:
         if cls is None or kind_of(cls) != self.kind:
             raise DataError(f"the model is of class {self.cls!r}, which is no estimator of the kind {self.kind!r}.")
         params = parameters_of(self.parameters, Scope("parameters", Arrays(), reading=True))
+        for name, value in params.items():
+            if name in cls.constraints and not hasattr(value, "get_params"):  # the parameters of parts serve fits alone
+                if message := violation(name, value, cls.constraints[name], self.cls):
+                    raise DataError(f"parameters of the model: {message}")
         try:
             estimator = cls(**params)
         except TypeError as error:

@@ -5,6 +5,7 @@ scikit-learn takes longer to import than a million rows take to predict.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
@@ -100,3 +101,35 @@ class HyperplanePredictor(Predictor):
         if self.parameters.get("missing") == "impute":
             return np.where(np.isnan(rows), self.state["fill_values_"], rows)
         return rows
+
+
+class ForestPredictor(Predictor):
+    """A forest of the core."""
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["classes_"].take(self._votes(X).argmax(axis=1)))
+
+    def predict_proba(self, X: Array) -> Array:
+        return self._votes(X) / len(self.state["forest_"])
+
+    def apply(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["forest_"].apply(self.checked(X), self._threads))
+
+    def _votes(self, X: Array) -> Array:
+        mean = self.parameters.get("voting") == "mean"
+        return np.asarray(self.state["forest_"].votes(self.checked(X), mean, self._threads))
+
+    @property
+    def _threads(self) -> int:
+        # The number that the fit was given says what that machine could spare; predictions are the same for any.
+        return os.cpu_count() or 1
+
+
+class ModelTreePredictor(Predictor):
+    """One tree with linear models in its leaves."""
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["tree_"].predict(self.checked(X)))
+
+    def apply(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["tree_"].apply(self.checked(X)))

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.models.codecs import Codec, Labels, SizeOf, Whole
+from oblique_cli.models.codecs import Codec, Keep, Labels, SizeOf, Whole
 from oblique_cli.registry import Registry
 
 # What every fitted estimator has; the number of features p and of classes C are sizes of everything that follows.
-REGRESSOR: Mapping[str, Codec] = {"n_features_in_": SizeOf(1, "p"), "feature_names_in_": Labels("p")}
-CLASSIFIER: Mapping[str, Codec] = {**REGRESSOR, "classes_": Labels("C")}
+REGRESSOR: Mapping[str, Codec] = {"n_features_in_": SizeOf("p"), "feature_names_in_": Labels("p")}
+CLASSIFIER: Mapping[str, Codec] = {**REGRESSOR, "classes_": Keep("classes", Labels("C"))}
 SIZES: Mapping[str, Codec] = {"n_leaves_": Whole(), "n_nodes_": Whole(), "depth_": Whole()}
 ALWAYS_OPTIONAL = frozenset({"feature_names_in_"})  # only of a fit to a data frame
 
