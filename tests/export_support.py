@@ -134,15 +134,15 @@ def rows(case: Case, n: int = N_ROWS, gaps: float = 0.03, seed: int = 3) -> np.n
             X[drawn, j] = rng.integers(0, len(cell.levels) + 1, drawn.sum())
     splits = [s for tree in case.procedure.trees if not tree.rotated for s in tree.splits if s is not None]
     for i in range(0, n, 2) if splits else ():
-        _put_on(X[i], splits[rng.integers(len(splits))], len(cells), rng)
+        _put_on(X[i], splits[rng.integers(len(splits))], plain, rng)
     if gaps:
         X[rng.random(X.shape) < gaps] = np.nan
     return np.ascontiguousarray(X)
 
 
-def _put_on(row: np.ndarray, split: Split, n_cells: int, rng: np.random.Generator) -> None:
+def _put_on(row: np.ndarray, split: Split, plain: list[int], rng: np.random.Generator) -> None:
     """Move a row onto a hyperplane along one number, or to one of the nearest numbers on either side."""
-    numbers = [term for term in split.terms if term.level == NUMBER and term.cell < n_cells]
+    numbers = [term for term in split.terms if term.level == NUMBER and term.cell in plain]
     if not numbers:
         return
     chosen = numbers[rng.integers(len(numbers))]

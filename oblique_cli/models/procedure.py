@@ -7,6 +7,7 @@ Numbers and the order of sums are those of the compiled core: whoever follows a 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -335,10 +336,11 @@ def _model_tree(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
 
 def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
     """scikit-learn's regression tree."""
+    missing_left = tree.__getstate__()["nodes"]["missing_go_to_left"]
 
     def split(node: int) -> Split:
         cell, level = columns[tree.feature[node]]
-        return Split(((Term(1.0, cell, level),),), double_of_single(float(tree.threshold[node])))
+        return Split(((Term(1.0, cell, level),),), double_of_single(float(tree.threshold[node])), bool(missing_left[node]))
 
     def leaf(node: int) -> Leaf:
         return Leaf(n_rows=int(tree.n_node_samples[node]), intercept=float(tree.value[node].item()))
@@ -350,8 +352,11 @@ def double_of_single(threshold: float) -> float:
     """Return the largest number whose nearest single-precision number is at most `threshold`.
 
     scikit-learn compares rows in single precision. Rounding keeps order, so a single comparison in double precision
-    with this number has the same answers. By hand: 2**24 + 0.5 gives 2**24 + 1, which rounds down to even.
+    with this number has the same answers. By hand: 2**24 + 0.5 gives 2**24 + 1, which rounds down to even. Infinity,
+    where a cut divides missing values from all others, gives the largest number there is.
     """
+    if threshold == math.inf:
+        return sys.float_info.max
     below = np.float32(threshold)
     if float(below) > threshold:
         below = np.nextafter(below, np.float32(-np.inf))
@@ -367,10 +372,7 @@ def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, c
     left = np.asarray(state["left"])
     starts = np.asarray(state["rotation_start"]).tolist()
     rotated = tuple(
-        tuple(
-            Term(float(state["rotation_coef"][i]), *columns[state["rotation_feature"][i]])
-            for i in range(starts[q], starts[q + 1])
-        )
+        _lane(state["rotation_coef"], state["rotation_feature"], range(starts[q], starts[q + 1]), columns)
         for q in range(len(starts) - 1)
     )
     places = [(n_cells + q, NUMBER) for q in range(len(rotated))] if rotated else columns
@@ -381,7 +383,7 @@ def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, c
         if term < 0:
             return Split(((Term(1.0, *places[~term]),),), threshold)
         at = range(term * width, (term + 1) * width)
-        return Split((tuple(Term(float(state["coef"][i]), *places[state["feature"][i]]) for i in at),), threshold)
+        return Split((_lane(state["coef"], state["feature"], at, places),), threshold)
 
     def leaf(node: int) -> Leaf | None:
         if left[node] >= 0:
@@ -398,6 +400,11 @@ def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, c
         return Leaf(label, classes.spread(shares), classes.spread(weights))
 
     return _steps(np.where(left >= 0, left, -1), np.where(left >= 0, left + 1, -1), split, leaf, rotated)
+
+
+def _lane(coef: Any, feature: Any, at: Iterable[int], places: Sequence[tuple[int, int]]) -> Lane:
+    # A product with 0 adds nothing, whatever finite number stands there.
+    return tuple(Term(float(coef[i]), *places[feature[i]]) for i in at if coef[i])
 
 
 def _steps(

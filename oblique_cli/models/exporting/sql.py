@@ -41,7 +41,7 @@ def write(source: Source) -> str:
     ]
     body = [*lines, "WITH"]
     if readable(procedure):
-        body += [f"marked AS (SELECT *,\n{_nested(procedure)} AS {identifier(leaf)}\nFROM {identifier(table)})"]
+        body += [f"marked AS (SELECT *,\n{_nested(procedure)}\n  AS {identifier(leaf)}\nFROM {identifier(table)})"]
     else:
         body += _flat(procedure, identifier(leaf), identifier(table))
     at = f"CASE {identifier(leaf)}"
