@@ -6,8 +6,11 @@ level that training did not show. There are rows on hyperplanes and next to them
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
+import re
+import shutil
 import sqlite3
 import struct
 import subprocess
@@ -367,6 +370,179 @@ def say_onnx(source: bytes, case: Case, X: np.ndarray, folder: Path) -> tuple[An
         return [None if value != value else value for value in values.tolist()], None
     labels, shares = session.run(["label", "probabilities"], given)
     return [label or None for label in labels.tolist()], shares
+
+
+PMML_READER = """
+import json, sys
+import pandas
+from jpmml_evaluator import make_evaluator
+from jpmml_evaluator.jpype import JPypeBackend
+backend = JPypeBackend()
+for line in sys.stdin:
+    path, names, rows, target, shares = json.loads(line)
+    evaluator = make_evaluator(path, backend=backend).verify()
+    found = evaluator.evaluateAll(pandas.DataFrame(rows, columns=names, dtype=object))
+    answers = [answer if isinstance(answer, str) else None for answer in found[target].tolist()]
+    print(json.dumps([answers, found[shares].astype(float).where(found[shares].notna(), None).values.tolist()]))
+"""
+
+
+def why_no_pmml_reader() -> str:
+    """Say what is missing to read PMML, "" if nothing is."""
+    if shutil.which("java") is None:
+        return "needs java 11 or newer to read PMML: install a Java runtime"
+    absent = [name for name in ("jpmml_evaluator", "jpype", "pandas") if importlib.util.find_spec(name) is None]
+    return f"needs {', '.join(absent)} to read PMML: pip install jpmml-evaluator JPype1 pandas" if absent else ""
+
+
+def say_pmml(documents: list[tuple[str, Case, np.ndarray]], folder: Path) -> list[tuple[Answers, np.ndarray | None]]:
+    """What JPMML says of several documents, in one process: a Java machine takes seconds to start."""
+    asked = []
+    for i, (document, case, X) in enumerate(documents):
+        path = folder / f"{i}.pmml"
+        path.write_text(document, encoding="utf-8")
+        names = [cell.name for cell in case.procedure.cells]
+        shares = [f"probability({label})" for label in case.procedure.classes]
+        asked.append([str(path), names, as_cells(case.procedure, X), case.procedure.target, shares])
+    given = "".join(json.dumps(one) + "\n" for one in asked)
+    done = subprocess.run([sys.executable, "-c", PMML_READER], input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    return [(answers, np.array(shares, dtype=np.float64)) for answers, shares in said]
+
+
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([-+]?\d[\w.+-]*|\w+)|(<=|[-+*<>=,\[\]()])|\s+')
+
+
+class RuleReader:
+    """Reads a rule as docs/export.md describes it, and says for which rows it holds."""
+
+    def __init__(self, text: str, case: Case, X: np.ndarray) -> None:
+        self.tokens = [token for token in self._tokens(text)]
+        self.at = 0
+        self.procedure = case.procedure
+        self.X = X
+        self.close = np.zeros(len(X), dtype=bool)  # rows within rounding of a hyperplane of the rule
+
+    @staticmethod
+    def _tokens(text: str) -> list[tuple[str, str]]:
+        found, at = [], 0
+        while at < len(text):
+            match = TOKEN.match(text, at)
+            assert match, text[at : at + 40]
+            name, word, sign = match.groups()
+            if name is not None:
+                found.append(("name", json.loads(f'"{name}"')))
+            elif word or sign:
+                found.append(("word", word or sign))
+            at = match.end()
+        return found
+
+    def next(self, wanted: str | None = None) -> tuple[str, str]:
+        """Return the next token."""
+        token = self.tokens[self.at]
+        self.at += 1
+        assert wanted is None or token == ("word", wanted), (token, wanted)
+        return token
+
+    def peek(self) -> str:
+        """Return the next token without taking it; "" for a name."""
+        kind, text = self.tokens[self.at] if self.at < len(self.tokens) else ("word", "")
+        return text if kind == "word" else ""
+
+    def holds(self) -> np.ndarray:
+        """Return for which rows the conditions hold."""
+        self.next("if")
+        found = np.ones(len(self.X), dtype=bool)
+        if self.peek() == "true":
+            self.next()
+        else:
+            found &= self.condition()
+            while self.peek() == "and":
+                self.next()
+                found &= self.condition()
+        self.next("then")
+        return found
+
+    def condition(self) -> np.ndarray:
+        """Return where one inequality holds."""
+        total, size = self.sum()
+        _, sign = self.next()
+        threshold = float(self.next()[1])
+        near = np.abs(total - threshold) <= 1e-12 * (size + abs(threshold))
+        self.close |= near & ~np.isnan(total)
+        holds = total <= threshold if sign == "<=" else total > threshold
+        if self.peek() == "(":
+            for word in ("(", "or", "missing", ")"):
+                self.next(word)
+            holds |= np.isnan(total)
+        return holds
+
+    def sum(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return a sum, and the sum of the sizes of its summands."""
+        total, size = np.zeros(len(self.X)), np.zeros(len(self.X))
+        sign = 1.0
+        while True:
+            kind, text = self.next()
+            if kind == "word" and text in "+-":
+                sign = -1.0 if text == "-" else 1.0
+                continue
+            value = self.reference(text) if kind == "name" else np.full(len(self.X), float(text))
+            if kind == "word" and self.peek() == "*":
+                self.next()
+                value = value * self.reference(self.next()[1])
+            total, size = total + sign * value, size + np.abs(value)
+            if self.peek() not in ("+", "-") and not self.peek()[:1] in "+-":
+                return total, size
+            if len(self.peek()) == 1:
+                sign = -1.0 if self.next()[1] == "-" else 1.0
+            if not self.peek() and self.at >= len(self.tokens):
+                return total, size
+
+    def reference(self, name: str) -> np.ndarray:
+        """Return a column, or what its levels count."""
+        (j,) = (j for j, cell in enumerate(self.procedure.cells) if cell.name == name)
+        cell, values = self.procedure.cells[j], self.X[:, j]
+        if cell.fill is not None:
+            values = np.where(np.isnan(values), cell.fill, values)
+        if self.peek() != "[":
+            return values
+        self.next()
+        total = np.zeros(len(values))
+        while self.peek() != "else":
+            amount = float(self.next()[1])
+            self.next("if")
+            kind, level = self.next()
+            total += amount * (np.isnan(values) if kind == "word" else values == cell.levels.index(level))
+            self.next(",")
+        for word in ("else", "0", "]"):
+            self.next(word)
+        return total
+
+
+def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
+    """What the rules say, and which rows are within rounding of a hyperplane: rules are for reading."""
+    procedure = case.procedure
+    lines = [line for line in source.splitlines() if line.startswith("if ")]
+    found = np.full(len(X), None, dtype=object)
+    times, close = np.zeros(len(X), dtype=int), np.zeros(len(X), dtype=bool)
+    for line in lines:
+        text, _, _ = line.rpartition("  [")
+        reader = RuleReader(text, case, X)
+        holds = reader.holds()
+        times += holds
+        close |= reader.close
+        if procedure.is_regression:
+            assert reader.next() == ("name", procedure.target)
+            reader.next("=")
+            found[holds] = reader.sum()[0][holds]
+        else:
+            reader.next("class")
+            found[holds] = reader.next()[1]
+    lacking = np.isnan(X[:, list(procedure.needed)]).any(axis=1) if procedure.needed else np.zeros(len(X), bool)
+    found[lacking] = None
+    assert (times[~lacking & ~close] == 1).all()
+    return found.tolist(), close
 
 
 Say = Callable[[Any, Case, np.ndarray, Path], tuple[Answers, "np.ndarray | None"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import export_support as support
 import numpy as np
@@ -65,6 +66,46 @@ def test_an_exported_model_says_what_predict_says(name, format, tmp_path):
         assert said == answers
     if said_shares is not None:
         np.testing.assert_array_equal(said_shares, shares)
+
+
+@cache
+def pmml_says(folder: Path) -> dict[str, tuple[support.Answers, np.ndarray | None]]:
+    names = [name for name in CASES if kind_of(case_of(name).procedure) in FORMATS["pmml"].kinds]
+    documents = [(str(export(case_of(name).model, "pmml")), case_of(name), asked(name)[0]) for name in names]
+    return dict(zip(names, support.say_pmml(documents, folder), strict=True))
+
+
+@pytest.fixture(scope="module")
+def pmml_folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("pmml")
+
+
+@pytest.mark.skipif(bool(support.why_no_pmml_reader()), reason=support.why_no_pmml_reader())
+@pytest.mark.parametrize("name", [name for name in CASES if "forest" not in name and "regress" not in name])
+def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
+    if name not in pmml_says(pmml_folder):
+        with pytest.raises(ConfigError, match="^format pmml does not take regression trees; these do: "):
+            export(case_of(name).model, "pmml")
+        return
+    said, shares = pmml_says(pmml_folder)[name]
+    _, answers, expected_shares = asked(name)
+    assert said == answers
+    np.testing.assert_array_equal(shares, expected_shares)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "forest" not in name])
+def test_one_rule_holds_for_a_row_and_says_what_predict_says(name):
+    case = case_of(name)
+    X, answers, _ = asked(name)
+    said, close = support.say_rules(str(export(case.model, "rules", precision=17)), case, X)
+    assert close.mean() < 0.6
+    pairs = [(a, b) for a, b, near in zip(said, answers, close, strict=True) if not near]
+    if case.procedure.is_regression:
+        assert [a is None for a, _ in pairs] == [b is None for _, b in pairs]
+        numbers = np.array([pair for pair in pairs if pair[0] is not None])
+        np.testing.assert_allclose(*numbers.T, rtol=1e-12, atol=1e-10)
+    else:
+        assert all(a == b for a, b in pairs)
 
 
 def test_rows_are_what_they_are_said_to_be():
