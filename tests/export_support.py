@@ -401,7 +401,7 @@ def say_pmml(documents: list[tuple[str, Case, np.ndarray]], folder: Path) -> lis
     for i, (document, case, X) in enumerate(documents):
         path = folder / f"{i}.pmml"
         path.write_text(document, encoding="utf-8")
-        names = [cell.name for cell in case.procedure.cells]
+        names = [cell.name or f"x{j}" for j, cell in enumerate(case.procedure.cells, start=1)]
         shares = [f"probability({label})" for label in case.procedure.classes]
         asked.append([str(path), names, as_cells(case.procedure, X), case.procedure.target, shares])
     given = "".join(json.dumps(one) + "\n" for one in asked)

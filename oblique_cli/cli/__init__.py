@@ -38,6 +38,8 @@ COMMANDS = {
     "compare": "compare.compare",
     "reproduce": "reproduce.reproduce",
     "tree": "tree.tree",
+    "explain": "explain.explain",
+    "export": "export.export",
     "taxonomy": "taxonomy.taxonomy",
     "spectrum": "spectrum.spectrum",
     "figures": "figures.figures",

@@ -39,9 +39,11 @@ class _Document:
         self.procedure = procedure
         self.name = name
         self.taken = {cell.name for cell in procedure.cells}
+        # PMML has no field without a name.
+        self.names = [cell.name or self._new(f"x{j}") for j, cell in enumerate(procedure.cells, start=1)]
         self.target = self._new(procedure.target)
         self.codes = {
-            j: self._new(f"code of {procedure.cells[j].name}")
+            j: self._new(f"code of {self.names[j]}")
             for j in sorted({t.cell for s in procedure.tree.splits if s for t in s.terms if t.level == NUMBER})
             if procedure.cells[j].levels
         }
@@ -58,7 +60,7 @@ class _Document:
         """The field that a split tests: a column itself, or a derived one."""
         alone = _alone(self.procedure.tree.split(node))
         if alone is not None:
-            return self.codes.get(alone, self.procedure.cells[alone].name)
+            return self.codes.get(alone, self.names[alone])
         return self._new(f"hyperplane {node}")
 
     def root(self) -> Element:
@@ -68,8 +70,8 @@ class _Document:
         header = SubElement(root, "Header", description="\n".join(heading(procedure, coded=False)))
         SubElement(header, "Application", name="oblique", version=__version__)
         dictionary = SubElement(root, "DataDictionary")
-        for cell in procedure.cells:
-            self._data_field(dictionary, cell.name, cell.levels)
+        for name, cell in zip(self.names, procedure.cells, strict=True):
+            self._data_field(dictionary, name, cell.levels)
         self._data_field(dictionary, self.target, procedure.classes)
         tree = procedure.tree
         has_sides = any(split.missing_left is not None for split in tree.splits if split)
@@ -115,8 +117,8 @@ class _Document:
 
     def _schema(self, model: Element) -> None:
         schema = SubElement(model, "MiningSchema")
-        for cell in self.procedure.cells:
-            field = SubElement(schema, "MiningField", name=cell.name, invalidValueTreatment="asIs")
+        for name, cell in zip(self.names, self.procedure.cells, strict=True):
+            field = SubElement(schema, "MiningField", name=name, invalidValueTreatment="asIs")
             if cell.fill is not None:
                 field.set("missingValueReplacement", cell.levels[int(cell.fill)] if cell.levels else repr(cell.fill))
         SubElement(schema, "MiningField", name=self.target, usageType="target")
@@ -129,7 +131,7 @@ class _Document:
             table = SubElement(
                 field, "MapValues", outputColumn="code", dataType="double", defaultValue=str(len(cell.levels))
             )
-            SubElement(table, "FieldColumnPair", field=cell.name, column="level")
+            SubElement(table, "FieldColumnPair", field=self.names[j], column="level")
             inline = SubElement(table, "InlineTable")
             for code, level in enumerate(cell.levels):
                 row = SubElement(inline, "row")
@@ -152,13 +154,13 @@ class _Document:
         return _constant(0.0) if total is None else total
 
     def _term(self, term: Term) -> Element:
-        cell = self.procedure.cells[term.cell]
+        cell, name = self.procedure.cells[term.cell], self.names[term.cell]
         if term.level == NUMBER:
-            return _applied("*", _constant(term.coef), Element("FieldRef", field=self.codes.get(term.cell, cell.name)))
+            return _applied("*", _constant(term.coef), Element("FieldRef", field=self.codes.get(term.cell, name)))
         if term.level == MISSING:
-            gone = _applied("isMissing", Element("FieldRef", field=cell.name))
+            gone = _applied("isMissing", Element("FieldRef", field=name))
             return _applied("if", gone, _constant(term.coef), _constant(0.0))
-        indicator = Element("NormDiscrete", field=cell.name, value=cell.levels[term.level], mapMissingTo="0")
+        indicator = Element("NormDiscrete", field=name, value=cell.levels[term.level], mapMissingTo="0")
         return _applied("*", _constant(term.coef), indicator)
 
     def _nodes(self, top: Element) -> None:
@@ -200,7 +202,7 @@ class _Document:
             return
         parent = element if len(needed) == 1 else SubElement(element, "CompoundPredicate", booleanOperator="and")
         for j in needed:
-            SubElement(parent, "SimplePredicate", field=self.procedure.cells[j].name, operator="isNotMissing")
+            SubElement(parent, "SimplePredicate", field=self.names[j], operator="isNotMissing")
 
 
 def _alone(split: Split) -> int | None:
