@@ -57,6 +57,10 @@ class Term:
     cell: int
     level: int = NUMBER
 
+    def holds(self, value: float) -> bool:
+        """Return whether a cell has the level that the term asks for."""
+        return value == self.level or (self.level == MISSING and value != value)
+
 
 Lane = tuple[Term, ...]
 
@@ -134,6 +138,11 @@ class Steps:
     def depth(self) -> int:
         """Longest path from the root."""
         return int(depths_of(self.left, self.right).max())
+
+    @cached_property
+    def parents(self) -> dict[int, int]:
+        """Parent of every node but the root."""
+        return {child: node for node in self.inner for child in (self.left[node], self.right[node])}
 
     def leaf(self, node: int) -> Leaf:
         """Return the leaf of a node that has one."""
