@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,7 +147,9 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     # The target is missing in what is asked first: the file says what it could be.
     plain = {**own.dataset_key(path), "target": own.target or "?"}
     about_data = [text for text in overrides if text.startswith("dataset.")]
-    asked = config.from_mapping({"version": 1, "dataset": plain, "algorithm": "axis_parallel"}, "own", about_data, where)
+    asked = config.from_mapping(
+        {"version": 1, "dataset": plain, "algorithm": "axis_parallel"}, "own", about_data, where
+    )
     spec = asked.datasets[0]
     reading = catalogue.reading(spec)
     if own.target is None and spec.target == "?":
@@ -166,13 +168,15 @@ def pruned(algorithm: str) -> str | dict[str, Any]:
     return algorithm
 
 
-def is_pruned(params: Any) -> bool:
+def is_pruned(params: Mapping[str, Any]) -> bool:
     """Whether parameters are those that `pruned` gives."""
     return all(params.get(key) == value for key, value in PRUNED.items())
+
+
+HOW_PRUNED = "pruned by cross-validation (smallest tree within 1 SE of the best)"
 
 
 def refuse_strays(own: OwnOptions, where: str) -> None:
     """Raise a usage error for options of a file where there is none."""
     if own.given:
         raise click.UsageError(f"{' and '.join(own.given)} {'goes' if len(own.given) == 1 else 'go'} with {where}")
-
