@@ -94,9 +94,9 @@ class Fitted:
             raise DataError(f"the model is of class {self.cls!r}, which is no estimator of the kind {self.kind!r}.")
         params = parameters_of(self.parameters, Scope("parameters", Arrays(), reading=True))
         for name, value in params.items():
-            if name in cls.constraints and not hasattr(value, "get_params"):  # the parameters of parts serve fits alone
-                if message := violation(name, value, cls.constraints[name], self.cls):
-                    raise DataError(f"parameters of the model: {message}")
+            constraint = None if hasattr(value, "get_params") else cls.constraints.get(name)
+            if constraint and (message := violation(name, value, constraint, self.cls)):
+                raise DataError(f"parameters of the model: {message}")
         try:
             estimator = cls(**params)
         except TypeError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +31,7 @@ OF_TREE = {
 class ForestForm(Codec):
     """A forest of the core. `sizes` says how much of each array belongs to each tree."""
 
-    forms = {
+    forms: ClassVar[Mapping[str, Codec]] = {
         "seed": Whole(),
         "sizes": Numbers("int64", ("trees", len(OF_TREE)), 0),
         "width": Numbers("int64", ("trees",), 0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,7 +55,7 @@ KINDS.register("proximal_planes")(
 class Machine(Codec):
     """One machine of scikit-learn with LIBSVM's arrays: for each pair of m classes a set of weights of the vectors."""
 
-    plain_forms: Mapping[str, Codec] = {
+    plain_forms: ClassVar[Mapping[str, Codec]] = {
         "classes_": Labels("m"),
         "class_weight_": Numbers("float64", ("m",)),
         "_gamma": Real(),
@@ -72,7 +72,7 @@ class Machine(Codec):
         "fit_status_": Whole(0, 2),
     }
     # What a machine without probabilities has of them.
-    constant = {"_sparse": False, "_effective_probability": False}
+    constant: ClassVar[Mapping[str, Any]] = {"_sparse": False, "_effective_probability": False}
 
     def plain(self, value: Any, scope: Scope) -> Any:
         own = scope.inner()
@@ -105,7 +105,11 @@ class Machine(Codec):
 class Machines(Codec):
     """What `SupportVectorClassifier` keeps: a scaler or none, and one machine, or one for each class."""
 
-    forms: Mapping[str, Codec] = {"scaler": Maybe(SCALER), "one": Maybe(Machine()), "each": Maybe(Many(Machine(), "C"))}
+    forms: ClassVar[Mapping[str, Codec]] = {
+        "scaler": Maybe(SCALER),
+        "one": Maybe(Machine()),
+        "each": Maybe(Many(Machine(), "C")),
+    }
 
     def plain(self, value: Any, scope: Scope) -> Any:
         from sklearn.multiclass import OneVsRestClassifier

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,7 +53,7 @@ KINDS.register("model_tree")(
 class ConstantTree(Codec):
     """The tree of scikit-learn's `DecisionTreeRegressor`, of one output; a leaf has -1 for children, -2 for feature."""
 
-    forms = {
+    forms: ClassVar[Mapping[str, Codec]] = {
         "max_depth": Whole(),
         "left_child": Numbers("int64", ("nodes",), -1, "nodes"),
         "right_child": Numbers("int64", ("nodes",), -1, "nodes"),
