@@ -36,7 +36,7 @@ AWKWARD = (
     "int", "class", "lambda", "Größe (cm)", "größe (CM)", "漢字", "", "\u202eright", "--", "{x}", "$x^2$", "#", "&",
 )  # fmt: skip
 LEVELS = ('re"d', "b'lue", "*/", "NULL", "<b>", "ü\\", "new\nline", "%s", "1", "漢")
-LABELS = ("yes", 'n"o\'\\', "per%haps_\n*/")
+LABELS = ("yes", "n\"o'\\", "per%haps_\n*/")
 
 Answers = list[Any]  # label or number of each row, None without a prediction
 
@@ -73,7 +73,7 @@ def iris(algorithm: str = "hhcart_a", **parameters: Any) -> Case:
 
 def mixed(
     algorithm: str,
-    policy: Policy = Policy(),  # noqa: B008
+    policy: Policy = Policy(),
     *,
     n: int = 300,
     gaps: bool = True,
@@ -98,8 +98,11 @@ def mixed(
     levels = {5: ("a", "b", "c"), 6: LEVELS, 7: ("no", "yes")}
     columns = Columns(
         (
-            *(Column(name, "levels" if j in levels else "number", levels=levels.get(j, ())) for j, name in enumerate(names)),
-            Column("what \"it\" is", "target"),
+            *(
+                Column(name, "levels" if j in levels else "number", levels=levels.get(j, ()))
+                for j, name in enumerate(names)
+            ),
+            Column('what "it" is', "target"),
         ),
         target='what "it" is',
         task="regression" if regression else "classification",
@@ -291,12 +294,16 @@ def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answe
     """What SQLite says."""
     names = ['"' + (cell.name.replace('"', '""')) + '"' for cell in case.procedure.cells]
     with sqlite3.connect(":memory:") as base:
-        columns = ", ".join(f"{n} {'TEXT' if c.levels else 'REAL'}" for n, c in zip(names, case.procedure.cells, strict=True))
+        columns = ", ".join(
+            f"{n} {'TEXT' if c.levels else 'REAL'}" for n, c in zip(names, case.procedure.cells, strict=True)
+        )
         base.execute(f'CREATE TABLE "data" (number INTEGER, {columns})')
         marks = ", ".join("?" * (1 + len(names)))
         given = [[i, *row] for i, row in enumerate(as_cells(case.procedure, X))]
         base.executemany(f'INSERT INTO "data" VALUES ({marks})', given)
-        answers = base.execute(f"SELECT prediction FROM ({source.rstrip().removesuffix(';')}) ORDER BY number").fetchall()
+        answers = base.execute(
+            f"SELECT prediction FROM ({source.rstrip().removesuffix(';')}) ORDER BY number"
+        ).fetchall()
     return [answer for (answer,) in answers], None
 
 
@@ -492,7 +499,7 @@ class RuleReader:
                 self.next()
                 value = value * self.reference(self.next()[1])
             total, size = total + sign * value, size + np.abs(value)
-            if self.peek() not in ("+", "-") and not self.peek()[:1] in "+-":
+            if self.peek() not in ("+", "-") and self.peek()[:1] not in "+-":
                 return total, size
             if len(self.peek()) == 1:
                 sign = -1.0 if self.next()[1] == "-" else 1.0

@@ -35,7 +35,9 @@ BINARY = ("onnx",)
     type=click.Choice(FORMATS),
     help="Language. Without it, the ending of --output decides.",
 )
-@click.option("--name", metavar="NAME", default="", help="Table in sql, prefix of functions in c, model in pmml and onnx.")
+@click.option(
+    "--name", metavar="NAME", default="", help="Table in sql, prefix of functions in c, model in pmml and onnx."
+)
 @click.option("--precision", type=click.IntRange(1, 17), help="Digits in rules, dot and latex; the others are exact.")
 @output_option
 def export(model: str, format_: str | None, name: str, precision: int | None, output: str | None) -> None:
@@ -59,7 +61,9 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     suffix = Path(output).suffix.lower() if output else ""
     chosen = format_ or SUFFIXES.get(suffix)
     if chosen is None:
-        raise click.UsageError(f"give --format, one of {', '.join(FORMATS)}, or --output with an ending such as .py or .c")
+        raise click.UsageError(
+            f"give --format, one of {', '.join(FORMATS)}, or --output with an ending such as .py or .c"
+        )
     if chosen in BINARY and output is None:
         raise click.UsageError(f"--format {chosen} needs --output, the file to write")
 

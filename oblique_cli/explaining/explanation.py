@@ -25,12 +25,13 @@ class Contribution:
     """What one column adds to the distance of a row from a hyperplane.
 
     column  its name; value : of the row, a number, a level or None where missing
-    amount  coefficient times (value - training mean), divided as the distance is; positive to the right
+    amount  coefficient times (value - training mean), divided as the distance is; positive to the right; None where a
+            number is missing
     """
 
     column: str
     value: float | str | None
-    amount: float
+    amount: float | None
 
 
 @dataclass(frozen=True)
@@ -259,7 +260,14 @@ def _step(
         usual += mean
         amounts[term.cell] = amounts.get(term.cell, 0.0) + (value - mean) / unit
     order = sorted(amounts, key=lambda j: (not math.isnan(amounts[j]), -abs(amounts[j]), j))
-    parts = tuple(Contribution(procedure.cells[j].name, _shown(procedure, j, given), amounts[j]) for j in order)
+    parts = tuple(
+        Contribution(
+            procedure.cells[j].name,
+            _shown(procedure, j, given),
+            None if math.isnan(amounts[j]) else amounts[j],
+        )
+        for j in order
+    )
     distance = None if total is None or not length else (total - split.threshold) / length
     mean_distance = None if distance is None else (usual - split.threshold) / length
     return Step(node, "left" if left else "right", total, split.threshold, distance, mean_distance, parts)

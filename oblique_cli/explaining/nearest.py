@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 # the border belongs to one side only. The smaller one is for leaves that are thinner than the larger.
 MARGINS = (1e-6, 1e-10)
 
+FARTHEST = 1e100  # standard deviations; no row lies beyond
+
 
 def least_distance(G: Array, h: Array) -> Array | None:
     """Return the u of smallest Euclidean norm with G u >= h, None if there is no such u.
@@ -55,7 +57,9 @@ def least_distance(G: Array, h: Array) -> Array | None:
     # The projection on the active borders themselves has fewer roundings behind it.
     exact = np.linalg.lstsq(G[active], scaled[active], rcond=None)[0]
     slack = 1e-3 * MARGINS[-1] / unit
-    found = exact if (G @ exact >= scaled - slack).all() and np.linalg.norm(exact) <= np.linalg.norm(u) * (1 + 1e-9) else u
+    found = (
+        exact if (G @ exact >= scaled - slack).all() and np.linalg.norm(exact) <= np.linalg.norm(u) * (1 + 1e-9) else u
+    )
     tolerance = 1e-9 * (1.0 + float(np.linalg.norm(found)))
     return np.asarray(found * unit) if (G @ found >= scaled - tolerance).all() else None
 
@@ -130,6 +134,8 @@ def _plane(tree: Steps, node: int, row: Array, deviations: Array, free: NDArray[
     if lacking or size == 0.0:
         return _Plane(None, 0.0, goes_left)
     length = size * float(np.linalg.norm(normal / size))
+    if abs(split.threshold) > FARTHEST * length:  # a cut that divides missing values from all others
+        return _Plane(None, 0.0, goes_left)
     return _Plane(normal / length, (split.threshold - total) / length, goes_left)
 
 

@@ -79,6 +79,11 @@ class Spread:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"facts.{FACT} of the model cannot be read ({error!r}); fit the model again.") from None
         sizes = {len(numbers[0]), len(numbers[1]), len(whole)}
-        if sizes != {p} or not np.isfinite(numbers).all() or min(numbers[1]) < 0.0 or not all(0 <= j < p for j in shares):
+        if (
+            sizes != {p}
+            or not np.isfinite(numbers).all()
+            or min(numbers[1]) < 0.0
+            or not all(0 <= j < p for j in shares)
+        ):
             raise DataError(f"facts.{FACT} of the model is not that of its {p} columns; fit the model again.")
         return cls(*numbers, whole, shares)

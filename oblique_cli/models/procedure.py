@@ -244,6 +244,11 @@ def procedure_of(model: Model) -> Procedure:
     return Procedure(tuple(cells), (steps,), model.classes, None, title, target)
 
 
+def columns_of(model: Model) -> list[tuple[int, int]]:
+    """Return the cell of every column that the estimator sees, and its level: NUMBER, a code, or MISSING."""
+    return _encoded(model, _cells(model))[1]
+
+
 @dataclass(frozen=True)
 class _Classes:
     """known : codes of the model for the classes that the estimator knows, in its order; n : classes of the model"""
@@ -266,7 +271,9 @@ def _cells(model: Model) -> list[Cell]:
     """The columns of a row as the user has them."""
     if model.columns is not None:
         return [
-            Cell(one.name, tuple(one.levels), unit=f"days since 1970-01-01; the file has {one.date}" if one.date else "")
+            Cell(
+                one.name, tuple(one.levels), unit=f"days since 1970-01-01; the file has {one.date}" if one.date else ""
+            )
             for one in model.columns.features
         ]
     levels = {} if model.encoder else (model.fitted.state.get("levels_") or {})
@@ -349,7 +356,9 @@ def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
 
     def split(node: int) -> Split:
         cell, level = columns[tree.feature[node]]
-        return Split(((Term(1.0, cell, level),),), double_of_single(float(tree.threshold[node])), bool(missing_left[node]))
+        return Split(
+            ((Term(1.0, cell, level),),), double_of_single(float(tree.threshold[node])), bool(missing_left[node])
+        )
 
     def leaf(node: int) -> Leaf:
         return Leaf(n_rows=int(tree.n_node_samples[node]), intercept=float(tree.value[node].item()))

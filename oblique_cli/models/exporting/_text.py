@@ -39,7 +39,9 @@ def _shown(char: str) -> str:
     return char if char.isprintable() else f"\\u{ord(char):04x}"
 
 
-def identifiers(names: Iterable[str], reserved: Container[str] = (), empty: str = "x", upper: bool = False) -> list[str]:
+def identifiers(
+    names: Iterable[str], reserved: Container[str] = (), empty: str = "x", upper: bool = False
+) -> list[str]:
     """Return a different identifier of ASCII letters, digits and underscores for each name, as close as they get.
 
     reserved : words that none may be; empty : begins names of which nothing is left

@@ -93,9 +93,7 @@ def write(source: Source) -> str:
     """Return the file."""
     name = source.name or "oblique"
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > 40:
-        raise ConfigError(
-            f"the name in C must be at most 40 lower-case letters, digits and underscores. Got {name!r}."
-        )
+        raise ConfigError(f"the name in C must be at most 40 lower-case letters, digits and underscores. Got {name!r}.")
     procedure = source.procedure
     parts = [_comment(procedure, name), PREAMBLE, _declared(procedure, name), *_columns(procedure, name)]
     tabled = not readable(procedure)
@@ -128,7 +126,10 @@ def _comment(procedure: Procedure, p: str) -> str:
 def _declared(procedure: Procedure, p: str) -> str:
     """The functions that are there to be called."""
     if procedure.is_regression:
-        lines = ["/* The value predicted, NAN for a row without a prediction. */", f"double {p}_predict(const double *row);"]
+        lines = [
+            "/* The value predicted, NAN for a row without a prediction. */",
+            f"double {p}_predict(const double *row);",
+        ]
     else:
         lines = [
             "/* The code of the class predicted, -1 for a row without a prediction. */",
@@ -162,12 +163,10 @@ def literal(text: str) -> str:
     return '"' + "".join(out) + '"'
 
 
-
-
 def _columns(procedure: Procedure, p: str) -> Iterator[str]:
     P = p.upper()
     names = identifiers([cell.name for cell in procedure.cells], {"COLUMNS", "CLASSES"}, upper=True)
-    yield f"\n/* Places in a row. */\nenum {{\n"
+    yield "\n/* Places in a row. */\nenum {\n"
     for j, (word, cell) in enumerate(zip(names, procedure.cells, strict=True)):
         yield f"    {P}_{word} = {j}, /* {_in_comment(quoted(cell.name))} */\n"
     yield f"    {P}_COLUMNS = {len(names)}\n}};\n"
@@ -279,9 +278,7 @@ def _values(procedure: Procedure, tables: Tables, p: str) -> str:
     at = f"    double cells[{P}_COLUMNS];\n    int at;\n    if (!{p}_filled(row, cells))\n        return {{none}};\n"
     at += f"    at = {p}_at(cells);\n"
     node = "" if not readable(procedure) else "\n" + _array("int", f"{p}_node", tables.node)
-    leaf = (
-        f"\nint {p}_leaf(const double *row)\n{{\n{at.format(none='-1')}    return {p}_node[at];\n}}\n"
-    )
+    leaf = f"\nint {p}_leaf(const double *row)\n{{\n{at.format(none='-1')}    return {p}_node[at];\n}}\n"
     if procedure.is_regression:
         kind = "short" if _small(tables) else "int"
         return (
@@ -333,7 +330,9 @@ def _forest(procedure: Procedure, tables: Tables, p: str) -> str:
             f"                        {p}_rotated_start[q + 1], cells);\n"
         )
     return (
-        f"\n/* What each leaf votes for. */\n{votes}" + _array("int", f"{p}_root", tables.roots) + rotated
+        f"\n/* What each leaf votes for. */\n{votes}"
+        + _array("int", f"{p}_root", tables.roots)
+        + rotated
         + f"\nstatic int {p}_votes(const double *row, double *votes)\n{{\n"
         + f"    double cells[{P}_COLUMNS + {most}];\n    int at, k, t;\n"
         + ("    unsigned q;\n" if most else "")
@@ -355,9 +354,7 @@ def _nested(procedure: Procedure, p: str) -> str:
     P = p.upper()
     cells = procedure.cells
     names = identifiers([cell.name for cell in cells], {"COLUMNS", "CLASSES"}, upper=True)
-    codes = {
-        j: identifiers(cell.levels, {"other"}, "level", upper=True) for j, cell in enumerate(cells) if cell.levels
-    }
+    codes = {j: identifiers(cell.levels, {"other"}, "level", upper=True) for j, cell in enumerate(cells) if cell.levels}
 
     def value(cell: int) -> str:
         return f"cells[{P}_{names[cell]}]"
@@ -378,7 +375,9 @@ def _nested(procedure: Procedure, p: str) -> str:
 
     def condition(split: Split, indent: str) -> str:
         pieces = added([summands(lane, number, levels) for lane in split.lanes]) or ["0.0"]
-        head, tail = ("if (!(", f"> {split.threshold!r}))") if split.missing_left else ("if (", f"<= {split.threshold!r})")
+        head, tail = (
+            ("if (!(", f"> {split.threshold!r}))") if split.missing_left else ("if (", f"<= {split.threshold!r})")
+        )
         text = folded([head + pieces[0], *pieces[1:], tail], indent + "    ", 116)
         return indent + text.lstrip() + " {" + (" /* or a number is missing */" if split.missing_left else "")
 

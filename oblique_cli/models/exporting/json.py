@@ -19,7 +19,11 @@ def write(source: Source) -> str:
     trees = document.pop("trees")
     head = json.dumps(document, ensure_ascii=False, indent=1).removesuffix("\n}")
     lines = [
-        '  {"rotated": ' + _text(tree["rotated"]) + ', "nodes": [\n   ' + ",\n   ".join(map(_text, tree["nodes"])) + "]}"
+        '  {"rotated": '
+        + _text(tree["rotated"])
+        + ', "nodes": [\n   '
+        + ",\n   ".join(map(_text, tree["nodes"]))
+        + "]}"
         for tree in trees
     ]
     return f'{head},\n "trees": [\n' + ",\n".join(lines) + "\n ]\n}\n"

@@ -181,7 +181,9 @@ class _Graph:
             starts.append(width)
             width += len(tree.rotated)
         if rotated:
-            sums = self._sums(table, [(lane,) for _, lane in rotated], lambda _, term: self.places[term.cell, term.level])
+            sums = self._sums(
+                table, [(lane,) for _, lane in rotated], lambda _, term: self.places[term.cell, term.level]
+            )
             table = self.op("Concat", table, sums, axis=1)
         splits = [(t, tree.split(node)) for t, tree in enumerate(trees) for node in tree.inner]
         if not splits:
@@ -206,7 +208,9 @@ class _Graph:
             for term in split.terms:
                 if term.level == NUMBER:
                     uses[self.places[term.cell, term.level], i] = 1.0
-        lacks = self.op("Greater", self.op("MatMul", self.gaps, self.constant(uses, np.float32)), self.constant(0, np.float32))
+        lacks = self.op(
+            "Greater", self.op("MatMul", self.gaps, self.constant(uses, np.float32)), self.constant(0, np.float32)
+        )
         sides = self.constant([split.missing_left is True for split in splits], np.bool_)
         # `Where` of truth values is not in every runtime.
         kept = self.op("And", goes_left, self.op("Not", lacks))
@@ -229,11 +233,15 @@ class _Graph:
                 if inner:
                     split_number += 1
                 else:
-                    for values, value in zip(targets.values(), (t, node, t, float(len(self.leaf_numbers))), strict=True):
+                    for values, value in zip(
+                        targets.values(), (t, node, t, float(len(self.leaf_numbers))), strict=True
+                    ):
                         values.append(value)
                     self.leaf_numbers.append((t, node))
         if len(self.leaf_numbers) >= MOST_LEAVES:
-            raise ConfigError(f"format onnx takes at most {MOST_LEAVES} leaves. This model has more: export c or python.")
+            raise ConfigError(
+                f"format onnx takes at most {MOST_LEAVES} leaves. This model has more: export c or python."
+            )
         return self.op(
             "TreeEnsembleRegressor",
             right,

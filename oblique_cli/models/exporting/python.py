@@ -97,13 +97,13 @@ def _walk(at, cells):
     return -1 - at
 '''
 
-LEAF_OF_TABLES = '''
+LEAF_OF_TABLES = """
 
 def _leaf(cells):
     if any(cells[j] != cells[j] for j in NEEDED):
         return None
     return NODE[_walk(ROOTS[0], cells)]
-'''
+"""
 
 FOREST = '''
 
@@ -176,8 +176,7 @@ def _leaf_tables(procedure: Procedure) -> str:
     tree = procedure.tree
     if procedure.is_regression:
         rows = [
-            f"    {node}: ({tree.leaf(node).intercept!r}, {_terms(tree.leaf(node).terms)}),"
-            for node in tree.leaf_nodes
+            f"    {node}: ({tree.leaf(node).intercept!r}, {_terms(tree.leaf(node).terms)})," for node in tree.leaf_nodes
         ]
         return "# Intercept and terms (coefficient, column, level) of each leaf.\nMODELS = {\n" + _lines(rows) + "}\n"
     labels = [f"    {node}: {tree.leaf(node).label}," for node in tree.leaf_nodes]
@@ -269,4 +268,4 @@ def _remark(procedure: Procedure, node: int) -> str:
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         return f"  # {leaf.n_rows} training rows"
-    return f"  # {ascii(procedure.classes[leaf.label])}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows"
+    return f"  # {procedure.classes[leaf.label]!a}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows"

@@ -47,7 +47,9 @@ def write(source: Source) -> str:
     at = f"CASE {identifier(leaf)}"
     tree = procedure.tree
     if procedure.is_regression:
-        values = [(node, _sum((tree.leaf(node).terms,), procedure, tree.leaf(node).intercept)) for node in tree.leaf_nodes]
+        values = [
+            (node, _sum((tree.leaf(node).terms,), procedure, tree.leaf(node).intercept)) for node in tree.leaf_nodes
+        ]
         body += [f"SELECT *,\n{_by_leaf(at, values)} AS {identifier(prediction)}", "FROM marked;"]
         return "\n".join(body) + "\n"
     labels = [(node, text(procedure.classes[tree.leaf(node).label])) for node in tree.leaf_nodes]
@@ -184,7 +186,9 @@ def _remark(procedure: Procedure, node: int) -> str:
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         return f" -- {leaf.n_rows} training rows"
-    return f" -- {quoted(procedure.classes[leaf.label])}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows"
+    return (
+        f" -- {quoted(procedure.classes[leaf.label])}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows"
+    )
 
 
 def _flat(procedure: Procedure, leaf: str, table: str) -> list[str]:
@@ -209,8 +213,12 @@ def _flat(procedure: Procedure, leaf: str, table: str) -> list[str]:
         for child, side in ((tree.left[node], 1), (tree.right[node], 0)):
             paths[child] = [*paths[node], f"{columns[node]} = {side}"]
     cases = [_refusal(procedure)] if procedure.needed else []
-    cases += [f"WHEN {' AND '.join(paths[node]) or '1 = 1'} THEN {node}{_remark(procedure, node)}" for node in tree.leaf_nodes]
+    cases += [
+        f"WHEN {' AND '.join(paths[node]) or '1 = 1'} THEN {node}{_remark(procedure, node)}" for node in tree.leaf_nodes
+    ]
     return [
         "decided AS (SELECT *,\n" + ",\n".join(decisions) + f"\nFROM {table}),",
-        "marked AS (SELECT *,\n  CASE\n" + "\n".join(f"    {case}" for case in cases) + f"\n  END AS {leaf}\nFROM decided)",
+        "marked AS (SELECT *,\n  CASE\n"
+        + "\n".join(f"    {case}" for case in cases)
+        + f"\n  END AS {leaf}\nFROM decided)",
     ]
