@@ -254,8 +254,7 @@ def _step(
         if term.level == NUMBER:
             mean, value = term.coef * spread.means[term.cell], term.coef * float(filled[term.cell])
         else:
-            shares = spread.shares.get(term.cell, ())
-            share = shares[term.level] if 0 <= term.level < len(shares) else 0.0
+            share = spread.shares.get(term.cell, {}).get(term.level, 0.0)
             mean, value = term.coef * share, term.coef * term.holds(float(filled[term.cell]))
         usual += mean
         amounts[term.cell] = amounts.get(term.cell, 0.0) + (value - mean) / unit

@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.models.procedure import NUMBER, codes_of_scores, columns_of
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model
 
 Array = NDArray[np.float64]
-
-FACT = "spread"  # the key in `Model.facts`
 
 
 @dataclass(frozen=True)
@@ -26,24 +25,24 @@ class Spread:
     means       mean of the numbers, 0 for a column of levels
     deviations  standard deviation (of the population), 0 for a column of levels or of one value
     whole       whether all numbers are whole
-    shares      column of levels -> share of the rows with each level
+    shares      column of levels -> code -> share of the rows with that level
     """
 
     means: tuple[float, ...]
     deviations: tuple[float, ...]
     whole: tuple[bool, ...]
-    shares: Mapping[int, tuple[float, ...]]
+    shares: Mapping[int, Mapping[int, float]]
 
     @classmethod
     def of(cls, X: Array, levels: Mapping[int, Sequence[Any]]) -> Spread:
         """Return the spread of rows. X : (n, p), NaN where missing, codes of levels; levels : columns of levels."""
         means, deviations, whole = [], [], []
-        shares: dict[int, tuple[float, ...]] = {}
+        shares: dict[int, dict[int, float]] = {}
         for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
             values = column[~np.isnan(column)]
             if j in levels:
                 counts = np.bincount(values.astype(np.int64), minlength=len(levels[j]))[: len(levels[j])]
-                shares[j] = tuple((counts / max(len(values), 1)).tolist())
+                shares[j] = dict(enumerate((counts / max(len(values), 1)).tolist()))
             plain = len(values) > 0 and j not in levels
             # The largest value comes first, so that no square overflows.
             size = float(np.abs(values).max()) if plain else 0.0
@@ -53,37 +52,37 @@ class Spread:
             whole.append(plain and bool((values == np.round(values)).all()))
         return cls(tuple(means), tuple(deviations), tuple(whole), shares)
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain data for the facts of a model."""
-        return {
-            "means": list(self.means),
-            "deviations": list(self.deviations),
-            "whole": list(self.whole),
-            "shares": {str(j): list(values) for j, values in self.shares.items()},
-        }
-
     @classmethod
     def of_model(cls, model: Model) -> Spread:
-        """Return what a model file says. ConfigError if it says nothing, DataError if it makes no sense."""
-        plain = model.facts.get(FACT)
-        if plain is None:
+        """Return what `oblique fit` has written into the facts of a model: units, and columns of whole numbers.
+
+        ConfigError if there are no units, DataError if they make no sense
+        """
+        if "units" not in model.facts:
             raise ConfigError(
                 "the model does not say how its training rows are spread, which distances need: fit it by `oblique "
                 "fit`, or hand over training rows as `reference`."
             )
-        p = len(model.feature_names)
+        columns, scored = columns_of(model), codes_of_scores(model)
         try:
-            numbers = [tuple(float(value) for value in plain[key]) for key in ("means", "deviations")]
-            whole = tuple(bool(value) for value in plain["whole"])
-            shares = {int(j): tuple(float(value) for value in values) for j, values in plain["shares"].items()}
+            units = model.facts["units"]
+            center, spread = (np.array(units[key], dtype=np.float64) for key in ("center", "spread"))
+            of_levels = {int(j): [float(share) for share in found] for j, found in units["of_levels"].items()}
+            names = set(model.facts.get("whole_numbers", ()))
+            if center.shape != (len(columns),) or spread.shape != center.shape or not (spread > 0.0).all():
+                raise ValueError("there must be a center and a positive spread for each column")
+            if not np.isfinite([center, spread]).all() or of_levels.keys() != scored.keys():
+                raise ValueError("a number is not finite, or shares of levels are not those of the columns of levels")
+            shares: dict[int, dict[int, float]] = {}
+            for column, found in of_levels.items():
+                shares[columns[column][0]] = dict(zip(scored[column], found, strict=True))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataError(f"facts.{FACT} of the model cannot be read ({error!r}); fit the model again.") from None
-        sizes = {len(numbers[0]), len(numbers[1]), len(whole)}
-        if (
-            sizes != {p}
-            or not np.isfinite(numbers).all()
-            or min(numbers[1]) < 0.0
-            or not all(0 <= j < p for j in shares)
-        ):
-            raise DataError(f"facts.{FACT} of the model is not that of its {p} columns; fit the model again.")
-        return cls(*numbers, whole, shares)
+            raise DataError(f"facts.units of the model cannot be used ({error}); fit the model again.") from None
+        means, deviations = np.zeros(len(model.feature_names)), np.zeros(len(model.feature_names))
+        for column, (cell, level) in enumerate(columns):
+            if level == NUMBER and column not in scored:
+                means[cell], deviations[cell] = center[column], spread[column]
+            elif level != NUMBER:  # the mean of an indicator is the share of its level
+                shares.setdefault(cell, {})[level] = float(center[column])
+        whole = tuple(name in names for name in model.feature_names)
+        return cls(tuple(means.tolist()), tuple(deviations.tolist()), whole, shares)

@@ -160,6 +160,7 @@ def _facts(
         "chosen": dict(chosen),
         "notes": list(dataset.notes),
         "units": units(rows, getattr(estimator, "levels_", {})),
+        "whole_numbers": whole_numbers(dataset),
         "versions": {"oblique-trees": __version__, **running.environment()["packages"]},
     }
     if dataset.task == "classification":
@@ -187,6 +188,16 @@ def units(rows: np.ndarray, levels: Mapping[int, Sequence[Any]]) -> dict[str, An
         center.append(0.0 if j in levels or len(values) == 0 else float(values.mean()))
         spread.append(1.0 if flat else float(values.std()) or 1.0)
     return {"center": center, "spread": spread, "of_levels": shares}
+
+
+def whole_numbers(dataset: Dataset) -> list[str]:
+    """Return the names of the columns whose numbers are all whole, for whoever proposes other numbers."""
+    found = []
+    for j, name in enumerate(dataset.feature_names):
+        values = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
+        if j not in dataset.levels and len(values) and (values == np.round(values)).all():
+            found.append(name)
+    return found
 
 
 def filling(dataset: Dataset, policy: DatasetSpec, encoder: Any) -> ColumnEncoder | None:

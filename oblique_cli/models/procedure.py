@@ -217,7 +217,7 @@ def procedure_of(model: Model) -> Procedure:
     """Return the steps of a fitted model; ConfigError for an algorithm of which they are no tree or vote of trees."""
     state = model.fitted.state
     cells, columns = _encoded(model, _cells(model))
-    scored = _codes_of_scores(model)
+    scored = codes_of_scores(model)
     if model.parameters.get("missing") == "impute" and "fill_values_" in state:
         for j, (cell, level) in enumerate(columns):
             if level == NUMBER and cells[cell].fill is None and j not in scored:
@@ -299,7 +299,7 @@ def _encoded(model: Model, cells: list[Cell]) -> tuple[list[Cell], list[tuple[in
     return cells, columns
 
 
-def _codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
+def codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
     """Column of levels that the tree scores -> code in the cell for each of the estimator's own codes."""
     own = model.fitted.state.get("levels_") or {}
     if model.columns is None and model.encoder is None:
