@@ -32,8 +32,9 @@ N_ROWS = 10_000
 
 # Names that end a string, a comment or a document of some language, that are its words, or that differ in signs alone.
 AWKWARD = (
-    'a"b', "a'b", "a\\", "line\nend", "*/ int x; /*", "??/", "</script>", "100%", "under_score", "under-score", "select",
-    "int", "class", "lambda", "Größe (cm)", "größe (CM)", "漢字", "", "\u202eright", "--", "{x}", "$x^2$", "#", "&",
+    'a"b', "a'b", "a\\", "line\nend", "*/ int x; /*", "??/", "</script>", "100%", "under_score", "under-score",
+    "select", "int", "class", "lambda", "Größe (cm)", "größe (CM)", "漢字", "", "\u202eright", "--", "{x}",
+    "$x^2$", "#", "&",
 )  # fmt: skip
 LEVELS = ('re"d', "b'lue", "*/", "NULL", "<b>", "ü\\", "new\nline", "%s", "1", "漢")
 LABELS = ("yes", "n\"o'\\", "per%haps_\n*/")

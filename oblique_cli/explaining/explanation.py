@@ -136,8 +136,8 @@ def explain(
     procedure = procedure_of(model)
     if procedure.is_forest:
         raise ConfigError(
-            f"{procedure.title} is a vote of {len(procedure.trees)} trees, and only a single tree can be explained; fit "
-            "one, as by --algorithm hhcart_a."
+            f"{procedure.title} is a vote of {len(procedure.trees)} trees, and only a single tree can be explained; "
+            "fit one, as by --algorithm hhcart_a."
         )
     given = _checked_row(procedure, row)
     names = [cell.name for cell in procedure.cells]

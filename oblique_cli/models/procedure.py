@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.nodes import depths_of
 
 if TYPE_CHECKING:
@@ -222,12 +221,13 @@ def procedure_of(model: Model) -> Procedure:
         for j, (cell, level) in enumerate(columns):
             if level == NUMBER and cells[cell].fill is None and j not in scored:
                 cells[cell] = replace(cells[cell], fill=float(state["fill_values_"][j]))
-    title = ALGORITHMS[model.algorithm].title if model.algorithm in ALGORITHMS else model.fitted.cls
+    # The titles of algorithms are in a table that takes seconds to import.
+    title = model.algorithm or model.fitted.cls
     target = "target" if model.columns is None else str(model.columns.target)
     known = state["classes_"].tolist() if model.has_codes else list(range(len(model.classes)))
     classes = _Classes(tuple(int(code) for code in known), len(model.classes))
     forest, tree = state.get("forest_"), state.get("tree_")
-    if hasattr(forest, "state"):
+    if forest is not None and hasattr(forest, "state"):
         trees = tuple(_forest_tree(one, columns, len(cells), classes) for one in forest.state())
         return Procedure(tuple(cells), trees, model.classes, str(model.parameters["voting"]), title, target)
     if hasattr(tree, "coef_"):
@@ -271,9 +271,7 @@ def _cells(model: Model) -> list[Cell]:
     """The columns of a row as the user has them."""
     if model.columns is not None:
         return [
-            Cell(
-                one.name, tuple(one.levels), unit=f"days since 1970-01-01; the file has {one.date}" if one.date else ""
-            )
+            Cell(one.name, tuple(one.levels), unit=f"days since 1970-01-01, dates as {one.date}" if one.date else "")
             for one in model.columns.features
         ]
     levels = {} if model.encoder else (model.fitted.state.get("levels_") or {})

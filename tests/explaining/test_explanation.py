@@ -12,6 +12,7 @@ from export_support import Policy
 from oblique_cli import Model, explain, make
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.explaining import Spread
+from oblique_cli.fitting.fitting import units
 
 CASES = {
     "numbers": lambda: support.iris(),
@@ -56,7 +57,7 @@ def test_it_says_what_predict_and_apply_say(name):
             np.isnan(row) & [not c.levels and j not in case.procedure.used for j, c in enumerate(case.procedure.cells)],
             0.0,
             row,
-        )  # noqa: E501
+        )
         assert case.model.apply(asked[None]).tolist() == [found.node]
         tree = case.model.estimator.tree_
         assert (
@@ -190,15 +191,27 @@ def test_regression_has_an_equation_and_no_change():
     assert sum(part.amount for part in found.equation) + found.intercept == pytest.approx(found.predicted)
 
 
-def test_the_spread_of_training_rows_comes_with_the_model():
-    case = case_of("sides of gaps")
-    levels = {j: cell.levels for j, cell in enumerate(case.procedure.cells) if cell.levels}
-    spread = Spread.of(case.X, levels)
-    model = Model(**{**vars(case.model), "facts": {"spread": spread.to_plain()}})
-    row = case.X[5]
-    assert repr(explain(model, row)) == repr(explain(case.model, row, reference=case.X))
-    assert spread.deviations[0] == pytest.approx(np.nanstd(case.X[:, 0])) and spread.deviations[5] == 0.0
-    assert sum(spread.shares[6]) == pytest.approx(1.0)
+@pytest.mark.parametrize("name", ["numbers", "indicators, filled", "sides of gaps"])
+def test_the_spread_of_training_rows_comes_with_the_model(name):
+    case = case_of(name)
+    seen = case.X if case.model.encoder is None else case.model.encoder.transform(case.X)
+    facts = {"units": units(seen, case.model.fitted.state.get("levels_") or {}), "whole_numbers": []}
+    model = Model(**{**vars(case.model), "facts": facts})
+    row = np.nan_to_num(case.X[5])
+    ours, theirs = explain(model, row), explain(case.model, row, reference=case.X)
+    assert [step.goes for step in ours.steps] == [step.goes for step in theirs.steps]
+    tolerance = 0.1 if "filled" in name else 1e-9  # what fills a gap narrows the spread
+    for one, other in zip(ours.steps, theirs.steps, strict=True):
+        assert one.distance == pytest.approx(other.distance, rel=tolerance, abs=1e-9)
+        assert one.mean + sum(part.amount for part in one.contributions) == pytest.approx(one.distance)
+    assert ours.change.distance == pytest.approx(theirs.change.distance, rel=tolerance, abs=2e-6)
+
+
+def test_the_spread_by_hand():
+    X = np.array([[1.0, 0.0, 7.0], [3.0, 1.0, 7.0], [np.nan, 1.0, 7.0]])
+    spread = Spread.of(X, {1: ("a", "b")})
+    assert spread.means == (2.0, 0.0, 7.0) and spread.deviations == (1.0, 0.0, 0.0)
+    assert spread.whole == (True, False, True) and spread.shares == {1: {0: 1 / 3, 1: 2 / 3}}
 
 
 @pytest.mark.parametrize(
@@ -223,11 +236,21 @@ def test_what_does_not_fit_is_said_in_a_sentence(arguments, options, message):
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("spread", [3, {}, {"means": [1], "deviations": [1], "whole": [True], "shares": {}}])
-def test_a_damaged_spread_is_said_in_a_sentence(spread):
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        3,
+        {},
+        {"center": [1], "spread": [1], "of_levels": {}},
+        {"center": [1] * 4, "spread": [1, 1, 0, 1], "of_levels": {}},
+        {"center": [1] * 4, "spread": [1] * 4, "of_levels": {"0": [1.0]}},
+        {"center": ["a"] * 4, "spread": [1] * 4, "of_levels": {}},
+    ],
+)
+def test_damaged_units_are_said_in_a_sentence(damaged):
     case = case_of("numbers")
-    model = Model(**{**vars(case.model), "facts": {"spread": spread}})
-    with pytest.raises(DataError, match="^facts.spread of the model .*; fit the model again.$"):
+    model = Model(**{**vars(case.model), "facts": {"units": damaged}})
+    with pytest.raises(DataError, match=r"^facts\.units of the model cannot be used \(.*\); fit the model again\.$"):
         explain(model, case.X[0])
 
 
@@ -235,5 +258,5 @@ def test_what_is_no_tree_is_said_in_a_sentence():
     with pytest.raises(ConfigError, match="is a vote of 3 trees, and only a single tree can be explained"):
         explain(support.iris("raf", n_estimators=3).model, [1.0, 2.0, 3.0, 4.0])
     X, y = np.random.default_rng(1).normal(size=(30, 2)), np.arange(30) % 2
-    with pytest.raises(ConfigError, match="^k-NN cannot be exported or explained, only its predictions"):
+    with pytest.raises(ConfigError, match=r"^knn cannot be exported or explained, only its predictions"):
         explain(make("knn").fit(X, y), X[0], reference=X)

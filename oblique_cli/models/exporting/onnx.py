@@ -62,6 +62,8 @@ class _Graph:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
+        self.leaf_numbers: list[tuple[int, int]] = []  # tree and node of each leaf, as leaves are numbered
+        self.places: dict[Column, int] = {}  # where each column of a term stands in the table
         # Names of our own differ from those of all columns.
         self.prefix = "oblique/"
         while any(cell.name.startswith(self.prefix) for cell in procedure.cells):
@@ -96,7 +98,6 @@ class _Graph:
         """Add all nodes and return the outputs."""
         procedure = self.procedure
         cells = self._cells()
-        self.places: dict[Column, int] = {}
         for tree in procedure.trees:
             for lane in [*tree.rotated, *self._lanes(tree), *(leaf.terms for leaf in tree.leaves if leaf)]:
                 for term in lane:
@@ -222,7 +223,7 @@ class _Graph:
                                            "falsenodeids", "missing_value_tracks_true", "hitrates")
         }  # fmt: skip
         targets: dict[str, list[Any]] = {f"target_{key}": [] for key in ("treeids", "nodeids", "ids", "weights")}
-        split_number, self.leaf_numbers = 0, []
+        split_number = 0
         for t, tree in enumerate(self.procedure.trees):
             for node in range(tree.n_nodes):
                 inner = tree.left[node] >= 0
@@ -249,8 +250,7 @@ class _Graph:
             n_targets=len(self.procedure.trees),
             aggregate_function="SUM",
             post_transform="NONE",
-            **nodes,
-            **targets,
+            **{key: values for part in (nodes, targets) for key, values in part.items()},  # type: ignore[arg-type]
         )
 
     def _valid(self) -> str:

@@ -28,7 +28,8 @@ def write(source: Source) -> str:
 
 def condition(split: Split, procedure: Procedure, precision: int, left: bool) -> str:
     """Return what the rows of one side fulfill: "0.5 * "age" - 2 * "bmi" <= 3 (or missing)"."""
-    pieces = [one for lane in split.lanes for one in terms_of(lane, procedure, precision)]
+    # In the order of the columns, so that all levels of one are together.
+    pieces = terms_of(tuple(sorted(split.terms, key=lambda term: term.cell)), procedure, precision)
     compared = "<=" if left else ">"
     total = joined(pieces) or "0"
     missing = " (or missing)" if split.missing_left is not None and split.missing_left == left else ""

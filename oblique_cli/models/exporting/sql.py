@@ -82,7 +82,7 @@ def number(value: float) -> str:
     Some databases, SQLite among them, read a decimal with a small error. The shortest text that stands for a number may
     lie next to the border to its neighbor, so digits are added until the text is clear of it.
     """
-    for found in (repr(value), f"{value:.15e}", f"{value:.16e}"):
+    for found in (repr(value), f"{value:.16g}", f"{value:.17g}"):
         room = Fraction(min(math.ulp(value), abs(value) - math.nextafter(abs(value), 0.0)) if value else 0.0)
         if 20 * abs(Fraction(found) - Fraction(value)) <= 9 * room:
             break

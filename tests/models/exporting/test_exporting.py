@@ -84,7 +84,7 @@ def pmml_folder(tmp_path_factory) -> Path:
 @pytest.mark.parametrize("name", [name for name in CASES if "forest" not in name and "regress" not in name])
 def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
     if name not in pmml_says(pmml_folder):
-        with pytest.raises(ConfigError, match="^format pmml does not take regression trees; these do: "):
+        with pytest.raises(ConfigError, match=r"^format pmml does not take regression trees; these do: "):
             export(case_of(name).model, "pmml")
         return
     said, shares = pmml_says(pmml_folder)[name]
