@@ -124,6 +124,22 @@ def mixed(
     return Case(model, procedure_of(model), X)
 
 
+def awkward(names: tuple[str, ...] = AWKWARD) -> Case:
+    """A tree over columns of all the awkward names."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, len(names)))
+    y = np.digitize(X.sum(axis=1) + 2 * X[:, 0], [-1.0, 2.0]).astype(np.int32)
+    columns = Columns(
+        (*(Column(name, "number") for name in names), Column("leaf", "target")),
+        target="leaf",
+        task="classification",
+        classes=LABELS,
+    )
+    estimator = make("hhcart_a", random_state=1, max_depth=4).fit(X, y)
+    model = Model.of(estimator, algorithm="hhcart_a", classes=LABELS, feature_names=names, columns=columns)
+    return Case(model, procedure_of(model), X)
+
+
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 

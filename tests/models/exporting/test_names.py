@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import export_support as support
-import numpy as np
 import pytest
-from export_support import AWKWARD, LABELS
+from export_support import AWKWARD
 
-from oblique_cli import Model, make
-from oblique_cli.data.columns import Column, Columns
 from oblique_cli.models.exporting import export
 from oblique_cli.models.exporting._text import identifiers, quoted
-from oblique_cli.models.procedure import procedure_of
-
-
-def awkward(names: tuple[str, ...] = AWKWARD) -> support.Case:
-    """A tree over columns of all the awkward names."""
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(400, len(names)))
-    y = np.digitize(X.sum(axis=1) + 2 * X[:, 0], [-1.0, 2.0]).astype(np.int32)
-    columns = Columns(
-        (*(Column(name, "number") for name in names), Column("leaf", "target")),
-        target="leaf",
-        task="classification",
-        classes=LABELS,
-    )
-    estimator = make("hhcart_a", random_state=1, max_depth=4).fit(X, y)
-    model = Model.of(estimator, algorithm="hhcart_a", classes=LABELS, feature_names=names, columns=columns)
-    return support.Case(model, procedure_of(model), X)
 
 
 @pytest.mark.parametrize("format", support.SAY)
 def test_awkward_names_change_nothing(format, tmp_path):
     # For SQLite names that differ in case are the same.
-    case = awkward(tuple(name for name in AWKWARD if name != "größe (CM)")) if format == "sql" else awkward()
+    case = (
+        support.awkward(tuple(name for name in AWKWARD if name != "größe (CM)"))
+        if format == "sql"
+        else support.awkward()
+    )
     X = support.rows(case, n=500, gaps=0.005)
     source = export(case.model, format)
     answers, _ = support.expected(case, X)
@@ -42,7 +26,7 @@ def test_awkward_names_change_nothing(format, tmp_path):
 
 @pytest.mark.parametrize("format", ["pmml", "rules"])
 def test_awkward_names_are_escaped_in_documents(format, tmp_path):
-    case = awkward()
+    case = support.awkward()
     X = support.rows(case, n=300, gaps=0.005)
     answers, _ = support.expected(case, X)
     source = str(export(case.model, format, **({"precision": 17} if format == "rules" else {})))
