@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from oblique_cli import Model, data, make
 from oblique_cli.data.columns import Column, Columns
@@ -295,6 +296,8 @@ def say_c(
     source: str, case: Case, X: np.ndarray, folder: Path, command: tuple[str, ...] = ("cc", *STRICT)
 ) -> tuple[Answers, np.ndarray | None]:
     """What the compiled program says."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"needs the C compiler {command[0]}")
     regression = case.procedure.is_regression
     program = compiled(source, folder, regression, *command)
     done = subprocess.run([str(program)], input=X.astype("<f8").tobytes(), capture_output=True, check=False)
@@ -380,8 +383,7 @@ def _total(terms: list[dict[str, Any]], cells: list[float], rotated: list[float]
 
 def say_onnx(source: bytes, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
     """What onnxruntime says."""
-    import onnxruntime
-
+    onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install onnxruntime")
     session = onnxruntime.InferenceSession(source, providers=["CPUExecutionProvider"])
     cells = as_cells(case.procedure, X, missing="")
     given = {}

@@ -54,8 +54,7 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     pmml    for scoring engines
 
     \b
-    Example: oblique fit my.csv --target y --out model.json
-             oblique export model.json --output model.c
+    Example: oblique export model.json --output model.c
              oblique export model.json --format sql --name patients
     """
     suffix = Path(output).suffix.lower() if output else ""
