@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from oblique_cli.drawing.view import BLANK, TreeView, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.reading import Units
@@ -167,7 +165,7 @@ class Shown:
             rows,
             self.y,
             leaves,
-            np.asarray(self.tree.parents),
+            self.tree.parents,
             self.rules(view, precision, depth, 110),
         )
         return page(view, data)

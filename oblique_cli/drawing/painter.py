@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from oblique_cli.drawing.canvas import STYLE, needs_matplotlib
 from oblique_cli.drawing.palette import COLORS, STYLES
 from oblique_cli.drawing.scene import Dots, Label, Line, Link, Rectangle, Scene, Shape
+from oblique_cli.drawing.view import BLANK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def _paint(axes: Axes, shape: Shape, order: int) -> None:
         axes.text(
             shape.x,
             shape.y,
-            shape.text,
+            shape.text.replace(BLANK, " "),
             ha=across,
             va="baseline",
             color=look.fill,
