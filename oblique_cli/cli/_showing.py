@@ -58,8 +58,10 @@ class Shown:
     @cached_property
     def tree_rows(self) -> Any:
         """Training rows as the tree takes them."""
+        if self.X is None:
+            return None
         rows = getattr(self.estimator, "tree_rows", None)
-        return self.X if self.X is None or rows is None else rows(self.X)
+        return self.X if rows is None else rows(self.X)
 
     @property
     def is_hyperplanes(self) -> bool:
