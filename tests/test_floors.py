@@ -45,6 +45,7 @@ FLOORS = {
     "models": 5,
     "config": 6,
     "experiments": 6,
+    "fitting": 7,
     "reproduction": 7,
     "cli": 8,
     "__main__": 9,  # `python -m oblique_cli`

@@ -223,7 +223,8 @@ def content(shown: Shown, form: str, *, precision: int, raw: bool, depth: int | 
 
 def of_fit(fitted: Fitted, target: str) -> Shown:
     """Return the tree that was fitted to all rows of a data set."""
-    note = (fitted.dataset.note,) if fitted.dataset.note else ()
+    notes = tuple(line for line in (fitted.dataset.note, *fitted.notes) if line)
+    target = fitted.columns.target if fitted.columns is not None else target
     return _of_estimator(
         fitted.estimator,
         fitted.dataset,
@@ -234,7 +235,7 @@ def of_fit(fitted: Fitted, target: str) -> Shown:
         fitted.dataset.y,
         f"on {fitted.dataset.name}",
         target,
-        note,
+        notes,
     )
 
 

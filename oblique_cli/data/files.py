@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from oblique_cli.data.entries import File
 from oblique_cli.errors import DataError
@@ -97,17 +100,30 @@ def set_aside(path: Path) -> Path | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder."""
+    """Write a file whole or not at all; DataError if it cannot be written."""
+    with written(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[BinaryIO]:
+    """Give a stream whose content is at `path` once all went well, and nowhere otherwise.
+
+    A temporary file beside it, fsync, rename, fsync of the folder. DataError if the file cannot be written.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as stream:
-            stream.write(content)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     if os.name == "posix":
         handle = os.open(path.parent, os.O_RDONLY)
         try:

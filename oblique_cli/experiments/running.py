@@ -99,7 +99,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         if chosen is None:
             chosen, inner = tune(case, fold.tuning, job.seed) if case.spec.grid else ({}, [])
         tuned = time.perf_counter()
-        estimator, encoder = _fit(case, fold.train, fold.pruning, job.seed, chosen)
+        estimator, encoder = fit_on(case, fold.train, fold.pruning, job.seed, chosen)
         fitted = time.perf_counter()
         X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
         predicted = estimator.predict(X)
@@ -217,7 +217,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
         for j, params in enumerate(fitted):
             if path and path_values:
                 params = {**params, path: min(path_values)}
-            estimator, encoder = _fit(case, pair.train, pair.pruning, pair_seed, params)
+            estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params)
             X = _columns(case, encoder, pair.valid)
             if path_values:
                 predictions = estimator.predict_path(X, path_values)
@@ -271,17 +271,17 @@ def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | N
     """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as in `run_job`."""
     if chosen is None:
         chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
-    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
+    estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
     return np.asarray(estimator.predict(_columns(case, encoder, fold.test)))
 
 
 def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tuple[Any, Any, np.ndarray]:
     """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it saw them."""
-    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
+    estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
     return estimator, encoder, _columns(case, encoder, fold.train)
 
 
-def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
+def fit_on(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
     encoder = fold_encoder(case.dataset, case.policy)
     X = case.dataset.X[train]

@@ -204,7 +204,7 @@ def test_a_model_of_hyperplanes_is_shown_without_loading_scikit_learn(call):
         (["small", "--fold", "1", "--set", "tau=0"], 2, "--set goes with a tree that is fitted now; the run says how"),
         (["no.json"], 4, "no.json"),
         (["model.json", "--sparse"], 2, "--sparse needs the training rows, which a model file does not hold"),
-        (["model.json", "--algorithm", "gdt"], 2, "a model file goes without --csv, --target and --algorithm"),
+        (["model.json", "--algorithm", "gdt"], 2, "a model file goes without --csv and --algorithm"),
         (
             ["spect", "--algorithm", "c45", "--sparse"],
             2,
