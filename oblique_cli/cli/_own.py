@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from oblique_cli.data.columns import Columns
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.nouns import DatasetSpec, Experiment
+    from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment
 
 STDIN = "-"
 # Endings of files of rows; any of them may be followed by that of a packed file.
@@ -217,6 +217,7 @@ def experiment_of(
     listed = [pruned(name) if isinstance(name, str) else name for name in chosen]
     plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
     experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
+    experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
     if not experiment.title:
         titles = [ALGORITHMS[spec.name].title for spec in experiment.algorithms]
         cut = [ALGORITHMS[spec.name].title for spec in experiment.algorithms if is_pruned(spec.params)]
@@ -229,6 +230,15 @@ def experiment_of(
     data = [dataset.digest for _, dataset, _ in looks]
     code = digest([content, data, *to_measure(experiment.metrics)])[:8]
     return replace(experiment, name=f"{experiment.name[:55]}-{code}")
+
+
+def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
+    """Leave pruning to the parameter that a grid is over, if one fit answers for all its values: it cuts the tree."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    if ALGORITHMS[spec.name].path_parameter in spec.grid and is_pruned(spec.params):
+        return replace(spec, params={key: value for key, value in spec.params.items() if key not in PRUNED})
+    return spec
 
 
 def listed_words(words: Sequence[str]) -> str:

@@ -96,7 +96,7 @@ def _asked(
 ) -> Any:
     """The data set, how it is read, the algorithms, and the columns of a file of the user's own."""
     from oblique_cli import config
-    from oblique_cli.cli._fitting import full
+    from oblique_cli.cli._fitting import full_key
     from oblique_cli.cli._own import UNASKED, is_own, looked_at, refuse_strays
     from oblique_cli.data import catalogue
     from oblique_cli.errors import ConfigError
@@ -105,7 +105,7 @@ def _asked(
 
     if algorithm != AUTO:
         ALGORITHMS[algorithm]  # UnknownName, before a file is read
-    where, keyed = "oblique fit", [full(text) for text in overrides]
+    where, keyed = "oblique fit", [full_key(text) for text in overrides]
     about_data = [text for text in keyed if not text.startswith("algorithm.")]
     columns: Any = None
     if is_own(data):
@@ -116,7 +116,8 @@ def _asked(
         key = {"name": data, **UNASKED}
 
     def parsed(name: str, texts: list[str]) -> Any:
-        plain = {"version": 1, "dataset": key, "algorithm": {"name": name}}
+        plain: dict[str, Any] = {"version": 1, "dataset": key, "algorithm": {"name": name}}
+        plain["cv"] = {"scheme": "nested"}  # which may choose from a grid
         return config.from_mapping(plain, "fit", texts, where=where)
 
     if columns is None:

@@ -49,7 +49,7 @@ def test_the_encoder_does_what_that_of_a_fold_does(encoding, missing, rows):
         return
     encoder.fit(dataset.X)
     own = ColumnEncoder.of(encoder)
-    new = table(np.where(np.arange(len(CODES))[:, None] % 9 == 0, HOLED, CODES + [0, 0, 1])).X
+    new = table(np.where(np.arange(len(CODES))[:, None] % 9 == 0, HOLED, np.add(CODES, [0, 0, 1]))).X
     assert own.transform(new).tobytes() == np.ascontiguousarray(encoder.transform(new), dtype=np.float64).tobytes()
     assert tuple(own.names(dataset.feature_names, dataset.levels)[0]) == encoded_names(dataset, encoder)
 
@@ -84,9 +84,7 @@ def test_a_model_of_a_table_survives_whole(tmp_path):
 def test_a_class_that_no_training_row_has_gets_a_share_of_0(tmp_path):
     rows = np.flatnonzero(Y != 1)
     estimator = oblique_cli.HHCARTClassifier().fit(CODES[rows][:, [0, 2, 1]], Y[rows])
-    model = Model.of(
-        estimator, classes=("a", "b", "c"), feature_names=("length", "color", "width"), columns=columns()
-    )
+    model = Model.of(estimator, classes=("a", "b", "c"), feature_names=("length", "color", "width"), columns=columns())
     save(model, tmp_path / "m.json")
     shares = load(tmp_path / "m.json").predict_proba(NEW)
     assert shares.shape == (len(NEW), 3) and (shares[:, 1] == 0).all() and np.allclose(shares.sum(axis=1), 1)
@@ -95,7 +93,7 @@ def test_a_class_that_no_training_row_has_gets_a_share_of_0(tmp_path):
 
 def test_sizes_that_do_not_fit_are_refused():
     estimator = fitted("hhcart_a")
-    with pytest.raises(ConfigError, match="feature_names must be 3 names. Got 2"):
+    with pytest.raises(ConfigError, match=r"feature_names must be 3 names\. Got 2"):
         Model.of(estimator, feature_names=("a", "b"))
     with pytest.raises(ConfigError, match="columns do not have the features, classes and task of the model"):
         Model.of(estimator, columns=columns())
@@ -110,11 +108,11 @@ def test_sizes_that_do_not_fit_are_refused():
 def test_rows_that_do_not_fit_are_refused(tmp_path):
     save(fitted("hhcart_a"), tmp_path / "m.json")
     model = load(tmp_path / "m.json")
-    with pytest.raises(ConfigError, match=r"X must have 3 columns, those that the model was fitted on. Got shape \(5, 2"):
+    with pytest.raises(ConfigError, match=r"X must have 3 columns, those that the model was fitted on\. Got"):
         model.predict(NEW[:5, :2])
     bad = NEW[:5].copy()
     bad[3, 1] = np.nan
-    with pytest.raises(ConfigError, match=r"row 4, column 2 of X is a missing value \(NaN\), which this model does not"):
+    with pytest.raises(ConfigError, match=r"row 4, column 2 of X is a missing value \(NaN\), which this model"):
         model.predict(bad)
     bad[3, 1] = np.inf
     with pytest.raises(ConfigError, match="row 4, column 2 of X is an infinite value"):
@@ -162,7 +160,7 @@ def test_a_class_of_another_kind_is_refused(tmp_path):
     save(fitted("hhcart_a"), tmp_path / "m.json")
     model = load(tmp_path / "m.json")
     object.__setattr__(model.fitted, "cls", "SupportVectorClassifier")
-    with pytest.raises(DataError, match="the model is of class 'SupportVectorClassifier', which is no estimator of the"):
+    with pytest.raises(DataError, match="the model is of class 'SupportVectorClassifier', which is no estimator"):
         _ = model.estimator
 
 
