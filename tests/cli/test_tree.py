@@ -66,12 +66,7 @@ def test_a_csv_may_have_the_name_of_a_known_data_set(call):
     ended = call("tree", "--csv", "Iris.csv", "--target", "class")
     heading = "# HHCART(A) on iris-csv: 2 leaves, depth 1, 4 of its 4 rows right\n"
     assert ended.out.startswith(heading)
-    assert ended.out.endswith("
-if x > 2.5:  (a: 2, b: 2)
-    b  (b: 2)
-else:
-    a  (a: 2)
-")
+    assert ended.out.endswith("\nif x > 2.5:  (a: 2, b: 2)\n    b  (b: 2)\nelse:\n    a  (a: 2)\n")
 
 
 def test_output_goes_to_a_file(call):
