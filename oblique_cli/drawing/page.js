@@ -108,6 +108,15 @@
     return found;
   };
 
+  const tab = (name) => {
+    for (const one of ["node", "try"]) {
+      document.getElementById(one).hidden = one !== name;
+      document.getElementById("tab-" + one).setAttribute("aria-selected", String(one === name));
+    }
+  };
+  document.getElementById("tab-node").addEventListener("click", () => tab("node"));
+  document.getElementById("tab-try").addEventListener("click", () => tab("try"));
+
   const rowTable = (place) => {
     const inside = below(place);
     const mine = [];
@@ -169,6 +178,7 @@
     const group = groupOf.get(place);
     group.classList.add("chosen");
     group.setAttribute("tabindex", "0");
+    tab("node");
     if (focus) { group.focus({ preventScroll: true }); group.scrollIntoView({ block: "nearest", inline: "nearest" }); }
     show(place);
   };
@@ -281,7 +291,7 @@
   const fill = (row) => {
     fields.forEach((field, j) => { field.value = rows.x[row][j] === null ? "" : String(rows.x[row][j]); });
     walk();
-    document.getElementById("try").scrollIntoView({ block: "nearest" });
+    tab("try");
   };
 
   const form = () => {
@@ -305,8 +315,7 @@
       fields.push(field);
       grid.append(element("label", { for: "f" + j, title: feature.n }, feature.n), field);
     });
-    place.replaceChildren(element("h2", {}, "Try a row"),
-      element("p", { class: "soft" }, "Type values, or click a training row above. An empty field is missing."),
+    place.replaceChildren(element("p", { class: "soft" }, "Type values, or click a training row of a node. An empty field is missing."),
       grid, element("div", { id: "way", "aria-live": "polite" }));
     if (rows && rows.x.length) fill(0);
     else {
@@ -356,4 +365,9 @@
   document.getElementById("tools").hidden = false;
   form();
   choose(0, false);
+  const root = groupOf.get(0).getBoundingClientRect(), frame = picture.getBoundingClientRect();
+  if (root.bottom > frame.bottom || root.right > frame.right) {
+    picture.scrollTop += root.top - frame.top - (frame.height - root.height) / 2;
+    picture.scrollLeft += root.left - frame.left - (data.sideways ? 18 : (frame.width - root.width) / 2);
+  }
 })();

@@ -39,6 +39,7 @@ class PageData:
     units         : of weights, None for the features' own
     rows, values  : training rows (n, p) and their codes or numbers (n,); None for a page without rows
     leaves        : (n,) number of each row's leaf, as `NodeView.number` has it
+    parents       : (n_nodes,) of the fitted tree, to find what is shown of a leaf that is not
     rules         : the tree as text
     """
 
@@ -49,6 +50,7 @@ class PageData:
     rows: NDArray[np.float64] | None = None
     values: NDArray[Any] | None = None
     leaves: NDArray[Any] | None = None
+    parents: NDArray[Any] | None = None
     rules: str = ""
 
 
@@ -154,7 +156,10 @@ def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:
     n, p = data.rows.shape
     step = max(-(-n * max(p, 1) // MOST_CELLS), 1)
     kept = np.arange(0, n, step)
-    place_of = _places(view)
+    place_of = {node.number: place for place, node in enumerate(view.nodes)}
+    if data.parents is not None:
+        for node, parent in enumerate(data.parents.tolist()):  # parents come before children
+            place_of.setdefault(node, place_of.get(parent, 0))
     levels = data.level_names or {}
 
     def cell(value: float, j: int) -> Any:
@@ -171,11 +176,6 @@ def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:
         "of": n,
         "step": step,
     }
-
-
-def _places(view: TreeView) -> dict[int, int]:
-    """Number of a node of the fitted tree -> its place on the page."""
-    return {node.number: place for place, node in enumerate(view.nodes)}
 
 
 def _short(count: float) -> float:

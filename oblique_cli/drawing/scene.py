@@ -233,7 +233,7 @@ def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
 def _weight(weight: float, largest: float) -> str:
     """A weight beside others: with two decimals if all are at most 1, as they are per standard deviation."""
     if 0.05 <= largest <= 1.0 + 1e-9:
-        return f"{weight:.2f}".replace("-", "−")
+        return "0.00" if abs(weight) < 0.005 else f"{weight:.2f}".replace("-", "−")
     return number_of(weight, 3)
 
 
@@ -375,7 +375,7 @@ def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
         _, width, _, _ = _placed(view, cards, depths, ways, sideways=False)
         sideways = width > WIDE_TREE
     corners, width, height, ends = _placed(view, cards, depths, ways, sideways)
-    head, top = _heading(view, max(width, 320.0))
+    head, top = _heading(view, max(width, 320.0), "down" if sideways else "to the right")
     tree: list[Group] = []
     links = Group()
     for place, node in enumerate(view.nodes):
@@ -442,7 +442,7 @@ def _placed(
     return (corners, at, length, ends) if sideways else (corners, length, at, ends)
 
 
-def _heading(view: TreeView, width: float) -> tuple[Group, float]:
+def _heading(view: TreeView, width: float, second: str) -> tuple[Group, float]:
     """Title, notes and classes, and where the tree begins."""
     group, y = Group(), MARGIN
     wide = max(width, 560.0)
@@ -450,7 +450,7 @@ def _heading(view: TreeView, width: float) -> tuple[Group, float]:
         for line in lines_of(view.title, wide, 15.0, bold=True):
             group.shapes.append(Label(MARGIN, y + 13, line, size=15.0, bold=True))
             y += 21
-    for note in view.notes:
+    for note in filter(None, (*view.notes, view.direction(second))):
         for line in lines_of(note, wide, SIZE):
             group.shapes.append(Label(MARGIN, y + 11, line, "muted"))
             y += LINE
@@ -459,7 +459,7 @@ def _heading(view: TreeView, width: float) -> tuple[Group, float]:
         x = MARGIN
         root = view.nodes[0].counts
         for code, name in enumerate(view.classes):
-            text = shortened(name, 220.0) + (f"  {root[code]:.6g}".replace(" ", BLANK) if root else "")
+            text = shortened(name, 220.0) + (f"{BLANK}({root[code]:.6g})" if root else "")
             long = width_of(text) + 32
             if x > MARGIN and x + long > wide + MARGIN:
                 x, y = MARGIN, y + LINE + 2

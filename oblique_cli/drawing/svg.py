@@ -6,6 +6,7 @@ from html import escape
 
 from oblique_cli.drawing.palette import COLORS, DARK_COLORS, STYLES, Look
 from oblique_cli.drawing.scene import Dots, Group, Label, Line, Link, Rectangle, Scene, Shape
+from oblique_cli.drawing.view import BLANK
 
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
@@ -75,7 +76,8 @@ def _shape(shape: Shape) -> str:
     if isinstance(shape, Link):
         start, knee = (f"{_n(x)} {_n(y)}" for x, y in (shape.start, shape.knee))
         curve = " ".join(f"{_n(x)} {_n(y)}" for x, y in (*shape.bends, shape.end))
-        return f'<path class="{shape.style}" data-to="{shape.child}" d="M{start}{f"L{knee}" if knee != start else ""}C{curve}"/>'
+        straight = f"L{knee}" if knee != start else ""
+        return f'<path class="{shape.style}" data-to="{shape.child}" d="M{start}{straight}C{curve}"/>'
     if isinstance(shape, Dots):
         # A line of no length with round ends is a dot, in a fifth of the bytes of a circle.
         points = "".join(f"M{_n(x)} {_n(y)}h0" for x, y in shape.points)
@@ -100,4 +102,4 @@ def _n(value: float) -> str:
 
 def _text(text: str) -> str:
     """Text as XML has it, without characters that XML forbids."""
-    return escape("".join(char for char in text if char >= " " or char in "\t\n"))
+    return escape("".join(char for char in text.replace(BLANK, " ") if char >= " " or char in "\t\n"))

@@ -78,13 +78,22 @@ class Plane:
 
 @dataclass(frozen=True)
 class TreeView:
-    """A tree, its title and what explains it. classes : names, () in regression; notes : lines below the title"""
+    """A tree, its title and what explains it.
+
+    classes : names, () in regression; notes : lines below the title
+    toward  : class that lies at the second child of splits; "" if no such rule holds
+    """
 
     title: str
     nodes: tuple[NodeView, ...]
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     plane: Plane | None = None
+    toward: str = ""
+
+    def direction(self, where: str) -> str:
+        """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "to the right" """
+        return f"{self.toward} goes {where}; where there is none, the largest class there." if self.toward else ""
 
     @property
     def children(self) -> list[list[int]]:
@@ -210,13 +219,11 @@ def view_of(
     said = list(notes)
     if summed and units.standard:
         said.append("Weights are per standard deviation: in a sum, a name stands for (value − mean) / SD.")
-    if len(nodes) > 1:
-        largest = classes[int(tree.labels[0])]
-        said.append(f"Splits turn {largest} to the right, where they meet it, else their own largest class.")
     plane = None
     if rows is not None and tree.n_features == 2 and not any(tree.levels) and np.isfinite(rows[0]).all():
         plane = Plane(tree, rows[0], rows[1], (names[0], names[1]))
-    return TreeView(printable(title), tuple(nodes), classes, tuple(said), plane)
+    toward = classes[int(tree.labels[0])] if len(nodes) > 1 else ""
+    return TreeView(printable(title), tuple(nodes), classes, tuple(said), plane, toward)
 
 
 def _arrivals(tree: Tree, X: Array) -> list[NDArray[np.intp]]:
@@ -348,7 +355,7 @@ def broken(text: str, indent: str, width: int) -> list[str]:
     lines, line = [], indent + first
     for piece in pieces:
         if len(line) + 1 + len(piece) > width:
-            lines.append(line)
+            lines.append(line.rstrip())
             line = f"{indent}      {piece.lstrip()}"
         else:
             line += f" {piece}"

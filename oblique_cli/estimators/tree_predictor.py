@@ -52,6 +52,11 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         check_is_fitted(self)
         return self.tree_.apply(self._rows(X))
 
+    def tree_rows(self, X: ArrayLike) -> Array:
+        """Return rows as `tree_` takes them: levels as its own codes, missing values filled if they are. X : (n, p)"""
+        check_is_fitted(self)
+        return self._rows(X)
+
     def _keep(self, tree: Tree, X: Array) -> None:
         """Make `tree` the fitted one. X : (n, p) rows that it was grown on"""
         self.tree_ = tree
@@ -76,6 +81,7 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         rows: TrainingRows,
     ) -> TreeView:
         levels = self._level_names()
+        rows = None if rows is None else (self.tree_rows(rows[0]), rows[1])
         return view_of(tree, features, classes, title=title, precision=precision, level_names=levels, rows=rows)
 
     def _level_names(self) -> dict[int, list[str]]:

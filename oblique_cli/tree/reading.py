@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.tree.missing import EVERYTHING
-from oblique_cli.tree.structure import Tree
+from oblique_cli.errors import DataError
+from oblique_cli.tree.structure import EVERYTHING, Tree
 
 Array = NDArray[np.float64]
 
@@ -39,6 +40,33 @@ class Units:
     def raw(cls, n_features: int) -> Units:
         """The features' own units."""
         return cls(np.zeros(n_features), np.ones(n_features), {}, standard=False)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the same as plain data, for the facts of a model file."""
+        return {
+            "center": self.center.tolist(),
+            "spread": self.spread.tolist(),
+            "of_levels": {str(j): shares.tolist() for j, shares in self.of_levels.items()},
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], n_features: int) -> Units:
+        """Return the inverse of `to_plain`, for units that are standard deviations. DataError if it is none."""
+        try:
+            center = np.array(plain["center"], dtype=np.float64)
+            spread = np.array(plain["spread"], dtype=np.float64)
+            shares = {int(j): np.array(found, dtype=np.float64) for j, found in plain["of_levels"].items()}
+            fits = center.shape == spread.shape == (n_features,) and bool((spread > 0.0).all())
+            finite = all(
+                np.isfinite(values).all() and values.ndim == 1 for values in (center, spread, *shares.values())
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            fits = finite = False
+        if not (fits and finite):
+            raise DataError(
+                f"units of a tree must be a center and a positive spread for each of {n_features} features."
+            )
+        return cls(center, spread, shares, standard=True)
 
     @classmethod
     def deviations(cls, X: Array, levels: Sequence[int] = ()) -> Units:
