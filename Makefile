@@ -22,7 +22,7 @@ INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: run test lint format wheels bench figures docs reproduce help clean
+.PHONY: run test lint format wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -59,6 +59,9 @@ figures: $(INSTALLED)  ## the figures of the papers, drawn again, and pictures a
 	$(BIN)/oblique figures
 	$(BIN)/python -m tools.algorithm_pages
 
+screenshots: $(INSTALLED) $(VENV)/.browser  ## docs/images/, by a Chromium that is on the PATH
+	$(BIN)/python tools/screenshots.py
+
 reproduce: $(INSTALLED)  ## every published table beside ours; PROFILE=quick for the small bundled sets
 	$(BIN)/oblique reproduce all --profile $(PROFILE)
 
@@ -82,7 +85,7 @@ $(INSTALLED): $(BIN)/python $(SOURCES)
 	touch $@
 
 # The tools of an extra of pyproject.toml, without the package itself
-$(VENV)/.lint $(VENV)/.docs $(VENV)/.wheels: $(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.lint $(VENV)/.docs $(VENV)/.wheels $(VENV)/.browser: $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(BIN)/python tools/requirements.py $* > $@.txt
 	$(PIP) install --requirement $@.txt
 	touch $@

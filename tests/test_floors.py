@@ -45,8 +45,10 @@ FLOORS = {
     "schemes": 4,
     "evaluation": 5,
     "models": 5,
+    "explaining": 6,
     "config": 6,
     "experiments": 6,
+    "fitting": 7,
     "reproduction": 7,
     "cli": 8,
     "__main__": 9,  # `python -m oblique_cli`
@@ -181,6 +183,7 @@ def test_every_floor_is_lived_on():
                 "evaluation/significance.py",
                 "estimators/machines.py",
                 "estimators/fitted.py",
+                "explaining/nearest.py",
             ),
         ),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from oblique_cli.data.columns import Columns
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.nouns import DatasetSpec
+    from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment
 
 STDIN = "-"
 # Endings of files of rows; any of them may be followed by that of a packed file.
@@ -111,15 +111,15 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_own(word: str) -> bool:
-    """Whether a word of the command line is a file of rows, or "-", and not the name of a data set."""
+    """Whether a word of the command line is a file of rows, or "-", and no configuration and no name of a data set."""
     if word == STDIN:
         return True
     path = Path(word)
     while path.suffix.lower() in PACKED:
         path = path.with_suffix("")
-    if path.suffix.lower() in ENDINGS or path.name != word:
+    if path.suffix.lower() in ENDINGS:
         return True
-    if not Path(word).is_file():
+    if path.suffix.lower() in (".yaml", ".yml") or not Path(word).is_file():
         return False
     from oblique_cli.data import catalogue
 
@@ -168,12 +168,80 @@ def pruned(algorithm: str) -> str | dict[str, Any]:
     return algorithm
 
 
-def is_pruned(params: Any) -> bool:
+def is_pruned(params: Mapping[str, Any]) -> bool:
     """Whether parameters are those that `pruned` gives."""
     return all(params.get(key) == value for key, value in PRUNED.items())
+
+
+HOW_PRUNED = "pruned by cross-validation (smallest tree within 1 SE of the best)"
 
 
 def refuse_strays(own: OwnOptions, where: str) -> None:
     """Raise a usage error for options of a file where there is none."""
     if own.given:
         raise click.UsageError(f"{' and '.join(own.given)} {'goes' if len(own.given) == 1 else 'go'} with {where}")
+
+
+def experiment_of(
+    paths: Sequence[str],
+    own: OwnOptions,
+    algorithms: Sequence[str | dict[str, Any]],
+    overrides: Sequence[str],
+    where: str,
+    **more: Any,
+) -> Experiment:
+    """Return the experiment on files of the user's own, without a configuration.
+
+    algorithms : none for those that suit the task; names are pruned where that is possible
+    more : further keys of the configuration
+    Its name holds a digest of data and settings, so that another experiment on a file is another run. The number of
+    repetitions is no part of it, since a run may grow.
+    """
+    from oblique_cli import config
+    from oblique_cli.data.own_source import stem
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.evaluation.metrics import to_measure
+    from oblique_cli.experiments.jobs import digest
+
+    looks = [looked_at(path, own, overrides, where) for path in paths]
+    tasks = [columns.task for _, _, columns in looks]
+    if len(set(tasks)) > 1:
+        other = tasks.index(next(task for task in tasks if task != tasks[0]))
+        kinds = f"{paths[0]} is for {tasks[0]} and {paths[other]} for {tasks[other]}"
+        raise click.UsageError(f"{kinds}: compare one kind at a time, or say --task")
+    keys = [
+        {**own.dataset_key(path), "target": spec.target, "task": tasks[0]}
+        for path, (spec, _, _) in zip(paths, looks, strict=True)
+    ]
+    chosen = algorithms or (CLASSIFIERS if tasks[0] == "classification" else REGRESSORS)
+    listed = [pruned(name) if isinstance(name, str) else name for name in chosen]
+    plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
+    experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
+    experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
+    if not experiment.title:
+        titles = [ALGORITHMS[spec.name].title for spec in experiment.algorithms]
+        cut = [ALGORITHMS[spec.name].title for spec in experiment.algorithms if is_pruned(spec.params)]
+        how = f", {'' if len(cut) == len(titles) else listed_words(cut) + ' '}{HOW_PRUNED}" if cut else ""
+        experiment = replace(experiment, title=f"{listed_words(titles)}{how}")
+    if any(text.partition("=")[0].strip() == "name" for text in overrides):
+        return experiment
+    content = experiment.content()
+    content["cv"].pop("repeats", None)
+    data = [dataset.digest for _, dataset, _ in looks]
+    code = digest([content, data, *to_measure(experiment.metrics)])[:8]
+    return replace(experiment, name=f"{experiment.name[:55]}-{code}")
+
+
+def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
+    """Leave pruning to the parameter that a grid is over, if one fit answers for all its values: it cuts the tree."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    if ALGORITHMS[spec.name].path_parameter in spec.grid and is_pruned(spec.params):
+        return replace(spec, params={key: value for key, value in spec.params.items() if key not in PRUNED})
+    return spec
+
+
+def listed_words(words: Sequence[str]) -> str:
+    """Return "a, b and c"."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from oblique_cli.drawing.view import BLANK, TreeView, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.reading import Units
@@ -60,8 +58,10 @@ class Shown:
     @cached_property
     def tree_rows(self) -> Any:
         """Training rows as the tree takes them."""
+        if self.X is None:
+            return None
         rows = getattr(self.estimator, "tree_rows", None)
-        return self.X if self.X is None or rows is None else rows(self.X)
+        return self.X if rows is None else rows(self.X)
 
     @property
     def is_hyperplanes(self) -> bool:
@@ -167,7 +167,7 @@ class Shown:
             rows,
             self.y,
             leaves,
-            np.asarray(self.tree.parents),
+            self.tree.parents,
             self.rules(view, precision, depth, 110),
         )
         return page(view, data)
@@ -223,7 +223,8 @@ def content(shown: Shown, form: str, *, precision: int, raw: bool, depth: int | 
 
 def of_fit(fitted: Fitted, target: str) -> Shown:
     """Return the tree that was fitted to all rows of a data set."""
-    note = (fitted.dataset.note,) if fitted.dataset.note else ()
+    notes = tuple(line for line in (fitted.dataset.note, *fitted.notes) if line)
+    target = fitted.columns.target if fitted.columns is not None else target
     return _of_estimator(
         fitted.estimator,
         fitted.dataset,
@@ -234,7 +235,7 @@ def of_fit(fitted: Fitted, target: str) -> Shown:
         fitted.dataset.y,
         f"on {fitted.dataset.name}",
         target,
-        note,
+        notes,
     )
 
 

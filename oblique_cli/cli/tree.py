@@ -17,6 +17,7 @@ from oblique_cli.cli._common import (
     set_option,
 )
 from oblique_cli.cli._fitting import fit_to_all
+from oblique_cli.cli._own import OwnOptions, own_data_options, refuse_strays
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ MODEL_SUFFIX = ".json"
 
 
 @click.command()
-@click.argument("name", metavar="[NAME|RUN|MODEL]", required=False)
-@click.option("--csv", metavar="FILE", help="A CSV file of your own instead of a named data set.")
-@click.option("--target", metavar="COLUMN", help="With --csv: the column of the class.")
-@click.option("--algorithm", metavar="NAME", help="Algorithm (oblique list).  [default: hhcart_a]")
+@click.argument("name", metavar="[NAME|FILE|RUN|MODEL]", required=False)
+@click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
+@click.option(
+    "--algorithm", metavar="NAME", help="Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]"
+)
 @set_option("epsilon=0.1 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
 @click.option("--fold", type=click.IntRange(0), help="The tree of this fold of the stored run RUN.")
@@ -49,13 +51,13 @@ MODEL_SUFFIX = ".json"
     help="With --sparse: drop more, while at most this share of the training rows more is wrong.",
 )
 @click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits.")
+@own_data_options
 @data_dir_option
 @offline_option
 @output_option
 def tree(
     name: str | None,
     csv: str | None,
-    target: str | None,
     algorithm: str | None,
     overrides: tuple[str, ...],
     seed: int,
@@ -73,8 +75,9 @@ def tree(
     data_dir: str | None,
     offline: bool,
     output: str | None,
+    own: OwnOptions,
 ) -> None:
-    """Show a tree: fitted to all rows of the data set NAME or of a CSV file, of a fold of the run RUN, or in MODEL.
+    """Show a tree: fitted to all rows of the data set NAME or of a FILE of your own, of a fold of RUN, or in MODEL.
 
     A row goes the way of "if" where the inequality holds. Weights are per standard deviation of a feature, the largest
     first, and the most frequent class lies on the side of larger sums, so that the same direction means the same
@@ -85,9 +88,12 @@ def tree(
     The page of --html shows a node's histogram, weights and rows when it is clicked, and the path of a row that is
     typed; it is one file and needs no network. png and pdf need --output and matplotlib.
 
+    A FILE of your own is CSV, TSV, ARFF or Parquet, packed or not; - is standard input. Its tree is pruned by
+    cross-validation, and what was done to its columns is said above the rules.
+
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
-             oblique tree --csv my.csv --target class --sparse --tolerance 0.01
+             oblique tree my.csv --target class --sparse --tolerance 0.01
              oblique tree bupa_hhgdt --fold 3 --repeat 2 --html --output tree.html
              oblique tree model.json --depth 3 --format svg --output tree.svg
     """
@@ -106,8 +112,9 @@ def tree(
         whose = "the model" if is_model else "the run"
         if overrides:
             raise click.UsageError(f"--set goes with a tree that is fitted now; {whose} says how its tree was")
-        if is_model and (csv is not None or target is not None or algorithm is not None):
-            raise click.UsageError("a model file goes without --csv, --target and --algorithm")
+        if is_model and (csv is not None or algorithm is not None):
+            raise click.UsageError("a model file goes without --csv and --algorithm")
+        refuse_strays(own, "a file of your own that a tree is fitted to")
 
     from oblique_cli.cli import _showing
 
@@ -121,16 +128,17 @@ def tree(
         fitted = fit_to_all(
             name,
             csv,
-            target,
-            algorithm or "hhcart_a",
+            own.target,
+            algorithm,
             overrides,
             seed,
             data_dir,
             offline,
             where="oblique tree",
             suits=_makes_tree,
+            own=own,
         )
-        shown = _showing.of_fit(fitted, target or "target")
+        shown = _showing.of_fit(fitted, own.target or "target")
     if sparse:
         shown = shown.with_fewer_terms(tolerance or 0.0)
     found = _showing.content(shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output))

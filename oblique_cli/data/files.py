@@ -6,8 +6,11 @@ import hashlib
 import os
 import secrets
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from oblique_cli.data.entries import File
 from oblique_cli.errors import DataError
@@ -98,14 +101,24 @@ def set_aside(path: Path) -> Path | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: a new temporary file beside it, fsync, rename, fsync of the folder."""
+    """Write a file whole or not at all; DataError if it cannot be written."""
+    with written(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[BinaryIO]:
+    """Give a stream whose content is at `path` once all went well, and nowhere otherwise.
+
+    A new temporary file beside it, fsync, rename, fsync of the folder. DataError if the file cannot be written.
+    """
     # A name that nobody can know before, and O_EXCL: neither a file nor a link that lies there is written through.
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
             with open(handle, "wb") as stream:
-                stream.write(content)
+                yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
             os.replace(temporary, path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from oblique_cli.drawing.canvas import STYLE, needs_matplotlib
 from oblique_cli.drawing.palette import COLORS, STYLES
 from oblique_cli.drawing.scene import Dots, Label, Line, Link, Rectangle, Scene, Shape
+from oblique_cli.drawing.view import BLANK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,15 +37,13 @@ def _paint(axes: Axes, shape: Shape, order: int) -> None:
         across = {"start": "left", "middle": "center", "end": "right"}[shape.anchor]
         style: dict[str, Any] = {"fontsize": shape.size, "fontweight": "bold" if shape.bold else "normal"}
         look = STYLES[shape.style]
-        if look.line:
-            from matplotlib.patheffects import withStroke
-
-            style["path_effects"] = [withStroke(linewidth=look.width, foreground=look.line)]
+        if look.line:  # a halo; matplotlib's own would turn text into outlines
+            style["bbox"] = {"boxstyle": "square,pad=0.1", "facecolor": look.line, "edgecolor": "none"}
         # Names are the user's: a dollar sign in one is no mathematics.
         axes.text(
             shape.x,
             shape.y,
-            shape.text,
+            shape.text.replace(BLANK, " "),
             ha=across,
             va="baseline",
             color=look.fill,
@@ -71,12 +70,13 @@ def _patch(shape: Rectangle | Line | Link, order: int) -> Any:
         "edgecolor": look.line or "none",
         "linewidth": look.width if look.line else 0.0,
         "zorder": order,
+        "clip_on": False,  # nothing lies beyond the picture, and each clipped shape would say so in SVG
     }
     if look.opacity < 1.0:
         style["alpha"] = look.opacity
     if isinstance(shape, Rectangle):
         radius = min(shape.radius, shape.width / 2, shape.height / 2)
-        box = f"round,pad=0,rounding_size={radius}" if radius else "square,pad=0"
+        box = f"round,pad=0,rounding_size={radius}" if radius > 2.0 else "square,pad=0"
         return FancyBboxPatch((shape.x, shape.y), shape.width, shape.height, boxstyle=box, **style)
     if isinstance(shape, Link):
         return PathPatch(Path([shape.start, shape.knee, *shape.bends, shape.end], [1, 2, 4, 4, 4]), **style)

@@ -233,7 +233,7 @@ def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
 def _weight(weight: float, largest: float) -> str:
     """A weight beside others: with two decimals if all are at most 1, as they are per standard deviation."""
     if 0.05 <= largest <= 1.0 + 1e-9:
-        return f"{weight:.2f}".replace("-", "−")
+        return "0.00" if abs(weight) < 0.005 else f"{weight:.2f}".replace("-", "−")
     return number_of(weight, 3)
 
 
@@ -459,7 +459,7 @@ def _heading(view: TreeView, width: float, second: str) -> tuple[Group, float]:
         x = MARGIN
         root = view.nodes[0].counts
         for code, name in enumerate(view.classes):
-            text = shortened(name, 220.0) + (f"  {root[code]:.6g}".replace(" ", BLANK) if root else "")
+            text = shortened(name, 220.0) + (f"{BLANK}({root[code]:.6g})" if root else "")
             long = width_of(text) + 32
             if x > MARGIN and x + long > wide + MARGIN:
                 x, y = MARGIN, y + LINE + 2

@@ -6,6 +6,7 @@ from html import escape
 
 from oblique_cli.drawing.palette import COLORS, DARK_COLORS, STYLES, Look
 from oblique_cli.drawing.scene import Dots, Group, Label, Line, Link, Rectangle, Scene, Shape
+from oblique_cli.drawing.view import BLANK
 
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
@@ -101,4 +102,4 @@ def _n(value: float) -> str:
 
 def _text(text: str) -> str:
     """Text as XML has it, without characters that XML forbids."""
-    return escape("".join(char for char in text if char >= " " or char in "\t\n"))
+    return escape("".join(char for char in text.replace(BLANK, " ") if char >= " " or char in "\t\n"))

@@ -101,7 +101,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         if chosen is None:
             chosen, inner = tune(case, fold.tuning, job.seed) if case.spec.grid else ({}, [])
         tuned = time.perf_counter()
-        estimator, encoder = _fit(case, fold.train, fold.pruning, job.seed, chosen)
+        estimator, encoder = fit_on(case, fold.train, fold.pruning, job.seed, chosen)
         fitted = time.perf_counter()
         X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
         predicted = estimator.predict(X)
@@ -230,7 +230,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
         for j, params in enumerate(fitted):
             if path and path_values:
                 params = {**params, path: min(path_values)}
-            estimator, encoder = _fit(case, pair.train, pair.pruning, pair_seed, params)
+            estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params)
             X = _columns(case, encoder, pair.valid)
             if path_values:
                 predictions = estimator.predict_path(X, path_values)
@@ -284,17 +284,17 @@ def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | N
     """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as in `run_job`."""
     if chosen is None:
         chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
-    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
+    estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
     return np.asarray(estimator.predict(_columns(case, encoder, fold.test)))
 
 
 def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tuple[Any, Any, np.ndarray]:
     """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it saw them."""
-    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
+    estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
     return estimator, encoder, _columns(case, encoder, fold.train)
 
 
-def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
+def fit_on(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
     encoder = fold_encoder(case.dataset, case.policy)
     X = case.dataset.X[train]
@@ -392,9 +392,6 @@ def run(
     workers = count_workers(n_jobs)
     progress = progress or Progress(quiet=True)
     datasets = load_datasets(experiment, data_dir, offline)
-    for dataset in datasets:
-        for note in dataset.notes:
-            progress.remark(f"{dataset.name}: {note}")
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
@@ -413,6 +410,9 @@ def run(
         workers=workers,
         fresh=fresh,
     )
+    for dataset in datasets:
+        for note in dataset.notes:
+            progress.remark(f"{dataset.name}: {note}")
     try:
         store.displace(experiment.name, jobs)
         store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})

@@ -6,6 +6,7 @@ from a file predicts without loading it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,32 @@ class ColumnEncoder:
         """Number of columns that come out."""
         held = len(self.qualitative) if self.levels is None else sum(len(codes) for codes in self.levels)
         return len(self.quantitative) + held
+
+    @property
+    def filled(self) -> set[int]:
+        """Positions of the columns in which an empty cell is filled, or has an indicator of its own."""
+        found = set() if self.medians is None else set(self.quantitative.tolist())
+        if self.usual is not None or self.levels is not None:
+            found |= set(self.qualitative.tolist())
+        return found
+
+    def names(
+        self, names: Sequence[str], levels: Mapping[int, Sequence[str]]
+    ) -> tuple[list[str], dict[int, Sequence[str]]]:
+        """Return names of the columns that come out, and the levels of those that hold codes.
+
+        names, levels : of the columns that go in. An indicator is called "color=red", "color=" for an empty cell.
+        """
+        out = [names[j] for j in self.quantitative]
+        held: dict[int, Sequence[str]] = {}
+        for k, j in enumerate(self.qualitative.tolist()):
+            if self.levels is None:
+                held[len(out)] = levels[j]
+                out.append(names[j])
+            else:
+                known = ("" if code != code else levels[j][int(code)] for code in self.levels[k].tolist())
+                out += [f"{names[j]}={level}" for level in known]
+        return out, held
 
     def transform(self, X: Array) -> Array:
         """Return the columns as the model takes them. X : (n, n_columns), NaN for an empty cell; returns (n, m)."""

@@ -94,6 +94,19 @@ class Model:
         """Whether the estimator was fitted on class codes, which stand for `classes`."""
         return self.columns is not None and self.task == "classification"
 
+    @property
+    def takes_missing(self) -> bool:
+        """Whether NaN may reach the estimator: it fills NaN itself, or has learned where rows with NaN go."""
+        return self.parameters.get("missing", "error") in ("impute", "learn")
+
+    @property
+    def may_be_empty(self) -> set[int]:
+        """Columns of X in which the cells of any row may be NaN."""
+        if self.takes_missing:
+            return set(range(len(self.feature_names)))
+        # To a tree that scores levels itself, an empty cell is no level at all.
+        return set(self.fitted.state.get("levels_", ())) if self.encoder is None else self.encoder.filled
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return labels, or numbers in regression, (n,).
 
@@ -101,14 +114,14 @@ class Model:
         a table gives labels as text, one of arrays those it was fitted on. A model of arrays also takes whatever its
         estimator takes, such as a data frame.
         """
-        found = self._predictor(X).predict(self._encoded(X))
+        found = self._predictor(X).predict(self.encoded(X))
         return np.asarray(np.array(self.classes, dtype=object).take(found)) if self.has_codes else found
 
     def predict_proba(self, X: Any) -> Array:
         """Return class shares, (n, C), columns in the order of `classes`. ConfigError for a model that gives none."""
         if self.task == "regression":
             raise ConfigError("this model predicts numbers, so it has no class probabilities.")
-        shares = self._predictor(X).predict_proba(self._encoded(X))
+        shares = self._predictor(X).predict_proba(self.encoded(X))
         known = self.fitted.state["classes_"]
         if not self.has_codes or len(known) == len(self.classes):
             return shares
@@ -118,14 +131,15 @@ class Model:
 
     def apply(self, X: Any) -> NDArray[Any]:
         """Return the leaf of each row as a node number, (n,), or (n, number of trees). ConfigError without leaves."""
-        return self._predictor(X).apply(self._encoded(X))
+        return self._predictor(X).apply(self.encoded(X))
 
     def _predictor(self, X: Any) -> Predictor:
         # Only scikit-learn knows what to do with lists and data frames.
         plain = isinstance(X, np.ndarray) and X.dtype.kind == "f"
         return self.fitted.predictor if plain else EstimatorPredictor(self.estimator)
 
-    def _encoded(self, X: Any) -> Any:
+    def encoded(self, X: Any) -> Any:
+        """Return rows as the estimator takes them. X : as `predict` takes it"""
         return X if self.encoder is None else self.encoder.transform(np.asarray(X, dtype=np.float64))
 
     def _check(self) -> None:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
-from oblique_cli.tree.missing import EVERYTHING
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import EVERYTHING, Tree
 
 Array = NDArray[np.float64]
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.tree.missing import lacking
-from oblique_cli.tree.structure import Tree, TreeBuilder
+from oblique_cli.tree.structure import Tree, TreeBuilder, lacking
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -101,12 +101,11 @@ def test_help_imports_nothing_heavy(arguments):
     ("arguments", "message"),
     [
         (["rnu"], "there is no command 'rnu'. Did you mean 'run'? Try 'oblique --help'."),
-        (["run"], "give a configuration, or --csv with --target. Try 'oblique run --help'."),
-        (["run", "a", "--csv", "b"], "give either configurations or --csv. Try 'oblique run --help'."),
-        (["run", "--csv", "b"], "--csv needs --target, the name of its class column. Try 'oblique run --help'."),
+        (["run"], "give a configuration, or a file of your own with --target. Try 'oblique run --help'."),
+        (["run", "a", "--csv", "b"], "give either configurations or files of your own. Try 'oblique run --help'."),
         (
             ["run", "a", "--target", "b"],
-            "--target and --algorithm go with --csv; a configuration has its own. Try 'oblique run --help'.",
+            "--target goes with a file of your own; a configuration says it itself. Try 'oblique run --help'.",
         ),
         (
             ["run", "a", "-j", "0"],
@@ -132,11 +131,12 @@ def test_help_imports_nothing_heavy(arguments):
         ),
         (
             ["tree"],
-            "give either the name of a data set (oblique data list) or --csv. Try 'oblique tree --help'.",
+            "give either the name of a data set (oblique data list) or a file of your own. Try 'oblique tree --help'.",
         ),
         (
-            ["tree", "--csv", "a"],
-            "--csv and --target, the name of its class column, go together. Try 'oblique tree --help'.",
+            ["tree", "iris", "--target", "a"],
+            "--target goes with a file of your own, not with a data set, which knows its columns. "
+            "Try 'oblique tree --help'.",
         ),
         (
             ["list"],

@@ -36,14 +36,14 @@ def small(call):
 def broken(monkeypatch):
     """Make the folds without row 0 fail, while `broken` is true."""
     state = {"broken": True}
-    fit = running._fit
+    fit = running.fit_on
 
     def fails(case, train, *arguments):
         if state["broken"] and case.algorithm.name == "hhgdt" and 0 not in train:
             raise np.linalg.LinAlgError("singular matrix\nand a second line")
         return fit(case, train, *arguments)
 
-    monkeypatch.setattr(running, "_fit", fails)
+    monkeypatch.setattr(running, "fit_on", fails)
     return state
 
 
