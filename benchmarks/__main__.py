@@ -1,5 +1,5 @@
-"""All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
-pruning, memory and startup."""
+"""All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, models, PATHFINDER,
+predict, pruning, memory and startup."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from benchmarks import (
     hierarchy,
     memory,
     model_trees,
+    models,
     oc1,
     pathfinder,
     predict,
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "hierarchy": hierarchy.run,
     "model_trees": model_trees.run,
     "pathfinder": pathfinder.run,
+    "models": models.run,
     "predict": predict.run,
     "pruning": pruning.run,
     "memory": memory.run,
