@@ -10,6 +10,7 @@ from oblique_cli.cli._common import (
     format_option,
     metric_option,
     output_option,
+    rendered,
     results_option,
     table_of,
     write,
@@ -36,7 +37,6 @@ def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_:
     """
     from oblique_cli.evaluation.marking import marked
     from oblique_cli.evaluation.paired import StoredRun
-    from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.store import Store
     from oblique_cli.nouns import Experiment
 
@@ -47,4 +47,4 @@ def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_:
     shown = table_of(experiment, rows, metrics, remarks)
     if mark:
         shown = marked(shown, StoredRun(experiment, rows, found.content["data"]))
-    write(render(shown, format_), output)
+    write(rendered(shown, format_, output), output)

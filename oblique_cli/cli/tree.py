@@ -16,6 +16,7 @@ from oblique_cli.cli._common import (
     results_option,
     set_option,
 )
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._fitting import fit_to_all
 from oblique_cli.cli._own import OwnOptions, own_data_options, refuse_strays
 from oblique_cli.errors import ConfigError
@@ -29,10 +30,13 @@ MODEL_SUFFIX = ".json"
 
 
 @click.command()
-@click.argument("name", metavar="[NAME|FILE|RUN|MODEL]", required=False)
+@click.argument("name", metavar="[NAME|FILE|RUN|MODEL]", required=False, shell_complete=complete_dataset_or_file)
 @click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
 @click.option(
-    "--algorithm", metavar="NAME", help="Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]"
+    "--algorithm",
+    metavar="NAME",
+    shell_complete=complete_algorithm,
+    help="Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]",
 )
 @set_option("epsilon=0.1 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from oblique_cli.data.entries import File
-from oblique_cli.errors import DataError
+from oblique_cli.errors import NO_ROOM, DataError, StoreError
 from oblique_cli.resources import folder
 
 ENVIRONMENT = "OBLIQUE_DATA"
@@ -100,6 +100,14 @@ def set_aside(path: Path) -> Path | None:
     return aside
 
 
+def refuse_full_disk(error: Exception, path: Path) -> None:
+    """Raise StoreError if an error says that there is no room for a file."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        raise StoreError(
+            f"{path} cannot be written, the disk is full: free some space, or write somewhere else."
+        ) from None
+
+
 def write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; DataError if it cannot be written."""
     with written(path) as stream:
@@ -126,6 +134,7 @@ def written(path: Path) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
+        refuse_full_disk(error, path)
         raise DataError(f"{path}: cannot be written ({error.strerror})") from None
     if os.name == "posix":
         handle = os.open(path.parent, os.O_RDONLY)

@@ -218,7 +218,7 @@ def view_of(
         stack += [(second, place, found.second), (first, place, found.first)]
     said = list(notes)
     if summed and units.standard:
-        said.append("Weights are per standard deviation: in a sum, a name stands for (value − mean) / SD.")
+        said.append("Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD.")
     plane = None
     if rows is not None and tree.n_features == 2 and not any(tree.levels) and np.isfinite(rows[0]).all():
         plane = Plane(tree, rows[0], rows[1], (names[0], names[1]))

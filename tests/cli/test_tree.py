@@ -18,7 +18,7 @@ def test_rules_begin_with_what_was_fitted(call):
     lines = ended.out.splitlines()
     assert lines[0].startswith("# HHGDT on bupa: ") and lines[0].endswith(" of its 345 rows right")
     assert lines[1].startswith("# BUPA: the class is the selector field")
-    assert lines[2] == "# Weights are per standard deviation: in a sum, a name stands for (value − mean) / SD."
+    assert lines[2] == "# Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD."
     assert lines[3] == '# 2 goes to "else"; where there is none, the largest class there.'
     assert lines[4].startswith("if ") and "mcv" in lines[4]
     leaves = [line for line in lines[4:] if re.match(r" *[12]  \(", line)]

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 from drawing_support import WILD, WILD_CLASSES, fitted, page_data, view, wild_view
 
-from oblique_cli.drawing.page import page
+from oblique_cli import make
+from oblique_cli.drawing.page import PageData, page
+from oblique_cli.drawing.view import text_of, view_of
+from oblique_cli.tree.reading import Units
 
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -32,9 +35,14 @@ def data_of(document):
 
 
 def test_a_page_of_200_nodes_is_below_a_megabyte():
-    found = view("bupa")
-    document = page(found, page_data("bupa"))
-    assert len(found.nodes) > 90
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(700, 10)), rng.integers(0, 3, 700).astype(np.int32)
+    tree = make("hhcart_a", random_state=0).fit(X, y).tree_
+    names, classes = [f"feature number {j}" for j in range(10)], ["first", "second", "third"]
+    found = view_of(tree, names, classes, rows=(X, y))
+    data = PageData(names, "class", {}, Units.deviations(X), X, y, tree.apply(X), tree.parents, text_of(found))
+    document = page(found, data)
+    assert len(found.nodes) >= 200
     assert len(document.encode()) * 200 / len(found.nodes) < 1_000_000
 
 
