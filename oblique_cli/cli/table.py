@@ -35,10 +35,8 @@ def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output
     """
     from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.store import Store
-    from oblique_cli.nouns import Experiment
 
     with Store(database(results), must_exist=True) as store:
         found = find_run(store, run)
         rows, remarks = store.rows(run), store.remarks(run)
-    experiment = Experiment.from_content(run, found.content, **found.presentation)
-    write(render(table_of(experiment, rows, metrics, remarks), format_), output)
+    write(render(table_of(found.experiment, rows, metrics, remarks), format_), output)
