@@ -22,9 +22,8 @@ def is_sound(path: Path) -> bool:
         with closing(sqlite3.connect(path)) as db:
             return bool(db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
     except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return False
-        return True  # locked, or out of reach: `Store` says so
+        # Locked or out of reach is another matter, which `Store` speaks of.
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def salvage(path: Path) -> tuple[int, Path]:

@@ -718,7 +718,7 @@ class Store:
         if seal(kind.table, *found[:-1]) != found[-1]:
             raise self._damaged([Damage(run, kind.table, record.key, kind.name(found[1:-1]))])
         mine = kind.record(found[1:-1])
-        if timeless(mine) != timeless(record):
+        if not same_answer(mine, record):
             raise ConfigError(
                 f"{kind.name(found[1:-1])} of run {run!r} differs between {self.path} and {source}, though both were "
                 "asked for the same: one of them was made by other versions or another machine; leave one out."
@@ -765,11 +765,12 @@ _SESSION = ("run", "started", "content", "total", "argv", "environment", "presen
 _PLAIN = ("content", "argv", "environment", "presentation")
 
 
-def timeless(record: Any) -> Any:
-    """Return a record without its times, which no two computations share."""
-    if isinstance(record, Row):
-        return replace(record, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0)
-    return replace(record, seconds=0.0)
+def same_answer(one: Any, other: Any) -> bool:
+    """Whether two records of one job say the same, apart from times and from metrics that only one of them has."""
+    if isinstance(one, Tuning):
+        return replace(one, seconds=0.0) == replace(other, seconds=0.0)
+    bare = [replace(row, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0, measures={}) for row in (one, other)]
+    return bare[0] == bare[1] and all(other.measures.get(name, v) == v for name, v in one.measures.items())
 
 
 def _repeats(content: Mapping[str, Any]) -> int | None:
