@@ -1,5 +1,5 @@
 """All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, models, PATHFINDER,
-predict, pruning, memory, startup and wide data."""
+predict, pruning, runner, memory, startup and wide data."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from benchmarks import (
     pathfinder,
     predict,
     pruning,
+    runner,
     startup,
     wide,
 )
@@ -35,6 +36,7 @@ BENCHMARKS = {
     "models": models.run,
     "predict": predict.run,
     "pruning": pruning.run,
+    "runner": runner.run,
     "memory": memory.run,
     "startup": startup.run,
     "wide": wide.run,

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from oblique_cli.errors import ConfigError
+
 if TYPE_CHECKING:
     from oblique_cli.evaluation.tables import HasSheet, ResultTable
     from oblique_cli.experiments.running import RunSummary, Shard
@@ -120,17 +122,22 @@ class Runner:
     results: str
     data_dir: str | None
     offline: bool
-    fresh: bool
-    strict_environment: bool
-    keep_probabilities: bool
     quiet: bool
+    fresh: bool = False
+    strict_environment: bool = False
+    keep_probabilities: bool = False
 
     def run(
-        self, experiment: Experiment, shard: Shard | None = None, only: Callable[[Job], bool] | None = None
+        self,
+        experiment: Experiment,
+        shard: Shard | None = None,
+        only: Callable[[Job], bool] | None = None,
+        argv: Sequence[str] | None = None,
     ) -> tuple[RunSummary, ResultTable]:
         """Run or resume an experiment; return how the run ended, and the table of what is stored now.
 
         shard, only : the folds to run, see `running.run`
+        argv : the command to remember the run by, without it the one that is being run
         """
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
@@ -147,7 +154,7 @@ class Runner:
                 progress=Progress(quiet=self.quiet, closing=False),
                 data_dir=self.data_dir,
                 offline=self.offline,
-                argv=command_line(),
+                argv=command_line() if argv is None else argv,
                 shard=shard,
                 only=only,
                 strict_environment=self.strict_environment,
@@ -178,21 +185,8 @@ class Runner:
 
 def running_options(command: Command) -> Command:
     """Add the options of `Runner` to a command, which receives them as `runner`."""
-
-    @functools.wraps(command)
-    def wrapped(no_color: bool, **values: Any) -> Any:
-        if no_color:
-            os.environ["NO_COLOR"] = "1"
-        given = {field.name: values.pop(field.name) for field in fields(Runner)}
-        return command(runner=Runner(**given), **values)
-
-    options = (
-        click.option(
-            "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
-        ),
-        results_option,
-        data_dir_option,
-        offline_option,
+    return _with_runner(
+        command,
         click.option("--fresh", is_flag=True, help="Delete what is stored of the run and start over."),
         click.option(
             "--strict-environment",
@@ -202,6 +196,30 @@ def running_options(command: Command) -> Command:
         click.option(
             "--keep-probabilities", is_flag=True, help="Keep class probabilities of every test row, not classes alone."
         ),
+    )
+
+
+def rerunning_options(command: Command) -> Command:
+    """Add those options of `Runner` to a command that runs folds of a stored run again."""
+    return _with_runner(command)
+
+
+def _with_runner(command: Command, *more: Command) -> Command:
+    @functools.wraps(command)
+    def wrapped(no_color: bool, **values: Any) -> Any:
+        if no_color:
+            os.environ["NO_COLOR"] = "1"
+        given = {field.name: values.pop(field.name) for field in fields(Runner) if field.name in values}
+        return command(runner=Runner(**given), **values)
+
+    options = (
+        click.option(
+            "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
+        ),
+        results_option,
+        data_dir_option,
+        offline_option,
+        *more,
         format_option,
         output_option,
         click.option("--quiet", is_flag=True, help="No progress and no summary, only failures."),
@@ -239,6 +257,21 @@ def database(results: str) -> Path:
 def find_run(store: Store, name: str) -> Run:
     """Return a stored run; UnknownName with the close matches if there is none of that name."""
     return store.run(name)
+
+
+def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[RunSummary, ResultTable]:
+    """Run those folds of the stored run `name` again that `only` holds for, as `Runner.run` does."""
+    from oblique_cli.experiments.store import Store
+
+    with Store(database(runner.results), must_exist=True) as store:
+        found = store.run(name)
+    for spec in found.experiment.datasets:
+        if spec.target is not None and spec.csv is None:
+            raise ConfigError(
+                f"run {name!r} does not say where its file for data set {spec.name!r} is, because an older version "
+                f"began it: give its command again ({shlex.join(found.argv)})."
+            )
+    return runner.run(found.experiment, only=only, argv=found.argv)
 
 
 def table_of(

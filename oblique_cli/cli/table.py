@@ -38,13 +38,11 @@ def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_:
     from oblique_cli.evaluation.marking import marked
     from oblique_cli.evaluation.paired import StoredRun
     from oblique_cli.experiments.store import Store
-    from oblique_cli.nouns import Experiment
 
     with Store(database(results), must_exist=True) as store:
         found = find_run(store, run)
         rows, remarks = store.rows(run), store.remarks(run)
-    experiment = Experiment.from_content(run, found.content, **found.presentation)
-    shown = table_of(experiment, rows, metrics, remarks)
+    shown = table_of(found.experiment, rows, metrics, remarks)
     if mark:
-        shown = marked(shown, StoredRun(experiment, rows, found.content["data"]))
+        shown = marked(shown, StoredRun(found.experiment, rows, found.content["data"]))
     write(rendered(shown, format_, output), output)

@@ -180,9 +180,8 @@ def gather(
     shown = []
     for name in names:
         run = store.run(name)
-        experiment = Experiment.from_content(name, run.content, **_presentation(run))
         rows = store.rows(name)
-        shown.append(Shown(run, experiment, rows, store.tunings(name), store.remarks(name), run.content["data"]))
+        shown.append(Shown(run, run.experiment, rows, store.tunings(name), store.remarks(name), run.content["data"]))
     digests: dict[str, tuple[str, str]] = {}
     for one in shown:
         for dataset, digest in one.data.items():
@@ -200,11 +199,6 @@ def gather(
     material = Material(tuple(shown), store, tuple(datasets), tuple(algorithms))
     _ = material.datasets, material.methods  # refuse unknown names now
     return material
-
-
-def _presentation(run: Run) -> dict[str, Any]:
-    known = ("title", "published", "metrics", "fold_counts")
-    return {key: run.presentation[key] for key in known if key in run.presentation}
 
 
 def _chosen(asked: Sequence[str], known: Mapping[str, Any], what: str, option: str) -> tuple[str, ...]:

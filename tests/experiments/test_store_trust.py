@@ -8,12 +8,12 @@ import shutil
 import sqlite3
 import traceback
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli_support import call  # noqa: F401  (a fixture)
 from runner_support import FAKES, experiment, toy
+from store_support import CONTENT, filled, row
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError, StoreError
@@ -22,16 +22,7 @@ from oblique_cli.experiments import running
 from oblique_cli.experiments.environment import PACKAGE, code, deciding, deciding_files, environment
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Row, Tuning
-
-CONTENT = {"seed": 1, "cv": {"scheme": "ordinary", "repeats": 2}, "datasets": [], "algorithms": []}
-
-
-def row(i: int, **changes: object) -> Row:
-    values = dict(n_correct=20, n_test=35, n_leaves=7, n_nodes=13, depth=4, fit_seconds=0.2, packed=b"some bytes")
-    per_class = {"a": [10, 15], "b": [10, 20]}
-    made = Row(f"k{i}", "bupa", "gdt", i // 10, i % 10, "ok", per_class=per_class, **values)
-    return replace(made, **changes)
+from oblique_cli.nouns import Tuning
 
 
 @pytest.fixture
@@ -112,15 +103,6 @@ def test_a_lease_says_who_writes_and_when_the_process_is_done_or_dead(path):
 
 
 # ---- damage ----------------------------------------------------------------------------------------------------------
-
-
-def filled(path: Path, n: int = 20) -> Path:
-    with Store(path) as store:
-        store.begin("one", CONTENT, n, environment=environment())
-        for i in range(n):
-            store.append("one", row(i))
-        store.add_tuning("one", Tuning("t", "bupa", "gdt", "ok", chosen={"tau": 1}))
-    return path
 
 
 COLUMNS = ["dataset", "algorithm", "repeat", "fold", "status", "message", "n_correct", "n_test", "n_leaves", "n_nodes",

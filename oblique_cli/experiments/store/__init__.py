@@ -27,8 +27,10 @@ it is.
     _store.py       `Store`
 """
 
+from oblique_cli.experiments.store._changes import differences
 from oblique_cli.experiments.store._database import Damage
+from oblique_cli.experiments.store._salvage import is_sound, salvage
 from oblique_cli.experiments.store._schema import SCHEMA_VERSION
 from oblique_cli.experiments.store._store import Run, Session, Store
 
-__all__ = ["SCHEMA_VERSION", "Damage", "Run", "Session", "Store"]
+__all__ = ["SCHEMA_VERSION", "Damage", "Run", "Session", "Store", "differences", "is_sound", "salvage"]

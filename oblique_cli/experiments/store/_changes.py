@@ -12,7 +12,7 @@ from oblique_cli.errors import ConfigError
 
 def refuse_changes(run: str, before: Any, now: Any) -> None:
     """Raise ConfigError if a run's content is no growth of what it was begun with, naming the first differences."""
-    changes = list(_differences(before, now))
+    changes = list(differences(before, now))
     if changes and not is_growth(before, now):
         more = f" and {len(changes) - 4} more" if len(changes) > 4 else ""
         raise ConfigError(
@@ -37,7 +37,7 @@ def is_growth(before: Any, now: Any) -> bool:
     return bool(before == now)
 
 
-def _differences(before: Any, now: Any, path: str = "") -> Iterator[str]:
+def differences(before: Any, now: Any, path: str = "") -> Iterator[str]:
     """Yield "cv.repeats 10 -> 5" for each leaf that differs; lists of mappings are addressed by `id` or `name`."""
     before, now = _by_name(before), _by_name(now)
     if isinstance(before, dict) and isinstance(now, dict):
@@ -48,7 +48,7 @@ def _differences(before: Any, now: Any, path: str = "") -> Iterator[str]:
             elif key not in before:
                 yield f"{where} (none) -> {_short(now[key])}"
             else:
-                yield from _differences(before[key], now[key], where)
+                yield from differences(before[key], now[key], where)
     elif before != now:
         yield f"{path} {_short(before)} -> {_short(now)}"
 
@@ -81,7 +81,7 @@ def refuse_other_data(run: str, here: Path, mine: str, there: Path, theirs: str)
                 f"{there} ({others[name][:8]}...): results on different data cannot be merged."
             )
     if not (is_growth(one, other) or is_growth(other, one)):
-        changes = list(_differences(one, other))
+        changes = list(differences(one, other))
         more = f" and {len(changes) - 4} more" if len(changes) > 4 else ""
         raise ConfigError(
             f"run {run!r} in {there} was run with another configuration than in {here}: {', '.join(changes[:4])}{more}."

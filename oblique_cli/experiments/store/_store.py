@@ -20,7 +20,7 @@ from oblique_cli.experiments.store._changes import larger, refuse_changes, refus
 from oblique_cli.experiments.store._database import Damage, Database
 from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, Record, contradiction, plain, seal, text
 from oblique_cli.experiments.store._schema import OF_A_RUN
-from oblique_cli.nouns import Job, Row, Tuning
+from oblique_cli.nouns import Experiment, Job, Row, Tuning
 from oblique_cli.registry import close_matches
 
 # Names of runs that belong to no configuration, which `runs` leaves out: steps of a study.
@@ -72,6 +72,11 @@ class Run:
     workers: int = 1
     writers: tuple[Session, ...] = ()
     damaged: int = 0
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment that the run is of, as its latest session asked for it."""
+        return Experiment.from_content(self.name, self.content, **self.presentation)
 
 
 @dataclass(frozen=True)
@@ -459,8 +464,10 @@ class Store:
             query = f"SELECT {ROWS.sealed}, digest FROM rows WHERE run = ? AND key = ?"
             for key, more in measures.items():
                 found = self._db.execute(query, (run, key)).fetchone()
-                if found is None or seal("rows", *found[:-1]) != found[-1]:
-                    raise self._db.damaged(f"a row of run {run!r} is not what was stored")
+                if found is None:
+                    raise StoreError(f"run {run!r} was started over by another process; give the same command again.")
+                if seal("rows", *found[:-1]) != found[-1]:
+                    raise self._damaged([Damage(run, "rows", key, ROWS.name(found[1:-1]))])
                 _, *values, _ = found
                 at = ROWS.columns.index("measures")
                 values[at] = json.dumps({**json.loads(values[at]), **more}, sort_keys=True)
@@ -560,6 +567,11 @@ class Store:
             return self._run(run) is not None
         except StoreError:
             return False
+
+    def is_described(self, run: str) -> bool:
+        """Whether it is known what a run was asked for."""
+        with self._reading():
+            return self._is_intact(run) and bool(self._sessions(run))
 
     def names(self) -> list[str]:
         """Return every name that a record of any kind gives as its run, damaged ones included."""
@@ -706,7 +718,7 @@ class Store:
         if seal(kind.table, *found[:-1]) != found[-1]:
             raise self._damaged([Damage(run, kind.table, record.key, kind.name(found[1:-1]))])
         mine = kind.record(found[1:-1])
-        if timeless(mine) != timeless(record):
+        if not same_answer(mine, record):
             raise ConfigError(
                 f"{kind.name(found[1:-1])} of run {run!r} differs between {self.path} and {source}, though both were "
                 "asked for the same: one of them was made by other versions or another machine; leave one out."
@@ -753,11 +765,12 @@ _SESSION = ("run", "started", "content", "total", "argv", "environment", "presen
 _PLAIN = ("content", "argv", "environment", "presentation")
 
 
-def timeless(record: Any) -> Any:
-    """Return a record without its times, which no two computations share."""
-    if isinstance(record, Row):
-        return replace(record, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0)
-    return replace(record, seconds=0.0)
+def same_answer(one: Any, other: Any) -> bool:
+    """Whether two records of one job say the same, apart from times and from metrics that only one of them has."""
+    if isinstance(one, Tuning):
+        return replace(one, seconds=0.0) == replace(other, seconds=0.0)
+    bare = [replace(row, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0, measures={}) for row in (one, other)]
+    return bare[0] == bare[1] and all(other.measures.get(name, v) == v for name, v in one.measures.items())
 
 
 def _repeats(content: Mapping[str, Any]) -> int | None:
