@@ -72,7 +72,7 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
         own = OwnOptions(**{one.name: values.pop(one.name) for one in fields(OwnOptions)})
         return command(own=own, **values)
 
-    several = {"multiple": True, "metavar": "COLUMN"}
+    several: dict[str, Any] = {"multiple": True, "metavar": "COLUMN"}
     options = (
         click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
         click.option(
@@ -201,7 +201,7 @@ def experiment_of(
     from oblique_cli.data.own_source import stem
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.metrics import to_measure
-    from oblique_cli.experiments.jobs import digest
+    from oblique_cli.experiments.keys import digest
 
     looks = [looked_at(path, own, overrides, where) for path in paths]
     tasks = [columns.task for _, _, columns in looks]

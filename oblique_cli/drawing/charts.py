@@ -309,7 +309,7 @@ def _ranking(
     k = len(methods)
     line: dict[str, Any] = {"color": "black", "linewidth": 0.7, "clip_on": False}
     axes.axis("off")
-    span = max(k - 1, 1)
+    span = float(max(k - 1, 1))
     axes.set_xlim(1 - 0.55 * span, k + 0.55 * span)
     axes.plot([1, k], [0, 0], **line)
     for rank in range(1, k + 1):

@@ -143,7 +143,7 @@ class ResultTable:
         clusters = any(line.clusters for line in self.lines)
         if clusters:
             header += ["clusters", "published"] if self.references else ["clusters"]
-        rows = []
+        rows: list[tuple[str, ...]] = []
         marks: dict[tuple[int, int], str] = {}
         for line in self.lines:
             row = [line.dataset, line.label]
@@ -723,13 +723,14 @@ def _grid(grid: TextGrid, style: str, escape: Callable[[str], str], best: str = 
         text = escape(f"{mark} {cell}" if mark else cell)
         return best.format(text) if mark == BEST else text
 
-    return tabulate(
+    text: str = tabulate(
         grid.cells(written),
         headers=[escape(cell) for cell in grid.header],
         tablefmt=style,
         disable_numparse=True,
         colalign=["left"] * grid.left + ["right"] * (len(grid.header) - grid.left),
     )
+    return text
 
 
 @FORMATS.register("csv")

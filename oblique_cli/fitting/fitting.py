@@ -13,7 +13,7 @@ from oblique_cli.data.columns import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
 from oblique_cli.estimators.encoding import own_labels
-from oblique_cli.experiments import running
+from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.choosing import Choice, choose, fit_to_all, nested_estimate
 from oblique_cli.fitting.estimating import Estimate, cross_validated
@@ -161,7 +161,7 @@ def _facts(
         "notes": list(dataset.notes),
         "units": units(rows, getattr(estimator, "levels_", {})),
         "whole_numbers": whole_numbers(dataset),
-        "versions": {"oblique-trees": __version__, **running.environment()["packages"]},
+        "versions": {"oblique-trees": __version__, **environment()["packages"]},
     }
     if dataset.task == "classification":
         counts = np.bincount(dataset.y, minlength=len(dataset.classes)).tolist()
