@@ -312,9 +312,9 @@ def _ranking(
     span = float(max(k - 1, 1))
     axes.set_xlim(1 - 0.55 * span, k + 0.55 * span)
     axes.plot([1, k], [0, 0], **line)
-    for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, 0.35], **line)
-        axes.text(rank, 0.5, str(rank), ha="center", va="bottom", fontsize=6.5)
+    for tick in range(1, k + 1):
+        axes.plot([tick, tick], [0, 0.35], **line)
+        axes.text(tick, 0.5, str(tick), ha="center", va="bottom", fontsize=6.5)
     end = min(1 + critical, k + 0.5 * span)
     axes.plot([1, end], [2.2, 2.2], **{**line, "linewidth": 1.4})
     axes.text(1 - 0.03 * span, 2.2, f"CD = {critical:.2f}", ha="right", va="center", fontsize=6.5)

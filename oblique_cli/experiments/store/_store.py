@@ -770,7 +770,8 @@ def same_answer(one: Any, other: Any) -> bool:
     if isinstance(one, Tuning):
         return replace(one, seconds=0.0) == replace(other, seconds=0.0)
     bare = [replace(row, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0, measures={}) for row in (one, other)]
-    return bool(bare[0] == bare[1]) and all(other.measures.get(name, v) == v for name, v in one.measures.items())
+    same: bool = bare[0] == bare[1]
+    return same and all(other.measures.get(name, value) == value for name, value in one.measures.items())
 
 
 def _repeats(content: Mapping[str, Any]) -> int | None:
