@@ -22,7 +22,7 @@ INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: run test lint format wheels bench figures reproduce help clean
+.PHONY: run test lint format wheels bench figures screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -55,6 +55,9 @@ bench: $(INSTALLED)  ## every speed claim, side by side
 figures: $(INSTALLED)  ## the figures of the papers, drawn again, and docs/figures/README.md
 	$(BIN)/oblique figures
 
+screenshots: $(INSTALLED) $(VENV)/.browser  ## docs/images/, by a Chromium that is on the PATH
+	$(BIN)/python tools/screenshots.py
+
 reproduce: $(INSTALLED)  ## every published table beside ours; PROFILE=quick for the small bundled sets
 	$(BIN)/oblique reproduce all --profile $(PROFILE)
 
@@ -78,7 +81,7 @@ $(INSTALLED): $(BIN)/python $(SOURCES)
 	touch $@
 
 # The tools of an extra of pyproject.toml, without the package itself
-$(VENV)/.lint $(VENV)/.wheels: $(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.lint $(VENV)/.wheels $(VENV)/.browser: $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(BIN)/python tools/requirements.py $* > $@.txt
 	$(PIP) install --requirement $@.txt
 	touch $@

@@ -7,7 +7,6 @@ so that `oblique --help` answers at once.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from oblique_cli.errors import (
     EXIT_OK,
     EXIT_PIPE,
     EXIT_STORE,
+    NO_ROOM,
     ObliqueError,
 )
 from oblique_cli.registry import close_matches
@@ -54,10 +54,6 @@ COMMANDS = {
     "schema": "schema.schema",
     "doctor": "doctor.doctor",
 }
-
-
-# Errors of a disk or a quota that is full, and of a file that may not grow.
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ReaderGone(Exception):

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import Runner, database, find_run, metric_option, running_options, table_of, write
+from oblique_cli.cli._common import (
+    Runner,
+    database,
+    find_run,
+    metric_option,
+    rendered,
+    running_options,
+    table_of,
+    write,
+)
+from oblique_cli.cli._completing import complete_algorithms, complete_datasets
 from oblique_cli.cli._own import (
     CLASSIFIERS,
     OwnOptions,
@@ -86,12 +96,14 @@ RUNNING = ("scheme", "algorithms", "datasets", "repeats", "folds", "seed")
 @click.option(
     "--algorithms",
     metavar="A,B,...",
+    shell_complete=complete_algorithms,
     callback=_names,
     help=f"Two or more.  [default: {','.join(TUNED)}; on own data {','.join(CLASSIFIERS)}, or two for numbers]",
 )
 @click.option(
     "--datasets",
     metavar="A,B,...",
+    shell_complete=complete_datasets,
     callback=_names,
     help="Names, or all.  [default: those of Table 5.3 that are there, but not letter, which takes minutes]",
 )
@@ -148,9 +160,10 @@ def compare(
         return
     if files and datasets:
         raise click.UsageError("--datasets goes without files of your own")
-    if not files and not algorithms:
+    chosen_here = _was_given(ctx, "algorithms")
+    if not chosen_here and not files:
         algorithms = list(TUNED)
-    if len(algorithms) < 2 and not (files and not algorithms):
+    if len(algorithms) < 2 and (chosen_here or not files):
         raise click.UsageError("--algorithms needs two or more names, as in gdt,hhgdt")
     from oblique_cli import config
     from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -202,13 +215,12 @@ def _was_given(ctx: click.Context, name: str) -> bool:
 def _show(table: ResultTable, rule: str, format_: str, output: str | None) -> None:
     """Write the comparison of the algorithms of a table, in texts below the table itself."""
     from oblique_cli.evaluation import comparing
-    from oblique_cli.evaluation.tables import render
 
     comparison = comparing.compare(table, rule)
-    text = render(comparison, format_)
+    text = rendered(comparison, format_, output)
     if format_ not in ("csv", "json"):
         # The notes of the table are among those of the comparison.
-        text = render(replace(table, notes=()), format_) + "\n" + text
+        text = rendered(replace(table, notes=()), format_, output) + "\n" + text
     write(text, output)
 
 

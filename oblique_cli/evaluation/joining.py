@@ -15,7 +15,8 @@ def joined(tables: Mapping[str, ResultTable], contents: Mapping[str, Mapping[str
     """Return the lines of several runs as one table, with the metrics that all of them show.
 
     tables, contents : run -> its table, and what it was begun with (`Run.content`)
-    An algorithm that two runs have on one data set is told apart by its run. ConfigError if a data set of one name holds different data, or tasks differ.
+    An algorithm that two runs have on one data set is told apart by its run. ConfigError if a data set of one name
+    holds different data, or if the runs predict different things.
     """
     data: dict[str, tuple[str, str]] = {}
     for run, content in contents.items():

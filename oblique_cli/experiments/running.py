@@ -275,6 +275,12 @@ def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | N
     return np.asarray(estimator.predict(_columns(case, encoder, fold.test)))
 
 
+def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tuple[Any, Any, np.ndarray]:
+    """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it saw them."""
+    estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
+    return estimator, encoder, _columns(case, encoder, fold.train)
+
+
 def fit_on(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
     encoder = fold_encoder(case.dataset, case.policy)

@@ -191,7 +191,7 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-@pytest.mark.parametrize("arguments", [["list", "algorithms"], ["list", "schemes", "--json"], ["schema"]])
+@pytest.mark.parametrize("arguments", [["list", "algorithms"], ["list", "schemes", "--format", "json"], ["schema"]])
 def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
     with open("/dev/full", "w") as full:
         process = start(tmp_path, *arguments, stdout=full)
@@ -201,7 +201,7 @@ def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path):
-    process = start(tmp_path, "list", "algorithms", "--json")
+    process = start(tmp_path, "list", "algorithms", "--format", "json")
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == errors.EXIT_PIPE == 141

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,9 +15,10 @@ from sklearn.tree import export_text as tree_text
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.drawing.diagram import Sketch, drawn, wrapped, yes_or_no
+from oblique_cli.drawing.diagram import Sketch, drawn, yes_or_no
+from oblique_cli.drawing.view import BLANK, Histogram, TreeView, histogram, number_of, unbroken
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.fitted import Names, SingleTree
+from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, paths
 from oblique_cli.estimators.rows import checked, refuse_times
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
@@ -115,11 +117,25 @@ class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     ) -> Figure:
         """Return the tree as a matplotlib figure, the equation of a leaf in it. Parameters are those of `export_text`.
 
-        ConfigError for more than 64 leaves, or without matplotlib.
+        ConfigError for more than 200 leaves, or without matplotlib.
+        """
+        return drawn(self.view(feature_names, target, precision, title))
+
+    def view(  # type: ignore[override]
+        self,
+        feature_names: Names = None,
+        target: str = "y",
+        precision: int = 3,
+        title: str = "",
+        rows: TrainingRows = None,
+    ) -> TreeView:
+        """Return what drawings show of the tree. rows : the training rows (n, p) and their numbers (n,), or None
+
+        Other parameters are those of `plot`.
         """
         check_is_fitted(self)
-        sketch = self._sketch_of(self.tree_, self._feature_names(feature_names), [target], precision)
-        return drawn(sketch, title)[0]
+        features = [unbroken(name) for name in self._feature_names(feature_names)]
+        return self._view_of(self.tree_, features, [unbroken(target)], precision, title, rows)
 
     def _decreases(self) -> Array:
         # Cuts alone: what features do within the linear models of the leaves is in the coefficients.
@@ -132,9 +148,38 @@ class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     def _text_of(self, tree: ModelTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
         return export_text(tree, features, classes[0], precision)
 
-    def _sketch_of(self, tree: ModelTree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
-        texts = [wrapped(text) for text in node_texts(tree, features, classes[0], precision)]
-        return Sketch(tree.parents, texts, yes_or_no(tree.left), np.where(tree.is_leaf, 0, -1).tolist())
+    def _view_of(
+        self,
+        tree: ModelTree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        # No line is broken within a term.
+        texts = [
+            re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text)
+            for text in node_texts(tree, features, classes[0], precision)
+        ]
+        ways = [""] * tree.n_nodes
+        rules: list[dict[str, Any]] = []
+        for node in range(tree.n_nodes):
+            if tree.is_leaf[node]:
+                used = np.flatnonzero(tree.coef[node]).tolist()
+                model = [[j, float(tree.coef[node, j])] for j in used]
+                rules.append({"v": [float(tree.intercept[node]), model]})
+                continue
+            feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
+            rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
+            texts[node] = features[feature]
+            shown = number_of(threshold, precision)
+            ways[tree.left[node]], ways[tree.right[node]] = f"≤ {shown}", f"> {shown}"
+        sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules)
+        view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
+        if rows is None:
+            return view
+        return view.with_histograms(_along_features(tree, np.asarray(rows[0], dtype=np.float64)))
 
     def _settings(self, n: int) -> Settings:
         shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
@@ -351,6 +396,17 @@ class M5StyleRegressor(ModelTreeRegressor):
         return growing.prune(tree, X, y) if self.pruning else tree
 
 
+def _along_features(tree: ModelTree, X: Array) -> dict[int, Histogram | None]:
+    """The rows of each inner node along the feature that it cuts."""
+    passed = paths(tree.apply(X), tree.parents).tocsc()
+    found = {}
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        values = X[passed.indices[passed.indptr[node] : passed.indptr[node + 1]], tree.feature[node]]
+        threshold = float(tree.thresholds[node])
+        found[node] = histogram(values, values <= threshold, threshold, np.zeros(len(values), dtype=np.int64), 1)
+    return found
+
+
 class CARTRegressor(DecisionTreeRegressor):
     """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read."""
 
@@ -382,7 +438,7 @@ class CARTRegressor(DecisionTreeRegressor):
     def plot(self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = "") -> Figure:
         """Return the tree as a matplotlib figure. Parameters are those of the other regression trees' `export_text`.
 
-        ConfigError for more than 64 leaves, or without matplotlib.
+        ConfigError for more than 200 leaves, or without matplotlib.
         """
         check_is_fitted(self)
         own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
@@ -395,8 +451,8 @@ class CARTRegressor(DecisionTreeRegressor):
             else f"{names[tree.feature[node]]} <= {tree.threshold[node]:.{precision}g}"
             for node in range(len(left))
         ]
-        sketch = Sketch(parents_of(left, right), texts, yes_or_no(left), np.where(left < 0, 0, -1).tolist())
-        return drawn(sketch, title)[0]
+        sketch = Sketch(parents_of(left, right), texts, yes_or_no(left), [-1] * len(left))
+        return drawn(sketch.view(title, n_rows=tree.n_node_samples.astype(np.int64)))
 
     @property
     def n_leaves_(self) -> int:
