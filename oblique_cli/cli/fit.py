@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._common import data_dir_option, offline_option, set_option, writable, write
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
 
 if TYPE_CHECKING:
@@ -18,10 +19,15 @@ AUTO = "auto"
 
 
 @click.command()
-@click.argument("data")
+@click.argument("data", shell_complete=complete_dataset_or_file)
 @own_data_options
 @click.option(
-    "--algorithm", metavar="auto|NAME", default=AUTO, show_default=True, help="Algorithm (oblique list algorithms)."
+    "--algorithm",
+    metavar="auto|NAME",
+    default=AUTO,
+    show_default=True,
+    help="Algorithm (oblique list algorithms).",
+    shell_complete=complete_algorithm,
 )
 @set_option("max_depth=3, missing=drop or 'min_samples_leaf={grid: [1, 5, 20]}'")
 @click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
