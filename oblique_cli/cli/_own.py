@@ -72,7 +72,7 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
         own = OwnOptions(**{one.name: values.pop(one.name) for one in fields(OwnOptions)})
         return command(own=own, **values)
 
-    several = {"multiple": True, "metavar": "COLUMN"}
+    several: dict[str, Any] = {"multiple": True, "metavar": "COLUMN"}
     options = (
         click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
         click.option(
