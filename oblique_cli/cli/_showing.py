@@ -314,23 +314,26 @@ def of_model(path: Path) -> Shown:
     from oblique_cli.models import load
 
     model = load(path)
-    tree = model.fitted.state.get("tree_")
-    if tree is None:
-        raise ConfigError(f"{path}: the model is {model.algorithm or model.fitted.cls}, which is no tree to show.")
-    features, table_levels = _model_columns(model)
-    codes = model.fitted.state.get("levels_") or {}
-    levels = {
-        j: [table_levels[j][int(code)] if j in table_levels else str(code) for code in own] for j, own in codes.items()
-    }
-    target = model.columns.target if model.columns is not None else "class" if model.classes else "target"
     name = model.algorithm or model.fitted.cls
+    if "tree_" not in model.fitted.state:
+        raise ConfigError(f"{path}: the model is {name}, which is no tree to show.")
+    return of_loaded(model, f"{name}, model {path.name}")
+
+
+def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: tuple[str, ...] = ()) -> Shown:
+    """Return the tree of a model that has one. X, y : training rows as its estimator saw them, if they are at hand"""
+    features, levels = model.columns_seen()
+    target = model.columns.target if model.columns is not None else "class" if model.classes else "target"
     return Shown(
-        f"{name}, model {path.name}",
-        tree,
+        title,
+        model.fitted.state["tree_"],
         features,
         list(model.classes),
         levels,
         target,
+        X,
+        y,
+        remarks,
         document={
             "algorithm": model.algorithm,
             "parameters": dict(model.parameters),
@@ -341,27 +344,6 @@ def of_model(path: Path) -> Shown:
         units=_units(model.facts, len(features)),
         make_estimator=lambda: model.estimator,
     )
-
-
-def _model_columns(model: Model) -> tuple[list[str], dict[int, Sequence[str]]]:
-    """Names of the columns that the estimator sees, and the levels of those that hold codes."""
-    names = list(model.feature_names)
-    levels: dict[int, Sequence[str]] = {} if model.columns is None else dict(model.columns.levels)
-    encoder = model.encoder
-    if encoder is None:
-        return names, levels
-    out = [names[j] for j in encoder.quantitative]
-    own: dict[int, Sequence[str]] = {}
-    for k, j in enumerate(encoder.qualitative.tolist()):
-        known = levels.get(j, ())
-        if encoder.levels is None:
-            own[len(out)] = known
-            out.append(names[j])
-            continue
-        for code in encoder.levels[k].tolist():
-            level = "" if code != code else known[int(code)] if int(code) < len(known) else f"{code:g}"
-            out.append(f"{names[j]}={level}")
-    return out, own
 
 
 def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:

@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._common import data_dir_option, offline_option, set_option, writable, write
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
 
 if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
     from oblique_cli.fitting.fitting import Outcome
 
 AUTO = "auto"
 
 
 @click.command()
-@click.argument("data")
+@click.argument("data", shell_complete=complete_dataset_or_file)
 @own_data_options
 @click.option(
-    "--algorithm", metavar="auto|NAME", default=AUTO, show_default=True, help="Algorithm (oblique list algorithms)."
+    "--algorithm",
+    metavar="auto|NAME",
+    default=AUTO,
+    show_default=True,
+    help="Algorithm (oblique list algorithms).",
+    shell_complete=complete_algorithm,
 )
 @set_option("max_depth=3, missing=drop or 'min_samples_leaf={grid: [1, 5, 20]}'")
 @click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
@@ -74,9 +81,22 @@ def fit(
     if format_ == "json":
         write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")
         return
-    write(reporting.report(outcome, dataset, precision))
+    write(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision))
     for path in written:
         click.echo(f"model written to {path}", err=True)
+
+
+def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:
+    """The heading with the estimate, and the rules of the tree, if the model is one."""
+    from oblique_cli.cli import _showing
+    from oblique_cli.fitting import reporting
+
+    model, title, remarks = outcome.model, reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
+    if not hasattr(model.fitted.state.get("tree_"), "to_dict"):
+        lines = [title, *remarks, "The model is not one tree of ours, so no rules are shown."]
+        return "".join(f"# {line}\n" for line in lines)
+    shown = _showing.of_loaded(model, title, outcome.X, dataset.y, remarks)
+    return _showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
 
 
 def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:

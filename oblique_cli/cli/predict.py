@@ -13,8 +13,8 @@ FORMATS = ("csv", "json", "parquet")  # those of models.tables, which the help m
 
 
 @click.command()
-@click.argument("model")
-@click.argument("new")
+@click.argument("model", type=click.Path())
+@click.argument("new", type=click.Path())
 @click.option("--proba", is_flag=True, help="Also the share of each class.")
 @click.option("--leaf", is_flag=True, help="Also the leaf, as a node number; of a forest the leaf in each tree.")
 @click.option(

@@ -11,8 +11,8 @@ from oblique_cli.cli._common import columns, output_option, write
 
 
 @click.command()
-@click.argument("model")
-@click.argument("test")
+@click.argument("model", type=click.Path())
+@click.argument("test", type=click.Path())
 @click.option(
     "--metric",
     "metrics",

@@ -20,6 +20,8 @@ from oblique_cli.fitting.estimating import Estimate, cross_validated
 from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.model import Model
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+from oblique_cli.tree.reading import Units
+from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -44,13 +46,17 @@ GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A fitted model, its estimate, and the comparison if there was one. chosen : parameters by a grid"""
+    """A fitted model, its estimate, and the comparison if there was one.
+
+    chosen : parameters by a grid; X : training rows as the estimator saw them
+    """
 
     model: Model
     estimate: Estimate
     choice: Choice | None
     chosen: Mapping[str, Any]
     case: Case
+    X: np.ndarray
 
 
 def tuned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
@@ -133,6 +139,7 @@ def fit(
             (case,) = own.values()
             estimate = cross_validated(case, folds, seed)
         estimator, encoder, chosen = fit_to_all(case, folds, seed)
+    X = dataset.X if encoder is None else np.ascontiguousarray(encoder.transform(dataset.X), dtype=np.float64)
     model = Model.of(
         estimator,
         algorithm=case.spec.name,
@@ -140,15 +147,17 @@ def fit(
         feature_names=dataset.feature_names,
         encoder=filling(dataset, policy, encoder),
         columns=columns or columns_of(dataset),
-        facts=_facts(dataset, estimate, choice, chosen, seed, estimator, encoder),
+        facts=_facts(dataset, estimate, choice, chosen, seed, estimator, X),
     )
-    return Outcome(model, estimate, choice, chosen, case)
+    return Outcome(model, estimate, choice, chosen, case, X)
 
 
 def _facts(
-    dataset: Dataset, estimate: Estimate, choice: Choice | None, chosen: Any, seed: int, estimator: Any, encoder: Any
+    dataset: Dataset, estimate: Estimate, choice: Choice | None, chosen: Any, seed: int, estimator: Any, X: np.ndarray
 ) -> dict[str, Any]:
-    rows = dataset.X if encoder is None else np.asarray(encoder.transform(dataset.X))
+    tree = getattr(estimator, "tree_", None)
+    rows = estimator.tree_rows(X) if isinstance(tree, Tree) else X
+    units = Units.deviations(rows, tree.levels if isinstance(tree, Tree) else ())
     facts: dict[str, Any] = {
         "data": dataset.name,
         "data_digest": f"sha256:{dataset.digest}",
@@ -159,7 +168,7 @@ def _facts(
         "depth": int(getattr(estimator, "depth_", 0)),
         "chosen": dict(chosen),
         "notes": list(dataset.notes),
-        "units": units(rows, getattr(estimator, "levels_", {})),
+        "units": units.to_plain(),
         "whole_numbers": whole_numbers(dataset),
         "versions": {"oblique-trees": __version__, **environment()["packages"]},
     }
@@ -169,25 +178,6 @@ def _facts(
     if choice is not None:
         facts["compared"] = choice.plain(dataset.task)
     return facts
-
-
-def units(rows: np.ndarray, levels: Mapping[int, Sequence[Any]]) -> dict[str, Any]:
-    """Return mean and standard deviation of every column as the estimator takes it, for whoever shows weights.
-
-    rows : (n, p), a constant column has spread 1
-    levels : of columns that hold codes, whose center is 0, whose spread is 1, and of whose codes `of_levels` has shares
-    """
-    center, spread, shares = [], [], {}
-    for j, column in enumerate(rows.T):
-        values = column[~np.isnan(column)]
-        if j in levels:
-            codes, counts = np.unique(values, return_counts=True)
-            known = dict(zip(codes.tolist(), counts.tolist(), strict=True))
-            shares[str(j)] = [known.get(float(level), 0) / max(1, len(values)) for level in levels[j]]
-        flat = j in levels or len(values) == 0 or values.min() == values.max()
-        center.append(0.0 if j in levels or len(values) == 0 else float(values.mean()))
-        spread.append(1.0 if flat else float(values.std()) or 1.0)
-    return {"center": center, "spread": spread, "of_levels": shares}
 
 
 def whole_numbers(dataset: Dataset) -> list[str]:

@@ -85,11 +85,13 @@ class ColumnEncoder:
         held: dict[int, Sequence[str]] = {}
         for k, j in enumerate(self.qualitative.tolist()):
             if self.levels is None:
-                held[len(out)] = levels[j]
+                held[len(out)] = levels.get(j, ())
                 out.append(names[j])
             else:
-                known = ("" if code != code else levels[j][int(code)] for code in self.levels[k].tolist())
-                out += [f"{names[j]}={level}" for level in known]
+                known = levels.get(j, ())
+                for code in self.levels[k].tolist():
+                    level = "" if code != code else known[int(code)] if 0 <= code < len(known) else f"{code:g}"
+                    out.append(f"{names[j]}={level}")
         return out, held
 
     def transform(self, X: Array) -> Array:

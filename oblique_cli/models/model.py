@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,18 @@ class Model:
         """Whether the estimator was fitted on class codes, which stand for `classes`."""
         return self.columns is not None and self.task == "classification"
 
+    def columns_seen(self) -> tuple[list[str], dict[int, list[str]]]:
+        """Return names of the columns that the estimator sees, and of the levels of those that hold codes.
+
+        An indicator is called "color=red". Levels are in the order of the codes of the estimator's tree.
+        """
+        levels: Mapping[int, Sequence[str]] = {} if self.columns is None else self.columns.levels
+        names = list(self.feature_names)
+        if self.encoder is not None:
+            names, levels = self.encoder.names(names, levels)
+        own = self.fitted.state.get("levels_") or {}
+        return names, {j: [_level(code, levels.get(j)) for code in codes] for j, codes in own.items()}
+
     @property
     def takes_missing(self) -> bool:
         """Whether NaN may reach the estimator: it fills NaN itself, or has learned where rows with NaN go."""
@@ -166,6 +178,12 @@ class Model:
                 raise ConfigError(f"the estimator's classes are no codes of the {len(self.classes)} labels.")
         elif len(known) != len(self.classes):
             raise ConfigError(f"the estimator has {len(known)} classes, and there are {len(self.classes)} labels.")
+
+
+def _level(code: Any, names: Sequence[str] | None) -> str:
+    """Name of a level that the estimator knows by the code of a table, or else as it is."""
+    known = names is not None and isinstance(code, float | int) and 0 <= code < len(names)
+    return names[int(code)] if names is not None and known else str(code)
 
 
 TOP = ("kind", "estimator", "algorithm", "task", "classes", "feature_names", "encoder", "columns", "parameters",

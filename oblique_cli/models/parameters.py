@@ -91,9 +91,10 @@ def _place_of(cls: type[Any], scope: Scope) -> tuple[str, str]:
 
 def _part(registry: Any, name: Any, scope: Scope) -> Any:
     if registry == PUBLIC:
-        if not isinstance(name, str) or oblique_cli.place_of(name) is None:
-            scope.fail(f"names {shown(name)}, which is no class of oblique_cli")
-        return getattr(oblique_cli, name)
+        found = getattr(oblique_cli, name) if isinstance(name, str) and oblique_cli.place_of(name) else None
+        if not (isinstance(found, type) and hasattr(found, "get_params")):  # a function could do anything
+            scope.fail(f"names {shown(name)}, which is no class of oblique_cli with parameters")
+        return found
     known = _registries()
     if not isinstance(registry, str) or registry not in known or not isinstance(name, str):
         scope.fail(f"names a part {shown(name)} of {shown(registry)}, which is no list of parts")
