@@ -72,7 +72,7 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
         own = OwnOptions(**{one.name: values.pop(one.name) for one in fields(OwnOptions)})
         return command(own=own, **values)
 
-    several = {"multiple": True, "metavar": "COLUMN"}
+    several: dict[str, Any] = {"multiple": True, "metavar": "COLUMN"}
     options = (
         click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
         click.option(
@@ -142,7 +142,7 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     overrides : those of "dataset." count here. raises ConfigError for a target or a task that has to be said
     """
     from oblique_cli import config
-    from oblique_cli.data import catalogue, columns
+    from oblique_cli.data import catalogue
 
     # The target is missing in what is asked first: the file says what it could be.
     plain = {**own.dataset_key(path), "target": own.target or "?"}
@@ -154,9 +154,7 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     reading = catalogue.reading(spec)
     if own.target is None and spec.target == "?":
         reading = replace(reading, target=None)
-    assert spec.csv is not None
-    dataset, found, _ = columns.read_own(spec.csv, reading, spec.name)
-    return spec, dataset, found
+    return spec, *catalogue.look(spec, reading)
 
 
 def pruned(algorithm: str) -> str | dict[str, Any]:

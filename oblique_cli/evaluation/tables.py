@@ -697,13 +697,14 @@ def _tabulated(sheet: Sheet, style: str, escape: Callable[[str], str], *, title:
 def _grid(grid: TextGrid, style: str, escape: Callable[[str], str]) -> str:
     from tabulate import tabulate
 
-    return tabulate(
+    text: str = tabulate(
         [[escape(cell) for cell in row] for row in grid.rows],
         headers=[escape(cell) for cell in grid.header],
         tablefmt=style,
         disable_numparse=True,
         colalign=["left"] * grid.left + ["right"] * (len(grid.header) - grid.left),
     )
+    return text
 
 
 @FORMATS.register("csv")
