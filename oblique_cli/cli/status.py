@@ -65,10 +65,10 @@ def status(run: str | None, results: str, as_json: bool) -> None:
 
 def _time_left(store: Store, run: Run) -> Estimate | None:
     """How long the rest of a run may take; None if there is no rest, or nothing to tell from."""
-    from oblique_cli.experiments.estimating import estimate, left_of
-
     if run.damaged or run.done + run.failed >= run.total or "datasets" not in run.content:
         return None
+    from oblique_cli.experiments.estimating import estimate, left_of
+
     rows = store.rows(run.name)
     found = estimate(left_of(run, rows), rows, max(1, run.workers))
     return found if found.seconds is not None else None

@@ -1,8 +1,7 @@
 """Bias and variance of the algorithms of an experiment, from what repeated cross-validation predicts for every row.
 
-Stored folds hold the number of correct rows and not which rows, so the folds are run again, with the same partitions
-and seeds. Every row is tested once a repetition, by a classifier trained on another part of the other rows: R votes a
-row.
+It takes a configuration, stored or not, so the folds are run again, with the same partitions and seeds. Every row is
+tested once a repetition, by a classifier trained on another part of the other rows: R votes a row.
 """
 
 from __future__ import annotations

@@ -768,11 +768,9 @@ _PLAIN = ("content", "argv", "environment", "presentation")
 def same_answer(one: Any, other: Any) -> bool:
     """Whether two records of one job say the same, apart from times and from metrics that only one of them has."""
     if isinstance(one, Tuning):
-        same: bool = replace(one, seconds=0.0) == replace(other, seconds=0.0)
-        return same
+        return bool(replace(one, seconds=0.0) == replace(other, seconds=0.0))
     bare = [replace(row, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0, measures={}) for row in (one, other)]
-    same = bare[0] == bare[1]
-    return same and all(other.measures.get(name, value) == value for name, value in one.measures.items())
+    return bool(bare[0] == bare[1]) and all(other.measures.get(name, v) == v for name, v in one.measures.items())
 
 
 def _repeats(content: Mapping[str, Any]) -> int | None:
