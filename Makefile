@@ -22,13 +22,20 @@ INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: run test lint format wheels bench figures docs screenshots reproduce help clean
+.PHONY: run test soak sanitize lint format wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
 
 test: $(INSTALLED)  ## all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours
+	OBLIQUE_SOAK=1 $(BIN)/python -m pytest -n auto --dist load tests/robustness
+
+sanitize: $(INSTALLED)  ## tests of the core under the address, undefined-behavior and thread sanitizers
+	$(BIN)/python tools/sanitize.py
+	$(BIN)/python tools/sanitize.py --thread
 
 lint: $(INSTALLED) $(VENV)/.lint  ## style and types of Python, style of C++, and a C++ build with warnings as errors
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -61,6 +62,15 @@ def test_a_degenerate_set_gives_labels_or_a_sentence(name, case):
     found = learned(name, X, y)
     if not isinstance(found, str) and case == "one class":
         assert (found == 0).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_many_more_features_than_rows_end_soon(name):
+    # A rotation forest solves p x p systems at every node (docs/reliability.md).
+    X, y = rows(name, 10, 150 if name == "mprof_n" else many(400, 1000))
+    begun = time.monotonic()
+    assert not isinstance(learned(name, X, y), str)
+    assert time.monotonic() - begun < many(20, 120)  # it did not end within minutes, or at all, for some
 
 
 # Layouts of memory
