@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
 def _algorithms() -> Iterable[str]:
@@ -35,6 +38,8 @@ def _completer(names: Callable[[], Iterable[str]], files: bool = False, listed: 
     """Complete one of `names`; listed : as the last item of "a,b,c". files : the shell offers files as well."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
         before, comma, begun = incomplete.rpartition(",") if listed else ("", "", incomplete)
         found = [CompletionItem(f"{before}{comma}{name}") for name in names() if name.startswith(begun)]
         # The item of files comes first: it empties the shell's list.

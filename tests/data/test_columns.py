@@ -19,8 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oblique_cli.data import columns as columns_of
-from oblique_cli.data import csv_file, own_source
+from oblique_cli.data import csv_file, own_look, own_source
 from oblique_cli.data.columns import Columns, Reading, chunks, read_own
 from oblique_cli.data.dataset import from_table
 from oblique_cli.data.own_numbers import Form, days, decimal_mark
@@ -389,7 +388,7 @@ def test_unpacking_stops_at_a_limit(monkeypatch):
     monkeypatch.setattr(own_source, "MAX_UNPACKED", 1 << 20)
     with pytest.raises(DataError, match="unpacked; cut it into parts"):
         read(gzip.compress(b"a,y\n" + b"1,x\n" * (1 << 20)))
-    monkeypatch.setattr(columns_of, "MAX_CELLS", 50)
+    monkeypatch.setattr(own_look, "MAX_CELLS", 50)
     with pytest.raises(DataError, match="more than 16 rows of 3 columns do not fit"):
         read(TEXT)
 
