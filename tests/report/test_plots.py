@@ -115,7 +115,7 @@ def test_learning_curves_have_the_sizes_of_the_training_sets(call):
         (("pie", "x"), 2, "'pie' is not one of"),
         (("box", "y"), 2, "y"),
         (("box", "x", "x"), 2, "run 'x' is given twice"),
-        (("box", "x", "--metric", "acuracy"), 2, "Did you mean 'accuracy'?"),
+        (("box", "x", "--metric", "acuracy"), 2, "Did you mean 'accuracy' or"),
         (("box", "x", "--metric", "roc_auc"), 2, "was run without metric roc_auc"),
         (("box", "x", "--dataset", "irs"), 2, "the runs have no data set 'irs', asked for by --dataset. Did you mean"),
         (("box", "x", "--algorithm", "oc1"), 2, "the runs have no algorithm 'oc1'"),
@@ -128,7 +128,7 @@ def test_learning_curves_have_the_sizes_of_the_training_sets(call):
         (
             ("regions", "x", "--dataset", "iris", "--features", "petal_length,petl_width"),
             2,
-            "Did you mean 'petal_width'?",
+            "Did you mean 'petal_width' or",
         ),
         (("box", "x", "--output", "x.jpg"), 2, "does not say the form"),
         (("box", "x", "--width", "nan"), 2, "must be a number"),
@@ -175,5 +175,5 @@ def test_runs_on_different_data_of_one_name_are_not_drawn_together(call):
 def test_every_kind_says_what_it_shows_and_the_command_knows_it():
     from oblique_cli.cli import plot
 
-    assert tuple(KINDS) == plot.KINDS
+    assert sorted(KINDS) == sorted(plot.KINDS)
     assert all(summary(kind) for kind in KINDS)
