@@ -1,5 +1,5 @@
 """All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
-pruning, memory and startup."""
+pruning, runner, memory and startup."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from benchmarks import (
     pathfinder,
     predict,
     pruning,
+    runner,
     startup,
 )
 from benchmarks.measuring import main
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "pathfinder": pathfinder.run,
     "predict": predict.run,
     "pruning": pruning.run,
+    "runner": runner.run,
     "memory": memory.run,
     "startup": startup.run,
 }

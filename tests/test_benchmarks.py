@@ -120,6 +120,9 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "36 fits / one fit, GDT": "> 1",
         "36 fits / one fit, HHGDT": "> 1",
     },
+    "runner": {
+        "what the runner adds to a fold": "< 2",
+    },
     "memory": {
         "hhcart_a on Letter: peak memory": "< 100.2",
     },

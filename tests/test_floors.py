@@ -164,11 +164,11 @@ def test_every_floor_is_lived_on():
         ("joblib", ("experiments/", "reproduction/")),
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
-        ("sqlite3", "experiments/store.py"),
+        ("sqlite3", "experiments/store/"),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        ("pyarrow", "data/own_rows.py"),
+        ("pyarrow", ("data/own_rows.py", "experiments/tidy.py")),
         # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths.
         # The core takes LAPACK by address.
         (

@@ -35,10 +35,8 @@ def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output
              oblique table bupa_hhgdt --metric accuracy --metric nodes --metric fit
     """
     from oblique_cli.experiments.store import Store
-    from oblique_cli.nouns import Experiment
 
     with Store(database(results), must_exist=True) as store:
         found = find_run(store, run)
-        rows = store.rows(run)
-    experiment = Experiment.from_content(run, found.content, **found.presentation)
-    write(rendered(table_of(experiment, rows, metrics), format_, output), output)
+        rows, remarks = store.rows(run), store.remarks(run)
+    write(rendered(table_of(found.experiment, rows, metrics, remarks), format_, output), output)

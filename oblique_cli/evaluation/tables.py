@@ -395,8 +395,8 @@ def _table_value(
 def not_measured(name: str, experiment: Experiment) -> ConfigError:
     """Return the error for a metric that the folds of an experiment were run without."""
     return ConfigError(
-        f"run {experiment.name!r} was run without metric {name}, which is computed with the predictions: run it again "
-        f"with metrics: [{name}] in its configuration (or --metric {name}) and --fresh."
+        f"run {experiment.name!r} was run without metric {name}, which is computed with the predictions: compute it "
+        f"from those that are stored with oblique rescore {experiment.name} --metric {name}."
     )
 
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.metadata
 import itertools
-import os
-import platform
 import signal
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
-from threadpoolctl import threadpool_info
 
 from oblique_cli import schemes, seeds
 from oblique_cli.data import catalogue
@@ -32,13 +29,16 @@ from oblique_cli.errors import (
     EXIT_OK,
     EXIT_TERMINATED,
     ConfigError,
+    StoreError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.evaluation import metrics as metrics_of
 from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
+from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
+from oblique_cli.experiments.predictions import Labels, Predictions, pack, pack_labels
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import (
@@ -63,6 +63,7 @@ class Case:
     """One algorithm on one data set: what all its jobs share.
 
     metrics       what rows hold besides what every row has
+    keep          as in `Experiment`
     tune_metric   what chooses parameters; None for accuracy, or the squared error of regression
 
     Metrics are here themselves, not by name: a worker process has not imported the files that others come from.
@@ -74,13 +75,14 @@ class Case:
     algorithm: Algorithm
     metrics: tuple[Metric, ...] = ()
     tune_metric: Metric | None = None
+    keep: str = "predictions"
 
     @classmethod
     def of(cls, experiment: Experiment, dataset: Dataset, policy: DatasetSpec, spec: AlgorithmSpec) -> Case:
         """Return the case of an algorithm and a data set of `experiment`."""
         metrics = tuple(METRICS[name] for name in metrics_of.to_measure(experiment.metrics))
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
-        return cls(dataset, policy, spec, ALGORITHMS[spec.name], metrics, tune_metric)
+        return cls(dataset, policy, spec, ALGORITHMS[spec.name], metrics, tune_metric, experiment.keep)
 
 
 # ---- one job ---------------------------------------------------------------------------------------------------------
@@ -108,7 +110,8 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         found = getattr(estimator, "n_clusters_", None)
         extra = getattr(estimator, "extra_measures", None)
         measures = {} if extra is None else {name: float(value) for name, value in extra(X, y).items()}
-        measures |= _measures(case, estimator, X, y, predicted)
+        scored = _scored(case, estimator, X, y, predicted)
+        measures |= _measures(case, scored)
         if case.dataset.task == "regression":
             n_correct, per_class = 0, {}
         else:
@@ -133,6 +136,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             inner=inner,
             clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
             measures=measures,
+            packed=_packed(case, fold, scored),
         )
     except Exception as error:  # any exception belongs to this fold alone and is shown with it
         return failed(job, error)
@@ -144,12 +148,21 @@ def _scored(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicted:
     return Scored(y, predicted, n_classes, shares, estimator, X)
 
 
-def _measures(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+def _measures(case: Case, scored: Scored) -> dict[str, Any]:
     """The metrics that a row holds by name. ValueError if predicted numbers are not finite."""
-    if case.dataset.task == "regression" and not np.isfinite(predicted).all():
+    if case.dataset.task == "regression" and not np.isfinite(scored.predicted).all():
         raise ValueError("the predictions are not finite")
     always = [name for name in SHOWN[case.dataset.task] if METRICS[name].measured]
-    return metrics_of.measure(always, _scored(case, estimator, X, y, predicted), case.metrics)
+    return metrics_of.measure(always, scored, case.metrics)
+
+
+def _packed(case: Case, fold: Fold, scored: Scored) -> bytes:
+    """What a fold predicted, to be kept with its row."""
+    shares = None
+    if case.keep == "probabilities" and case.dataset.task == "classification":
+        with contextlib.suppress(Undefined):
+            shares = scored.probabilities()
+    return pack(Predictions(fold.test, np.asarray(scored.predicted), shares))
 
 
 def no_information_error(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
@@ -350,16 +363,24 @@ def run(
     data_dir: str | None = None,
     offline: bool = False,
     argv: Sequence[str] = (),
+    shard: Shard | None = None,
+    only: Callable[[Job], bool] | None = None,
+    strict_environment: bool = False,
 ) -> RunSummary:
     """Run or resume `experiment`: every fold without a good row in `store`, failed ones included.
 
     n_jobs     processors to use, "auto" for all
     fresh      delete the run's results first
-    adopt      take over folds that another run in `store` has done: a job's key says all that decides its result
+    adopt      take over folds that another run in `store` has done: equal keys and environments are equal results
     data_dir, offline   where data sets come from, see `catalogue.load`
+    shard      run the folds of one part only
+    only       run those folds only that it holds for
+    strict_environment  ConfigError if folds are stored that another environment has made: other versions, another
+               processor. Without it, the table says so
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
-    once. Either way the summary names the signal, and the same call goes on from there.
+    once. Either way the summary names the signal, and the same call goes on from there. StoreError if another process
+    starts the run over meanwhile.
     """
     started = time.perf_counter()
     workers = count_workers(n_jobs)
@@ -368,71 +389,148 @@ def run(
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
+    here = environments.environment(_used(experiment))
+    if strict_environment and not fresh:
+        _refuse_other_environments(store, experiment.name, here)
     store.begin(
         experiment.name,
         content,
         len(jobs),
         argv=argv,
-        environment=environment(),
-        presentation=experiment.presentation() | ({"fold_counts": fold_counts} if fold_counts else {}),
+        environment=here,
+        presentation=experiment.presentation()
+        | ({"fold_counts": fold_counts} if fold_counts else {})
+        | ({"data_dir": str(Path(data_dir).resolve())} if data_dir else {}),
+        workers=workers,
         fresh=fresh,
     )
-    for dataset in datasets:
-        for note in dataset.notes:
-            progress.remark(f"{dataset.name}: {note}")
-    if adopt:
-        store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
-    pending = store.pending(experiment.name, jobs)
-    if more := store.not_asked_for(experiment.name):
-        progress.note(f"{experiment.name}: {more} stored folds are of repetitions beyond cv.repeats; kept, not shown")
-
-    cases = {
-        (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
-        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
-        for spec in experiment.algorithms
-    }
-    done = len(jobs) - len(pending)
-    failures: list[Row] = []
-    with Signals(progress) as signals:
-        crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals)
-        try:
-            tunings = _tune_shared(experiment, cases, pending, store, crew, progress)
-            progress.begin(experiment.name, len(jobs), done)
-
-            def call(job: Job, fold: Fold) -> Call:
-                tuning = tunings.get((job.dataset, job.algorithm))
-                if tuning is not None and tuning.status != "ok":
-                    return job, failed, (job, f"choosing parameters: {tuning.message}")
-                chosen = () if tuning is None else (tuning.chosen,)
-                return job, run_job, (job, cases[job.dataset, job.algorithm], fold, *chosen)
-
-            def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
-                for together, fold in _with_folds(experiment, cases, tunings, left):
-                    yield [call(job, fold) for job in together]
-
-            for row in crew.results(pending, calls, failed):
-                store.append(experiment.name, row)
-                if row.status == "ok":
-                    done += 1
-                else:
-                    failures.append(row)
-                progress.step(f"{row.dataset}/{row.algorithm} r{row.repeat} f{row.fold}", row.message)
-        except KeyboardInterrupt:
-            if not signals.received:
-                raise
-        finally:
-            progress.end()
+    try:
+        for dataset in datasets:
+            for note in dataset.notes:
+                progress.remark(f"{dataset.name}: {note}")
+        store.displace(experiment.name, jobs)
+        store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
+        if adopt:
+            store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
+        if shard is not None:
+            jobs = shard.of(jobs)
+        pending = store.pending(experiment.name, jobs)
+        done = len(jobs) - len(pending)
+        if only is not None:
+            pending = [job for job in pending if only(job)]
+        resumed = done
+        _say(experiment.name, store, progress)
+        cases = {
+            (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
+            for policy, dataset in zip(experiment.datasets, datasets, strict=True)
+            for spec in experiment.algorithms
+        }
+        failures: list[Row] = []
+        with Signals(progress) as signals:
+            crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals)
+            try:
+                for row in _results(experiment, cases, pending, store, crew, progress, len(jobs), done):
+                    store.append(experiment.name, row)
+                    if row.status == "ok":
+                        done += 1
+                    else:
+                        failures.append(row)
+                    progress.step(f"{row.dataset}/{row.algorithm} r{row.repeat} f{row.fold}", row.message)
+            except KeyboardInterrupt:
+                if not signals.received:
+                    raise
+            finally:
+                progress.end()
+    finally:
+        with contextlib.suppress(StoreError):  # what went wrong before is what matters
+            store.end(experiment.name)
     failures.sort(key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
     return RunSummary(
         experiment.name,
         total=len(jobs),
         done=done,
-        resumed=len(jobs) - len(pending),
+        resumed=resumed,
         failures=tuple(failures),
         stopped=signals.received,
         seconds=time.perf_counter() - started,
         fold_counts=fold_counts,
     )
+
+
+def _results(
+    experiment: Experiment,
+    cases: Mapping[tuple[str, str], Case],
+    pending: Sequence[Job],
+    store: Store,
+    crew: Crew,
+    progress: Progress,
+    total: int,
+    done: int,
+) -> Iterator[Row]:
+    """Yield the rows of `pending` as they are finished, after choices of parameters that folds share."""
+    tunings = _tune_shared(experiment, cases, pending, store, crew, progress)
+    progress.begin(experiment.name, total, done)
+
+    def call(job: Job, fold: Fold) -> Call:
+        tuning = tunings.get((job.dataset, job.algorithm))
+        if tuning is not None and tuning.status != "ok":
+            return job, failed, (job, f"choosing parameters: {tuning.message}")
+        chosen = () if tuning is None else (tuning.chosen,)
+        return job, run_job, (job, cases[job.dataset, job.algorithm], fold, *chosen)
+
+    def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
+        for together, fold in _with_folds(experiment, cases, tunings, left):
+            yield [call(job, fold) for job in together]
+
+    yield from crew.results(pending, calls, failed)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part `index` of `count` parts of a run, counted from 1: every `count`-th fold, with all its algorithms.
+
+    Algorithms of a fold stay together because some share their work. Every part of a scheme that chooses parameters
+    once for all folds makes these choices, which are the same in each.
+    """
+
+    index: int
+    count: int
+
+    def of(self, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs of this part."""
+        places = {place: i for i, place in enumerate(dict.fromkeys((j.dataset, j.repeat, j.fold) for j in jobs))}
+        return [job for job in jobs if places[job.dataset, job.repeat, job.fold] % self.count == self.index - 1]
+
+
+def _used(experiment: Experiment) -> list[Any]:
+    """What a run calls that may come from a file outside the package."""
+    algorithms = [ALGORITHMS[spec.name] for spec in experiment.algorithms]
+    names = [*experiment.metrics, *([experiment.cv.tune_metric] if experiment.cv.tune_metric else [])]
+    return [
+        *(type(one) for one in algorithms),
+        *(part for one in algorithms for part in vars(one).values() if callable(part)),
+        *(METRICS[name] for name in names),
+        type(SCHEMES[experiment.cv.scheme]),
+    ]
+
+
+def _refuse_other_environments(store: Store, run: str, here: Mapping[str, Any]) -> None:
+    now = environments.deciding(here)
+    for one in store.environments(run).values():
+        if one != now:
+            what = ", ".join(environments.differences(one, now))
+            raise ConfigError(
+                f"run {run!r} has folds that another environment has made ({what}): use --fresh to start over, another "
+                "name to keep both (--set name=...), or leave --strict-environment out."
+            )
+
+
+def _say(run: str, store: Store, progress: Progress) -> None:
+    """Say before the first fold what a reader of the table should know."""
+    if more := store.not_asked_for(run):
+        progress.note(f"{run}: {more} stored folds are of repetitions beyond cv.repeats; kept, not shown")
+    if others := store.made_elsewhere(run):
+        progress.note(f"{run}: {others}; the table will say so, --strict-environment refuses, --fresh starts over")
 
 
 def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, tuple[int, ...]]:
@@ -448,9 +546,7 @@ def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[st
 
 def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[str]:
     return [
-        jobs_of.shared_tuning(experiment, policy, dataset, spec).key
-        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
-        for spec in experiment.algorithms
+        jobs_of.shared_tuning(experiment, dataset, spec).key for dataset in datasets for spec in experiment.algorithms
     ]
 
 
@@ -518,7 +614,7 @@ def _tune_shared(
         case = cases[name]
         if case.spec.grid:
             fold = next(iter(schemes.repetition(case.dataset, experiment.cv, experiment.seed, 0)))
-            job = jobs_of.shared_tuning(experiment, case.policy, case.dataset, case.spec)
+            job = jobs_of.shared_tuning(experiment, case.dataset, case.spec)
             needed[job.key], pairs[job.key] = job, fold.tuning
     tunings = {t.key: t for t in store.tunings(experiment.name) if t.key in needed and t.status == "ok"}
     missing = [job for job in needed.values() if job.key not in tunings]
@@ -544,23 +640,3 @@ def count_workers(n_jobs: int | str) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
         raise ConfigError(f"the number of jobs must be auto or a whole number, at least 1. Got {n_jobs!r}.")
     return n_jobs
-
-
-def environment() -> dict[str, Any]:
-    """Return the versions and the machine that results depend on, as plain data."""
-    versions = {}
-    for name in ("oblique-trees", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
-    blas = [
-        {key: library.get(key) for key in ("internal_api", "version", "architecture")}
-        for library in threadpool_info()
-        if library["user_api"] == "blas"
-    ]
-    return {
-        "python": platform.python_version(),
-        "packages": versions,
-        "blas": blas,
-        "processors": os.cpu_count(),
-        "platform": platform.platform(),
-    }
