@@ -287,7 +287,8 @@ def test_no_color_leaves_no_escape_codes(tmp_path, monkeypatch):
 def test_a_stored_run_remembers_how_its_file_was_read(call):
     # `oblique retry` reads the file again, without the command.
     shutil.copy(WILD, call.folder / "wild.csv")
-    said = "--drop Station --dates days --decimal comma --keep Patient --na NA --na ? --na -".split()
+    said = ["--drop", "Station", "--dates", "days", "--decimal", "comma", "--keep", "Patient"]
+    said += [word for mark in ("NA", "?", "-") for word in ("--na", mark)]
     ended = call("run", "wild.csv", "--target", "Befund", "--algorithm", "fdt", *said, *QUICK)
     assert ended.code == 0
     from oblique_cli.data import catalogue
