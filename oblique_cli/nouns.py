@@ -43,6 +43,12 @@ class DatasetSpec:
     missing_marks: tuple[str, ...] | None = None
     dates: str = "leave_out"
 
+    def reading(self) -> dict[str, Any]:
+        """Return what is said of reading a file of the user's own, as plain data."""
+        usual = {one.name: one.default for one in fields(self) if one.name in READING and one.name != "csv"}
+        said = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+
 
 # Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
 READING = (
@@ -157,8 +163,11 @@ class Experiment:
         Together with `content` it is the whole experiment, which `from_content` makes again.
         """
         found: dict[str, Any] = {"title": self.title, "published": list(self.published)}
-        files = {spec.name: str(Path(spec.csv).resolve()) for spec in self.datasets if spec.csv is not None}
-        besides = {"metrics": list(self.metrics), "files": files, "data_dir": self.data_dir}
+        # Standard input cannot be read again.
+        own = [spec for spec in self.datasets if spec.csv not in (None, "-")]
+        files = {spec.name: str(Path(str(spec.csv)).resolve()) for spec in own}
+        reading = {spec.name: said for spec in own if (said := spec.reading())}
+        besides = {"metrics": list(self.metrics), "files": files, "reading": reading, "data_dir": self.data_dir}
         found |= {key: value for key, value in besides.items() if value}
         return found if self.keep == "predictions" else {**found, "keep": self.keep}
 
@@ -172,11 +181,12 @@ class Experiment:
         metrics: Iterable[str] = (),
         fold_counts: Mapping[str, Iterable[int]] | None = None,
         files: Mapping[str, str] | None = None,
+        reading: Mapping[str, Mapping[str, Any]] | None = None,
         data_dir: str | None = None,
         keep: str = "predictions",
     ) -> Experiment:
         """Return the experiment whose `content` and `presentation` these are; other keys of `content` are ignored."""
-        places = files or {}
+        places, said = files or {}, reading or {}
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
@@ -185,7 +195,8 @@ class Experiment:
             name=name,
             seed=content["seed"],
             datasets=tuple(
-                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"])}) for plain in content["datasets"]
+                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"]), **said.get(plain["name"], {})})
+                for plain in content["datasets"]
             ),
             algorithms=tuple(
                 AlgorithmSpec(**{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}})

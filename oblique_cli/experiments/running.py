@@ -410,10 +410,10 @@ def run(
         workers=workers,
         fresh=fresh,
     )
-    for dataset in datasets:
-        for note in dataset.notes:
-            progress.remark(f"{dataset.name}: {note}")
     try:
+        for dataset in datasets:
+            for note in dataset.notes:
+                progress.remark(f"{dataset.name}: {note}")
         store.displace(experiment.name, jobs)
         store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
         if adopt:
