@@ -37,12 +37,30 @@ class AlgorithmSpec:
     """One algorithm with its parameters; `grid` holds those that cross-validation chooses.
 
     `id` labels the algorithm in tables and keys; it is the name unless the configuration gives another.
+
+    An algorithm of another library is a class with its module. Only such a one has these:
+    prepare   how columns are scaled, as learned from the training rows; "" for not at all
+    limits    "memory" in bytes and "time" in seconds that one model may take. A model within its limits is the same
+              whatever they are, so they are no part of what decides a result
     """
 
     name: str
     id: str
     params: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    prepare: str = ""
+    limits: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    def plain(self) -> dict[str, Any]:
+        """Return all that decides a result, as plain data.
+
+        Fields that are younger than stored results are there only if they are set.
+        """
+        plain = asdict(self)
+        del plain["limits"]
+        if not self.prepare:
+            del plain["prepare"]
+        return plain
 
     def candidates(self) -> Iterator[dict[str, Any]]:
         """Yield the parameters of every combination of the grid."""
@@ -100,6 +118,7 @@ class Experiment:
     published   tables to show beside ours, such as "wickramarachchi2015:5.2"
     metrics     names of the metrics to show, () for the usual ones
     data_dir    folder of data files that are not bundled
+    code        files of Python that the configuration imports -> their SHA-256
     fold_counts data set -> folds of each repetition, for a scheme whose folds depend on the data, once these are read
     """
 
@@ -113,6 +132,7 @@ class Experiment:
     data_dir: str | None = None
     metrics: tuple[str, ...] = ()
     fold_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
 
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
@@ -120,13 +140,20 @@ class Experiment:
         Looks (title, published tables, metrics) and the place of the data are left out; the digest of the data decides.
         """
         plain = asdict(self)
-        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts"):
+        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "code"):
             del plain[key]
         plain["cv"] = self.cv.plain()
+        plain["algorithms"] = [algorithm.plain() for algorithm in self.algorithms]
+        if self.code:
+            plain["code"] = self.code_digests()
         for dataset in plain["datasets"]:
             del dataset["csv"]
         content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
         return content
+
+    def code_digests(self) -> list[str]:
+        """SHA-256 of the files that the configuration imports, wherever they are."""
+        return sorted(self.code.values())
 
     def presentation(self) -> dict[str, Any]:
         """Everything that decides the looks of its table alone, as plain data."""
@@ -161,6 +188,7 @@ class Experiment:
             title=title,
             metrics=tuple(metrics),
             fold_counts={name: tuple(counts) for name, counts in (fold_counts or {}).items()},
+            code={digest: digest for digest in content.get("code", ())},  # where the files were is not stored
         )
 
     def digest(self) -> str:

@@ -42,6 +42,7 @@ FLOORS = {
     "data": 4,
     "schemes": 4,
     "evaluation": 5,
+    "plugins": 5,
     "config": 6,
     "experiments": 6,
     "reproduction": 7,

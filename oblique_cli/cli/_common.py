@@ -51,6 +51,11 @@ metric_option = click.option(
 )
 
 
+allow_code_option = click.option(
+    "--allow-code", is_flag=True, help="Let a configuration import files of Python, and classes of any library."
+)
+
+
 def set_option(example: str) -> Command:
     """Return the option --set."""
     return click.option(

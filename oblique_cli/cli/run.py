@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import Runner, metric_option, own_data, running_options, set_option, write
+from oblique_cli.cli._common import (
+    Runner,
+    allow_code_option,
+    metric_option,
+    own_data,
+    running_options,
+    set_option,
+    write,
+)
 from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
@@ -32,6 +40,7 @@ OWN_DATA_ALGORITHMS = ("axis_parallel", "hhcart_a")
 @set_option("cv.repeats=2")
 @running_options
 @click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
+@allow_code_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be run, and about how long it would take.")
 def run(
     configs: tuple[str, ...],
@@ -44,6 +53,7 @@ def run(
     format_: str,
     output: str | None,
     allow_outside: bool,
+    allow_code: bool,
     dry_run: bool,
 ) -> None:
     """Run configurations: files, or names of bundled ones (oblique list configs).
@@ -64,7 +74,7 @@ def run(
             raise click.UsageError("--target and --algorithm go with --csv; a configuration has its own")
         if not configs:
             raise click.UsageError("give a configuration, or --csv with --target")
-        experiments = _load(configs, overrides, allow_outside)
+        experiments = _load(configs, overrides, allow_outside, allow_code)
     else:
         if configs:
             raise click.UsageError("give either configurations or --csv")
@@ -100,14 +110,18 @@ def _quoted(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"
 
 
-def _load(names: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool) -> list[Experiment]:
+def _load(
+    names: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool, allow_code: bool
+) -> list[Experiment]:
     """Return all configurations, or one error with the problems of all."""
     from oblique_cli import config
+    from oblique_cli.config import outside
 
+    code = outside.ALLOW if allow_code else outside.REFUSE
     experiments, problems = [], []
     for name in names:
         try:
-            experiments.append(config.load(name, overrides, allow_outside))
+            experiments.append(config.load(name, overrides, allow_outside, code))
         except ConfigError as error:
             problems.append(str(error))
     if problems:

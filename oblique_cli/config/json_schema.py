@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from oblique_cli.config import keys
+from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, RANGE, TUNE
 from oblique_cli.constraints import Constraint, Optional, Text
@@ -28,6 +28,7 @@ def schema() -> dict[str, Any]:
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},
+        "import": _list({"type": "string"}),
     }
     complete = [{"oneOf": [{"required": [one]}, {"required": [many]}]} for one, many in PLURAL.items()]
     return {
@@ -68,7 +69,7 @@ def _algorithm_schema() -> dict[str, Any]:
         named = keys.named_parameters(table[name])
         parameters = {key: _parameter_schema(constraint) for key, constraint in named.items()}
         forms.append({**_mapping({"id": ID}, name={"const": name}, **parameters), "required": ["name"]})
-    return {"anyOf": forms}
+    return {"anyOf": [*forms, outside.schema(ID.schema())]}
 
 
 def _parameter_schema(constraint: Constraint) -> dict[str, Any]:

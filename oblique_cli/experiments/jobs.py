@@ -15,6 +15,7 @@ from oblique_cli import schemes, seeds
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
+from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm, is_outside
 from oblique_cli.evaluation import metrics
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
 
@@ -73,7 +74,8 @@ def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algori
     cv = experiment.cv.plain()
     del cv["repeats"]
     grid = {name: list(values) for name, values in algorithm.grid.items()}
-    how = [algorithm.id, algorithm.name, dict(algorithm.params), grid]
+    how: list[Any] = [algorithm.id, algorithm.name, dict(algorithm.params), grid]
+    how += [part for part in (algorithm.prepare, experiment.code_digests()) if part]
     data = [dataset.name, dataset.digest, spec.missing, spec.encoding]
     return [RESULT_VERSION, experiment.seed, cv, how, data, *_measured(experiment).values()]
 
@@ -83,8 +85,11 @@ def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
-    """Raise ConfigError or DataError for what would fail every fold on `dataset`, which is read as `spec` says."""
+def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: bool = True) -> None:
+    """Raise ConfigError or DataError for what would fail every fold on `dataset`, which is read as `spec` says.
+
+    imports : whether classes of other libraries may be imported, to compare their parameters
+    """
     who = f"data set {dataset.name!r}"
     for algorithm in experiment.algorithms:
         if task_of(algorithm.name) != dataset.task:
@@ -110,7 +115,13 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
                 )
     n_features = n_columns(dataset, spec)
     for algorithm in experiment.algorithms:
-        if algorithm.name in ALGORITHMS:
+        if is_outside(algorithm.name):
+            outside = OutsideAlgorithm.of(algorithm)
+            for params in algorithm.candidates():
+                prepared(outside.make(**params), dataset, spec)
+                if imports:
+                    outside.check(params)
+        elif algorithm.name in ALGORITHMS:
             for params in algorithm.candidates():
                 if message := ALGORITHMS[algorithm.name].clash(params, n_features):
                     raise ConfigError(f"{who}: {message}")

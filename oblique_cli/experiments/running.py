@@ -35,6 +35,7 @@ from oblique_cli.errors import (
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
+from oblique_cli.estimators.outside.algorithm import algorithm_of
 from oblique_cli.evaluation import metrics as metrics_of
 from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
 from oblique_cli.experiments import jobs as jobs_of
@@ -80,7 +81,7 @@ class Case:
         """Return the case of an algorithm and a data set of `experiment`."""
         metrics = tuple(METRICS[name] for name in metrics_of.to_measure(experiment.metrics))
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
-        return cls(dataset, policy, spec, ALGORITHMS[spec.name], metrics, tune_metric)
+        return cls(dataset, policy, spec, algorithm_of(spec, ALGORITHMS), metrics, tune_metric)
 
 
 # ---- one job ---------------------------------------------------------------------------------------------------------

@@ -257,7 +257,7 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         ),
         ("name: bend", "name: bent", "5:19 algorithm 'bent' is not known. Did you mean 'bend'?"),
         ("name: bend", "name: [bend]", "5:19 algorithm a list is not known. Known: bend, stump."),
-        ("name: bend, ", "", "5:12 an algorithm needs a name."),
+        ("name: bend, ", "", "5:12 an algorithm needs a name, or the class of another library."),
         ("epsilon: 0.1", "epsilom: 0.1", "5:25 unknown key 'epsilom' in algorithm bend. Did you mean 'epsilon'?"),
         ("epsilon: 0.1", "epsilon: 1", "5:34 epsilon of bend must be a number in [0, 1). Got 1."),
         ("epsilon: 0.1", "epsilon: .nan", "5:34 epsilon of bend must be a number in [0, 1). Got nan."),
