@@ -30,6 +30,23 @@ class DatasetSpec:
     missing: str = "error"  # error | drop | impute | keep: for algorithms that take missing values themselves
     encoding: str = "error"  # error | onehot | ordinal | crimcoord: what to do with qualitative columns
     qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
+    # How a file of the user's own is read, as in `data.columns.Reading`; what is left open is found out from the file.
+    task: str = ""
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    delimiter: str = ""
+    decimal: str = ""
+    thousands: str = ""
+    charset: str = ""
+    missing_marks: tuple[str, ...] | None = None
+    dates: str = "leave_out"
+
+
+# Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
+READING = (
+    "csv", "task", "drop", "keep", "features", "delimiter", "decimal", "thousands", "charset", "missing_marks", "dates",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -137,7 +154,8 @@ class Experiment:
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
 
-        Looks (title, published tables, metrics) and the place of the data are left out; the digest of the data decides.
+        Looks (title, published tables, metrics), the place of the data and how it is read are left out; the digest of
+        the data decides.
         """
         plain = asdict(self)
         for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "code"):
@@ -147,7 +165,8 @@ class Experiment:
         if self.code:
             plain["code"] = self.code_digests()
         for dataset in plain["datasets"]:
-            del dataset["csv"]
+            for key in READING:
+                del dataset[key]
         content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
         return content
 

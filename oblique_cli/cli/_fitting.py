@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import own_data
+from oblique_cli.cli._own import HOW_PRUNED, ONE_TREE, OwnOptions, is_own, is_pruned, looked_at, pruned, refuse_strays
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
+    from oblique_cli.data.columns import Columns
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 
@@ -22,6 +22,8 @@ class Fitted:
     """A fitted estimator and what it was fitted to.
 
     X : rows as the estimator saw them; encoder : what made X from the rows of the data set, None if X is those rows
+    columns : how a file of the user's own was read, None for a set of the catalogue
+    notes : what was done unasked to data of the user's own, and to its tree: sentences
     """
 
     dataset: Dataset
@@ -29,43 +31,57 @@ class Fitted:
     encoder: Any
     X: Any
     estimator: Any
+    columns: Columns | None = None
+    notes: tuple[str, ...] = ()
 
 
 def fit_to_all(
     name: str | None,
     csv: str | None,
     target: str | None,
-    algorithm: str,
+    algorithm: str | None,
     overrides: tuple[str, ...],
     seed: int,
     data_dir: str | None,
     offline: bool,
     where: str,
     suits: Callable[[str], None],
+    own: OwnOptions | None = None,
 ) -> Fitted:
-    """Fit an algorithm to all rows of the data set `name`, or of a CSV file.
+    """Fit an algorithm to all rows of the data set `name`, or of a file of the user's own.
 
+    name : of a data set, or a file; csv : a file, whatever its name looks like
+    algorithm : None for a tree that suits the data
     where : the command that asks; suits : raises ConfigError for an algorithm that the command has no use for
+    own : how a file is read; `target` is the one of them that a command may have as an option of its own
     """
+    own = own or OwnOptions(target=target)
     if (name is None) == (csv is None):
-        raise click.UsageError("give either the name of a data set (oblique data list) or --csv")
-    if (csv is None) != (target is None):
-        raise click.UsageError("--csv and --target, the name of its class column, go together")
-    dataset_key = own_data(csv, target) if csv and target else {"name": name}
+        raise click.UsageError("give either the name of a data set (oblique data list) or a file of your own")
+    if csv is None and name is not None and is_own(name):
+        csv = name
+    if csv is None:
+        refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
 
     from oblique_cli import config, seeds
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 
-    plain = {"version": 1, "dataset": dataset_key, "algorithm": {"name": algorithm}}
-    stem = Path(csv).stem if csv else "tree"
-    experiment = config.from_mapping(plain, stem, [_full(text) for text in overrides], where=where)
+    full = [_full(text) for text in overrides]
+    columns = None
+    if csv is None:
+        plain: dict[str, Any] = {"dataset": {"name": name}, "algorithm": algorithm or ONE_TREE["classification"]}
+    else:
+        asked, _, columns = looked_at(csv, own, full, where)
+        key = {**own.dataset_key(csv), "target": asked.target, "task": columns.task}
+        plain = {"dataset": key, "algorithm": pruned(algorithm or ONE_TREE[columns.task])}
+    experiment = config.from_mapping({"version": 1, **plain}, "tree", full, where=where)
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
     suits(spec.name)
     task = ALGORITHMS[spec.name].family.task
-    dataset = catalogue.load(policy, data_dir, offline, task)
+    dataset = catalogue.load(policy, data_dir, offline, "" if columns else task)
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
@@ -74,7 +90,12 @@ def fit_to_all(
     random_state = seeds.integer(seed, dataset.name, "tree")
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     with own_labels(dataset):
-        return Fitted(dataset, spec, encoder, X, prepared(estimator, dataset, policy).fit(X, dataset.y))
+        fitted = prepared(estimator, dataset, policy).fit(X, dataset.y)
+    notes = (
+        *dataset.notes,
+        *((f"{HOW_PRUNED}; --set pruning=none leaves it whole.",) if is_pruned(spec.params) else ()),
+    )
+    return Fitted(dataset, spec, encoder, X, fitted, columns, notes if columns else ())
 
 
 def _full(override: str) -> str:
@@ -82,4 +103,6 @@ def _full(override: str) -> str:
     key = override.partition("=")[0]
     if "." in key:
         return override
-    return f"{'dataset' if key in ('missing', 'encoding', 'qualitative') else 'algorithm'}.{override}"
+    from oblique_cli.config.keys import DATASET, LISTS, READING, READING_LISTS
+
+    return f"{'dataset' if key in {*DATASET, *LISTS, *READING, *READING_LISTS} else 'algorithm'}.{override}"

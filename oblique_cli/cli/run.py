@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import (
-    Runner,
-    allow_code_option,
-    metric_option,
-    own_data,
-    running_options,
-    set_option,
-    write,
-)
+from oblique_cli.cli._common import Runner, allow_code_option, metric_option, running_options, set_option, write
+from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, own_data_options, refuse_strays
 from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.nouns import Experiment
 
-# An oblique tree, and an axis-parallel one that shows whether oblique splits are worth it.
-OWN_DATA_ALGORITHMS = ("axis_parallel", "hhcart_a")
-
 
 @click.command()
-@click.argument("configs", metavar="[CFG]...", nargs=-1)
-@click.option("--csv", metavar="FILE", help="Run on a CSV file of your own, without a configuration.")
-@click.option("--target", metavar="COLUMN", help="With --csv: the column of the class.")
+@click.argument("configs", metavar="[CFG|FILE]...", nargs=-1)
+@click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
 @click.option(
     "--algorithm",
     "algorithms",
     metavar="NAME",
     multiple=True,
-    help=f"With --csv: an algorithm; may be repeated.  [default: {' and '.join(OWN_DATA_ALGORITHMS)}]",
+    help=f"Own data: an algorithm; may be repeated.  [default: {' and '.join(CLASSIFIERS)}, or two for numbers]",
 )
+@own_data_options
 @metric_option
 @set_option("cv.repeats=2")
 @running_options
@@ -45,7 +34,6 @@ OWN_DATA_ALGORITHMS = ("axis_parallel", "hhcart_a")
 def run(
     configs: tuple[str, ...],
     csv: str | None,
-    target: str | None,
     algorithms: tuple[str, ...],
     metrics: tuple[str, ...],
     overrides: tuple[str, ...],
@@ -55,8 +43,12 @@ def run(
     allow_outside: bool,
     allow_code: bool,
     dry_run: bool,
+    own: OwnOptions,
 ) -> None:
-    """Run configurations: files, or names of bundled ones (oblique list configs).
+    """Run configurations (files, or names of bundled ones: oblique list configs), or compare trees on your own FILE.
+
+    A FILE is CSV, TSV, ARFF or Parquet, packed or not; - is standard input. How it is read is found out and said. Its
+    trees are pruned by cross-validation, and the run gets a name of its own for every change of data or settings.
 
     Folds that are stored already are not run again, so the same command goes on after an interruption or a kill. A fold
     that fails is stored with its message and tried again next time.
@@ -65,22 +57,22 @@ def run(
 
     \b
     Example: oblique run bupa_hhgdt --set cv.repeats=2 --format md
-             oblique run --csv my.csv --target class --set dataset.missing=impute
+             oblique run my.csv --target class --algorithm hhgdt --set cv.repeats=2
     """
     if metrics:
         overrides += (f"metrics=[{', '.join(map(_quoted, metrics))}]",)
-    if csv is None:
-        if target is not None or algorithms:
-            raise click.UsageError("--target and --algorithm go with --csv; a configuration has its own")
+    files = [word for word in configs if is_own(word)] + ([csv] if csv else [])
+    if not files:
+        refuse_strays(own, "a file of your own; a configuration says it itself")
+        if algorithms:
+            raise click.UsageError("--algorithm goes with a file of your own; a configuration has its own")
         if not configs:
-            raise click.UsageError("give a configuration, or --csv with --target")
+            raise click.UsageError("give a configuration, or a file of your own with --target")
         experiments = _load(configs, overrides, allow_outside, allow_code)
     else:
-        if configs:
-            raise click.UsageError("give either configurations or --csv")
-        if target is None:
-            raise click.UsageError("--csv needs --target, the name of its class column")
-        experiments = [_own_data(csv, target, algorithms, overrides)]
+        if len(files) < len(configs) + bool(csv):
+            raise click.UsageError("give either configurations or files of your own")
+        experiments = [experiment_of(files, own, algorithms, overrides, "oblique run")]
     if len(experiments) > 1 and format_ in ("csv", "json") and not dry_run:
         raise click.UsageError(f"--format {format_} is for one configuration at a time, as it is one table a file")
 
@@ -127,15 +119,3 @@ def _load(
     if problems:
         raise ConfigError("\n".join(problems))
     return experiments
-
-
-def _own_data(csv: str, target: str, algorithms: tuple[str, ...], overrides: tuple[str, ...]) -> Experiment:
-    """Return the experiment of a CSV file without a configuration."""
-    from oblique_cli import config
-
-    plain = {
-        "version": 1,
-        "dataset": own_data(csv, target),
-        "algorithms": list(algorithms or OWN_DATA_ALGORITHMS),
-    }
-    return config.from_mapping(plain, Path(csv).stem, overrides, where="oblique run --csv")

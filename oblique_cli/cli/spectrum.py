@@ -9,6 +9,7 @@ import click
 
 from oblique_cli.cli._common import columns, data_dir_option, offline_option, output_option, set_option, write
 from oblique_cli.cli._fitting import fit_to_all
+from oblique_cli.cli._own import OwnOptions, own_data_options
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,9 +21,8 @@ FORMATS = ("text", "json")
 
 
 @click.command()
-@click.argument("name", required=False)
-@click.option("--csv", metavar="FILE", help="A CSV file of your own instead of a named data set.")
-@click.option("--target", metavar="COLUMN", help="With --csv: the column of the class.")
+@click.argument("name", metavar="[NAME|FILE]", required=False)
+@click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
 @click.option(
     "--algorithm", metavar="NAME", default="c45", show_default=True, help="One over discrete features: c45, aft, odt."
 )
@@ -32,13 +32,13 @@ FORMATS = ("text", "json")
 @set_option("max_depth=5 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form.")
+@own_data_options
 @data_dir_option
 @offline_option
 @output_option
 def spectrum(
     name: str | None,
     csv: str | None,
-    target: str | None,
     algorithm: str,
     component: int | None,
     top: int,
@@ -49,8 +49,9 @@ def spectrum(
     data_dir: str | None,
     offline: bool,
     output: str | None,
+    own: OwnOptions,
 ) -> None:
-    """Fit trees to all rows of the data set NAME, or of a CSV file, and show their Fourier spectrum.
+    """Fit trees to all rows of the data set NAME, or of a FILE of your own, and show their Fourier spectrum.
 
     A coefficient's share of the energy tells how much of the function depends on a set of features together. The energy
     is the sum of the squared coefficients, which is the mean square of the function over all combinations of values.
@@ -70,7 +71,17 @@ def spectrum(
             raise ConfigError(f"{algorithm} does not split on levels of single features; use one of {known}.")
 
     fitted = fit_to_all(
-        name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique spectrum", suits=has_spectrum
+        name,
+        csv,
+        own.target,
+        algorithm,
+        overrides,
+        seed,
+        data_dir,
+        offline,
+        where="oblique spectrum",
+        suits=has_spectrum,
+        own=own,
     )
     estimator, dataset = fitted.estimator, fitted.dataset
     components = getattr(estimator, "component_spectra_", [])

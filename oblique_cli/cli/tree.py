@@ -9,6 +9,7 @@ import click
 
 from oblique_cli.cli._common import data_dir_option, offline_option, output_option, set_option, write
 from oblique_cli.cli._fitting import fit_to_all
+from oblique_cli.cli._own import OwnOptions, own_data_options
 from oblique_cli.errors import ConfigError
 
 FORMATS = ("text", "json", "svg", "png")
@@ -16,22 +17,23 @@ DRAWN = ("svg", "png")
 
 
 @click.command()
-@click.argument("name", required=False)
-@click.option("--csv", metavar="FILE", help="A CSV file of your own instead of a named data set.")
-@click.option("--target", metavar="COLUMN", help="With --csv: the column of the class.")
-@click.option("--algorithm", metavar="NAME", default="hhcart_a", show_default=True, help="Algorithm (oblique list).")
+@click.argument("name", metavar="[NAME|FILE]", required=False)
+@click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
+@click.option(
+    "--algorithm", metavar="NAME", help="Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]"
+)
 @set_option("epsilon=0.1 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form.")
 @click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits in text.")
+@own_data_options
 @data_dir_option
 @offline_option
 @output_option
 def tree(
     name: str | None,
     csv: str | None,
-    target: str | None,
-    algorithm: str,
+    algorithm: str | None,
     overrides: tuple[str, ...],
     seed: int,
     format_: str,
@@ -39,17 +41,21 @@ def tree(
     data_dir: str | None,
     offline: bool,
     output: str | None,
+    own: OwnOptions,
 ) -> None:
-    """Fit a tree to all rows of the data set NAME, or of a CSV file, and print its rules.
+    """Fit a tree to all rows of the data set NAME, or of a FILE of your own, and print its rules.
 
     A row goes the way of "if" when the inequality holds. A leaf shows its class and how many training rows of each
     class it has, or its linear model if the algorithm predicts numbers. The JSON holds every coefficient to the bit.
     The formats svg and png draw the tree, and beside it the partition if there are two numeric features; drawing needs
     --output and matplotlib. A drawn condition shows its eight largest coefficients.
 
+    A FILE of your own is CSV, TSV, ARFF or Parquet, packed or not; - is standard input. Its tree is pruned by
+    cross-validation, and what was done to its columns is said above the rules.
+
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
-             oblique tree --csv my.csv --target class --set max_depth=3 --format json
+             oblique tree my.csv --target class --set max_depth=3 --format json
              oblique tree five_regions --format svg --output tree.svg
              oblique tree hepatitis --set missing=keep --set algorithm.missing=learn
     """
@@ -66,7 +72,17 @@ def tree(
             raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
 
     fitted = fit_to_all(
-        name, csv, target, algorithm, overrides, seed, data_dir, offline, where="oblique tree", suits=makes_tree
+        name,
+        csv,
+        own.target,
+        algorithm,
+        overrides,
+        seed,
+        data_dir,
+        offline,
+        where="oblique tree",
+        suits=makes_tree,
+        own=own,
     )
     dataset, spec, encoder, estimator = fitted.dataset, fitted.spec, fitted.encoder, fitted.estimator
     features = encoded_names(dataset, encoder)
@@ -102,7 +118,7 @@ def tree(
                 rows=(fitted.X, dataset.y),
             )
         else:
-            named = (target or "target") if dataset.task == "regression" else dataset.classes
+            named = (own.target or "target") if dataset.task == "regression" else dataset.classes
             figure = estimator.plot(features, named, precision, title)
         files.write(Path(str(output)), rendered(figure, format_))
         return
@@ -117,9 +133,9 @@ def tree(
         f"# {ALGORITHMS[spec.name].title} on {dataset.name}: {estimator.n_leaves_} "
         f"{'leaf' if estimator.n_leaves_ == 1 else 'leaves'}, depth {estimator.depth_}, {found}\n"
     )
-    note = f"# {dataset.note}\n" if dataset.note else ""
+    note = "".join(f"# {line}\n" for line in (dataset.note, *fitted.notes) if line)
     if dataset.task == "regression":
-        rules = estimator.export_text(features, target or "target", precision)
+        rules = estimator.export_text(features, own.target or "target", precision)
     elif hasattr(estimator, "reject_"):
         rules = estimator.export_text(features, dataset.classes)
     elif values:

@@ -17,8 +17,9 @@ from typing import Any
 from oblique_cli import plugins
 from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
-from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, RANGE, TUNE
+from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, RANGE, READING, READING_LISTS, TUNE
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
+from oblique_cli.data.own_source import STDIN, stem
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.outside import known
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
@@ -245,10 +246,15 @@ class _Checking:
             return ""
 
     def dataset(self, value: YamlValue) -> DatasetSpec | None:
-        entries = self.entries(value, "data set", (*DATASET, "qualitative"))
-        fields = self.table(entries, "", {**DATASET, "name": ID} if "csv" in entries else DATASET)
-        columns = self.items(entries["qualitative"], "qualitative") if "qualitative" in entries else []
-        fields["qualitative"] = tuple(self.one(item, "qualitative", Text()) for item in columns)
+        entries = self.entries(value, "data set", (*DATASET, *LISTS, *READING, *READING_LISTS))
+        fields = self.table(entries, "", {**DATASET, **READING, "name": ID} if "csv" in entries else DATASET)
+        for key in (*LISTS, *READING_LISTS):
+            if key in entries:
+                fields[key] = tuple(self.one(item, key, Text()) for item in self.items(entries[key], key))
+        strays = [key for key in (*READING, *READING_LISTS) if key in entries and "csv" not in entries]
+        for key in strays:
+            self.problems.add(entries[key].key, f"{key} goes with csv; a named data set knows how it is read.")
+            fields.pop(key, None)
         if "csv" in entries:
             fields |= self.csv(entries, fields)
         elif "name" not in entries:
@@ -268,10 +274,12 @@ class _Checking:
         given = entries["csv"]
         if "target" not in entries:
             self.problems.add(given.key, "a csv needs target, the name of its class column.")
+        if fields["csv"] == STDIN and given.place.source.path is None:  # the user typed it
+            return {"csv": STDIN, "name": fields.get("name") or "stdin"}
         path = located(given, self.root, self.problems) if fields["csv"] else None
         if path is None:
             return {}
-        name = fields.get("name") or _slug(path.stem)
+        name = fields.get("name") or _slug(stem(path))
         if name in keys.dataset_names():
             place = entries.get("name", given).place
             self.problems.add(place, f"{name!r} is a data set of the catalogue; give this csv another name.")

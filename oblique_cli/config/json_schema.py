@@ -7,7 +7,7 @@ from typing import Any
 
 from oblique_cli.config import keys, outside
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, RANGE, TUNE
+from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, LISTS, RANGE, READING, READING_LISTS, TUNE
 from oblique_cli.constraints import Constraint, Optional, Text
 from oblique_cli.published import tables
 from oblique_cli.schemes import SCHEMES
@@ -58,7 +58,8 @@ def _dataset_schema() -> dict[str, Any]:
     names = {"enum": list(keys.dataset_names())}
     columns = _list(Text().schema())
     by_name = _mapping({key: DATASET[key] for key in ("missing", "encoding")}, name=names, qualitative=columns)
-    by_csv = _mapping(DATASET, name=ID.schema(), qualitative=columns)
+    lists = {key: columns for key in (*LISTS, *READING_LISTS)}
+    by_csv = _mapping({**DATASET, **READING}, name=ID.schema(), **lists)
     return {"anyOf": [names, {**by_name, "required": ["name"]}, {**by_csv, "required": ["csv", "target"]}]}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.constraints import Choice, Constraint, Integer, Real, Text
+from oblique_cli.data.own_numbers import DATES, NAMED_MARKS, NAMED_SIGNS
 from oblique_cli.schemes import SCHEMES
 
 
@@ -35,6 +36,17 @@ DATASET: dict[str, Constraint] = {
     "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
+# How a file of the user's own is read; a set of the catalogue knows.
+READING: dict[str, Constraint] = {
+    "task": Choice(("classification", "regression")),
+    "delimiter": Text(),
+    "decimal": Choice(tuple(NAMED_MARKS)),
+    "thousands": Choice(tuple(NAMED_SIGNS)),
+    "charset": Text(),
+    "dates": Choice(("leave_out", "days", *DATES)),
+}
+LISTS = ("qualitative",)  # of columns, and those that go with a file of the user's own
+READING_LISTS = ("drop", "keep", "features", "missing_marks")
 TUNE: dict[str, Constraint] = {"folds": Integer(2), "metric": Text()}
 RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, open_low=True)}
 

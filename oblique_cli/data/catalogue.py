@@ -10,52 +10,25 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from oblique_cli.constraints import Choice, check
 from oblique_cli.data import csv_file, files
 from oblique_cli.data.entries import Catalogue, Entry, lookup_key
 from oblique_cli.data.files import Found
 from oblique_cli.errors import ConfigError, DataError, UnknownName
+from oblique_cli.nouns import DatasetSpec
 from oblique_cli.registry import close_matches
 from oblique_cli.resources import folder
 
 if TYPE_CHECKING:
+    from oblique_cli.data.columns import Reading
     from oblique_cli.data.dataset import Dataset
 
 POLICIES = {
     "missing": Choice(("error", "drop", "impute", "keep")),
     "encoding": Choice(("error", "onehot", "ordinal", "crimcoord")),
 }
-
-
-class Spec(Protocol):
-    """What `load` reads of a request; the configuration's data set has these attributes and so has `DataRequest`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def csv(self) -> str | None: ...
-    @property
-    def target(self) -> str | None: ...
-    @property
-    def missing(self) -> str: ...
-    @property
-    def encoding(self) -> str: ...
-    @property
-    def qualitative(self) -> tuple[str, ...]: ...
-
-
-@dataclass(frozen=True)
-class DataRequest:
-    """A `Spec` with the usual defaults."""
-
-    name: str
-    csv: str | None = None
-    target: str | None = None
-    missing: str = "error"
-    encoding: str = "error"
-    qualitative: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -113,7 +86,7 @@ def published_code(name: str, source: str) -> str | None:
 
 
 def load(
-    spec: Spec | str,
+    spec: DatasetSpec | str,
     data_dir: str | Path | None = None,
     offline: bool = False,
     task: str = "classification",
@@ -123,29 +96,21 @@ def load(
 
     data_dir   where files that are not bundled may be, before $OBLIQUE_DATA and the cache
     offline    never fetch what is missing
-    task       what a CSV file of the user's own is for; a set of the catalogue knows
+    task       what the algorithms predict, for a file of the user's own; a set of the catalogue knows what it is for
     groups     column whose equal cells belong together, see `from_table`; "" for none
     Every file of the catalogue is checked against its sha256 each time. Raises DataError (file absent, damaged or not
     as described) or ConfigError (unknown name or policy), one sentence each.
     """
+    from oblique_cli.data.columns import read_own
     from oblique_cli.data.dataset import from_table
 
     if isinstance(spec, str):
-        spec = DataRequest(spec)
+        spec = DatasetSpec(spec)
     check({"missing": spec.missing, "encoding": spec.encoding}, POLICIES, f"data set {spec.name!r}")
     if spec.csv is not None:
         if not spec.target:
             raise ConfigError(f"data set {spec.name!r} is a CSV file: set target to the name of its class column")
-        return from_table(
-            read_csv(spec.csv),
-            spec.target,
-            name=spec.name,
-            task=task,
-            qualitative=spec.qualitative,
-            missing=spec.missing,
-            encoding=spec.encoding,
-            groups=groups,
-        )
+        return read_own(spec.csv, reading(spec, task, groups), spec.name)[0]
     known = entry(spec.name)
     if known.generated:
         if groups:
@@ -184,12 +149,28 @@ def _drawn(known: Entry) -> Dataset:
     return dataset
 
 
-def read_csv(path: str | Path) -> csv_file.Table:
-    """Read a user's CSV file, gzipped if its name ends in .gz."""
-    content = csv_file.read(path)
-    if str(path).endswith(".gz"):
-        content = csv_file.unzipped(content, str(path))
-    return csv_file.parse(content, str(path))
+def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Reading:
+    """Return what a request says of reading a file of the user's own. algorithms : what the algorithms predict"""
+    from oblique_cli.data.columns import Reading
+
+    return Reading(
+        target=spec.target,
+        task=spec.task,
+        algorithms=algorithms,
+        drop=spec.drop,
+        keep=spec.keep,
+        features=spec.features,
+        qualitative=spec.qualitative,
+        missing=spec.missing,
+        encoding=spec.encoding,
+        delimiter=spec.delimiter,
+        decimal=spec.decimal,
+        thousands=spec.thousands,
+        charset=spec.charset,
+        marks=spec.missing_marks,
+        dates=spec.dates,
+        groups=groups,
+    )
 
 
 def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool) -> bytes:

@@ -32,6 +32,7 @@ class Dataset:
     note           one line a reader of the results should see, or ""
     groups         (n,) codes of the column `group_column`, whose equal values belong together; it is no feature. None
                    if there is no such column
+    notes          what was done to the columns of a user's own table, sentences; no part of the digest
     """
 
     name: str
@@ -47,6 +48,7 @@ class Dataset:
     note: str = ""
     groups: np.ndarray | None = None
     group_column: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:

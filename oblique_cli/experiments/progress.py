@@ -91,6 +91,11 @@ class Progress:
         """Show a line of text, above the live line if there is one."""
         self._line(text)
 
+    def remark(self, text: str) -> None:
+        """Show a line of text that a quiet run can do without."""
+        if not self._quiet:
+            self._line(text)
+
     def end(self) -> None:
         """Close the part: remove the live line and, if `closing`, say how long the part took."""
         if self._closing and not self._quiet and self._total:

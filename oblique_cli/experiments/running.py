@@ -366,6 +366,9 @@ def run(
     workers = count_workers(n_jobs)
     progress = progress or Progress(quiet=True)
     datasets = load_datasets(experiment, data_dir, offline)
+    for dataset in datasets:
+        for note in dataset.notes:
+            progress.remark(f"{dataset.name}: {note}")
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
@@ -463,7 +466,7 @@ def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -
 
 
 def csv_task(experiment: Experiment) -> str:
-    """Return what a CSV file of `experiment` is for."""
+    """Return what the algorithms of `experiment` predict on a file of the user's own."""
     tasks = {task_of(algorithm.name) for algorithm in experiment.algorithms}
     return "regression" if tasks == {"regression"} else "classification"
 

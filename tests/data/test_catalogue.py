@@ -24,8 +24,9 @@ from data_support import (
 )
 
 from oblique_cli.data import catalogue, csv_file, files
-from oblique_cli.data.catalogue import DataRequest, load
+from oblique_cli.data.catalogue import load
 from oblique_cli.errors import ConfigError, DataError, UnknownName
+from oblique_cli.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "toys"]
 
@@ -36,7 +37,7 @@ BUNDLED = [name for name, entry in catalogue.entries().items() if entry.bundled]
 def test_every_bundled_set_is_what_the_catalogue_says(name):
     entry = catalogue.entry(name)
     assert catalogue.verify(name) == catalogue.Check(name, "ok")
-    d = load(DataRequest(name, missing="impute", encoding="ordinal"))
+    d = load(DatasetSpec(name, missing="impute", encoding="ordinal"))
     assert (d.name, d.n, d.p, d.task, d.paper_code, d.note) == (
         name,
         entry.n,
@@ -106,7 +107,7 @@ def test_official_splits_become_one_set_with_row_ids():
         ("dna", 2000, 1186),
         ("satimage", 4435, 2000),
     ]:
-        d = load(DataRequest(name, encoding="ordinal"))
+        d = load(DatasetSpec(name, encoding="ordinal"))
         assert d.split is not None
         train, test = d.split
         assert np.array_equal(train, np.arange(n_train)) and np.array_equal(test, np.arange(n_train, n_train + n_test))
@@ -134,13 +135,13 @@ def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
         ),
     ):
         load("adult")
-    assert load(DataRequest("hepatitis", missing="drop")).n == 80
-    votes = load(DataRequest("house_votes", missing="drop", encoding="ordinal"))
-    complete = load(DataRequest("house_votes_complete", encoding="ordinal"))
+    assert load(DatasetSpec("hepatitis", missing="drop")).n == 80
+    votes = load(DatasetSpec("house_votes", missing="drop", encoding="ordinal"))
+    complete = load(DatasetSpec("house_votes_complete", encoding="ordinal"))
     assert votes.digest == complete.digest
-    gaps = load(DataRequest("house_votes", missing="impute", encoding="onehot"))
+    gaps = load(DatasetSpec("house_votes", missing="impute", encoding="onehot"))
     assert np.isnan(gaps.X).sum() == 392 and gaps.levels[0] == ("n", "y")
-    heart = load(DataRequest("statlog_heart", encoding="onehot", qualitative=("chest_pain",)))
+    heart = load(DatasetSpec("statlog_heart", encoding="onehot", qualitative=("chest_pain",)))
     assert heart.levels == {2: ("1", "2", "3", "4")}
 
 
@@ -208,7 +209,7 @@ def test_every_random_bit_flip_in_a_bundled_file_is_detected(monkeypatch, tmp_pa
         content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
         path.write_bytes(content)
         with pytest.raises(DataError, match=f"data set '{name}': sha256 of .*{file.name} differs from the catalogue"):
-            load(DataRequest(name, missing="impute", encoding="onehot"))
+            load(DatasetSpec(name, missing="impute", encoding="onehot"))
         assert catalogue.verify(name).status == "bad"
         assert path.read_bytes() == content, "a bundled file is never touched"
     assert not list((tmp_path / "copy").glob("*.bad*"))
@@ -249,7 +250,7 @@ def test_an_entry_that_does_not_fit_its_file_is_found_out(monkeypatch, tmp_path,
         use_catalogue(monkeypatch, tmp_path / "ours", {"marbles": toy_facts()["marbles"] | change})
         (tmp_path / "ours" / "marbles.csv").write_text(MARBLES_CSV)
         with pytest.raises(DataError, match=re.escape(message)):
-            load(DataRequest("marbles", missing="impute"))
+            load(DatasetSpec("marbles", missing="impute"))
         assert catalogue.verify("marbles").status == "bad"
 
 
@@ -343,7 +344,7 @@ def test_where_a_set_is_and_what_verify_says_of_it(toys, no_user_folders, tmp_pa
 def test_every_set_that_is_not_bundled_is_what_the_catalogue_says(name):
     entry = catalogue.entry(name)
     assert catalogue.verify(name) == catalogue.Check(name, "ok")
-    d = load(DataRequest(name, missing="impute", encoding="ordinal"), offline=True)
+    d = load(DatasetSpec(name, missing="impute", encoding="ordinal"), offline=True)
     assert (d.n, d.p, d.classes) == (entry.n, entry.p, tuple(entry.classes))
     assert tuple(d.feature_names[j] for j in d.qualitative) == entry.categorical_columns
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from oblique_cli import cli
 from oblique_cli.config import composing
 from oblique_cli.data import catalogue, catalogue_file, files
-from oblique_cli.data.catalogue import DataRequest
 from oblique_cli.data.entries import Entry
 from oblique_cli.data.synthetic import SYNTHETIC
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
+from oblique_cli.nouns import DatasetSpec
 from oblique_cli.resources import folder
 
 __all__ = ["no_user_folders", "toys"]
@@ -175,7 +175,7 @@ def test_what_a_newcomer_may_leave_out(key, toys, monkeypatch):
     facts |= {"categorical_columns": []}
     del facts[key]
     use_catalogue(monkeypatch, toys, {"marbles": facts})
-    assert catalogue.load(DataRequest("marbles", missing="drop")).n == 2
+    assert catalogue.load(DatasetSpec("marbles", missing="drop")).n == 2
     assert catalogue.verify("marbles").status == "ok"
     assert (catalogue.entry("marbles").n, catalogue.entry("marbles").p) == (3, 2)
 
@@ -269,7 +269,7 @@ def test_a_fault_in_the_yaml_of_an_entry_is_that_entrys(text, name, says, toys, 
     first = str(caught.value).splitlines()[0]
     place, line, message = first.removeprefix(str(path)).split(":", 2)
     assert place == "" and int(line) > GOOD.count("\n") and message.strip().startswith(says), first
-    assert catalogue.load(DataRequest("marbles", missing="drop")).n == 2
+    assert catalogue.load(DatasetSpec("marbles", missing="drop")).n == 2
     assert catalogue.verify(name).status == "bad"
 
 
@@ -289,7 +289,7 @@ def test_a_fault_that_only_the_files_show_names_the_key_too(toys, monkeypatch):
         use_catalogue(monkeypatch, toys, {"marbles": facts})
         (toys / "marbles.csv").write_text(MARBLES_CSV)
         with pytest.raises(DataError) as caught:
-            catalogue.load(DataRequest("marbles", missing="drop", encoding="ordinal"))
+            catalogue.load(DatasetSpec("marbles", missing="drop", encoding="ordinal"))
         seen = catalogue.verify("marbles")
         assert seen.status in ("bad", "absent") and str(toys / "catalogue.yaml") in seen.message
         return str(caught.value)
@@ -409,7 +409,7 @@ def test_whatever_happens_to_an_entry_it_is_used_or_told(tmp_path_factory, facts
         else:
             assert_sound(entry)
             assert catalogue.verify(name).status in ("ok", "bad", "absent")
-            with_policies = DataRequest(name, missing="impute", encoding="ordinal")
+            with_policies = DatasetSpec(name, missing="impute", encoding="ordinal")
             try:
                 assert catalogue.load(with_policies, offline=True).n == entry.n
             except DataError as error:

@@ -11,13 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oblique_cli.data import csv_file
-from oblique_cli.data.catalogue import read_csv
 from oblique_cli.errors import DataError
 
 
 def columns(text: str | bytes) -> dict[str, tuple[str, ...]]:
     table = csv_file.parse(text.encode() if isinstance(text, str) else text, "my.csv")
     return dict(zip(table.header, table.columns, strict=True))
+
+
+def read_csv(path):
+    content = csv_file.read(path)
+    return csv_file.parse(csv_file.unzipped(content, str(path)) if str(path).endswith(".gz") else content, str(path))
 
 
 EXPECTED = {"size": ("1.5", "2"), "class": ("a", "b")}

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oblique_cli.data import csv_file
-from oblique_cli.data.catalogue import DataRequest, load
+from oblique_cli.data.catalogue import load
 from oblique_cli.data.dataset import Dataset, from_table
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.nouns import DatasetSpec
 
 
 def read(text: str, **how) -> Dataset:
@@ -209,24 +210,24 @@ def test_rows_of_an_official_split_keep_their_part_when_others_are_dropped():
 def test_a_csv_file_is_loaded_like_any_name(tmp_path):
     path = tmp_path / "my.csv"
     path.write_text("a;color;kind\n1;red;x\n;blue;y\n3;red;y\n")
-    d = load(DataRequest("mine", csv=str(path), target="kind", missing="drop", encoding="onehot"))
+    d = load(DatasetSpec("mine", csv=str(path), target="kind", missing="drop", encoding="onehot"))
     assert (d.name, d.n, d.classes, d.feature_names) == ("mine", 2, ("x", "y"), ("a", "color"))
 
 
 def test_a_csv_file_needs_a_target_and_known_policies(tmp_path):
     with pytest.raises(ConfigError, match=r"data set 'mine' is a CSV file: set target to the name of its class column"):
-        load(DataRequest("mine", csv="my.csv"))
+        load(DatasetSpec("mine", csv="my.csv"))
     with pytest.raises(
         ConfigError, match=r"missing of data set 'mine' must be one of 'error', 'drop', 'impute', 'keep'. Got 'mean'."
     ):
-        load(DataRequest("mine", csv="my.csv", target="a", missing="mean"))
+        load(DatasetSpec("mine", csv="my.csv", target="a", missing="mean"))
     with pytest.raises(
         ConfigError,
         match=r"encoding of data set 'bupa' must be one of 'error', 'onehot', 'ordinal', 'crimcoord'. Got 'x'.",
     ):
-        load(DataRequest("bupa", encoding="x"))
+        load(DatasetSpec("bupa", encoding="x"))
     with pytest.raises(DataError, match=r"none\.csv: the file does not exist"):
-        load(DataRequest("mine", csv=str(tmp_path / "none.csv"), target="a"))
+        load(DatasetSpec("mine", csv=str(tmp_path / "none.csv"), target="a"))
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)

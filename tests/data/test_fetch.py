@@ -33,10 +33,11 @@ from hypothesis import strategies as st
 
 from oblique_cli.data import catalogue, files
 from oblique_cli.data import fetch as fetching
-from oblique_cli.data.catalogue import DataRequest, load
+from oblique_cli.data.catalogue import load
 from oblique_cli.data.entries import Recipe
 from oblique_cli.data.fetch import fetch
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "site", "toys"]
 
@@ -454,8 +455,8 @@ def test_a_set_in_the_archives_form_is_fetched_into_our_file(name, found_file, s
         site.content = {f"/{source.path}": body}
         found = fetch(entry, no_user_folders)
         assert found.path.read_text() == text
-        d = load(DataRequest(name, missing="impute", encoding="ordinal"), offline=True)
-        own = load(DataRequest(name, missing="impute", encoding="ordinal"), data_dir=found_file.parent)
+        d = load(DatasetSpec(name, missing="impute", encoding="ordinal"), offline=True)
+        own = load(DatasetSpec(name, missing="impute", encoding="ordinal"), data_dir=found_file.parent)
         assert d.digest == own.digest
         found.path.unlink()
 

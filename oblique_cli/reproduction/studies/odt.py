@@ -25,7 +25,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.experiments.jobs import digest
-from oblique_cli.nouns import Job, Row
+from oblique_cli.nouns import DatasetSpec, Job, Row
 from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.runs import Number, cells
 from oblique_cli.reproduction.framework.steps import step, take
@@ -65,7 +65,7 @@ def _spect(data_dir: str | None, offline: bool, seed: int) -> Sample:
 
 
 def _votes(data_dir: str | None, offline: bool, seed: int) -> Sample:
-    data = catalogue.load(catalogue.DataRequest("house_votes", missing="impute", encoding="ordinal"), data_dir, offline)
+    data = catalogue.load(DatasetSpec("house_votes", missing="impute", encoding="ordinal"), data_dir, offline)
     X = np.where(np.isnan(data.X), 1.0, data.X)
     return _divided(X, data.y, np.arange(335), np.arange(335, 435))
 

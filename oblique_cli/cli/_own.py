@@ -1,0 +1,237 @@
+"""Data of the user's own on the command line: which word is a file, how it is read, and what is done to it unasked."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from oblique_cli.data.columns import Columns
+    from oblique_cli.data.dataset import Dataset
+    from oblique_cli.nouns import DatasetSpec, Experiment
+
+STDIN = "-"
+# Endings of files of rows; any of them may be followed by that of a packed file.
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".arff", ".parquet", ".pq")
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+
+# An oblique tree, and an axis-parallel one that shows whether oblique splits are worth it; and for numbers.
+CLASSIFIERS = ("axis_parallel", "hhcart_a")
+REGRESSORS = ("cart_regression", "m5_style")
+ONE_TREE = {"classification": "hhcart_a", "regression": "m5_style"}
+
+# What is done to cells that an algorithm cannot take as they are, unless --set says otherwise.
+UNASKED = {"missing": "impute", "encoding": "onehot"}
+# Cross-validated cost-complexity pruning: the smallest tree within one standard error of the best.
+PRUNED = {"pruning": "cv", "standard_errors": 1}
+
+
+@dataclass(frozen=True)
+class OwnOptions:
+    """The options that say how a file of the user's own is read; what is not given is found out from the file."""
+
+    target: str | None = None
+    task: str | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    qualitative: tuple[str, ...] = ()
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    charset: str | None = None
+    missing_marks: tuple[str, ...] = ()
+    dates: str | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were given, as they are typed."""
+        return [_option(one.name) for one in fields(self) if getattr(self, one.name)]
+
+    def dataset_key(self, path: str) -> dict[str, Any]:
+        """Return the key `dataset` of a configuration for a file."""
+        said = {one.name: getattr(self, one.name) for one in fields(self)}
+        said = {key: list(value) if isinstance(value, tuple) else value for key, value in said.items() if value}
+        return {"csv": path, **name_of(path), **UNASKED, **said}
+
+
+def _option(name: str) -> str:
+    return "--na" if name == "missing_marks" else f"--{name.replace('_', '-')}"
+
+
+def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `OwnOptions` to a command, which receives them as `own`."""
+
+    @functools.wraps(command)
+    def wrapped(**values: Any) -> Any:
+        own = OwnOptions(**{one.name: values.pop(one.name) for one in fields(OwnOptions)})
+        return command(own=own, **values)
+
+    several = {"multiple": True, "metavar": "COLUMN"}
+    options = (
+        click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
+        click.option(
+            "--task",
+            type=click.Choice(("classification", "regression")),
+            help="Own data: what is predicted.  [default: told from the target]",
+        ),
+        click.option("--drop", **several, help="Own data: leave this column out; may be repeated."),
+        click.option("--keep", **several, help="Own data: use this column even if it looks of no use; '*' for all."),
+        click.option("--features", **several, help="Own data: use only these columns; may be repeated."),
+        click.option("--qualitative", **several, help="Own data: this column holds levels, even if in numbers."),
+        click.option("--delimiter", metavar="SIGN", help="Own data: what is between cells: ';', tab, ..."),
+        click.option("--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."),
+        click.option(
+            "--thousands",
+            type=click.Choice(("none", "point", "comma", "space", "apostrophe")),
+            help="Own data: the sign between thousands.",
+        ),
+        click.option("--charset", metavar="NAME", help="Own data: character set, such as utf-8 or cp1252."),
+        click.option(
+            "--na",
+            "missing_marks",
+            metavar="MARK",
+            multiple=True,
+            help="Own data: a mark of missing values, in place of the usual ones (NA, ?, -, n/a, ...).",
+        ),
+        click.option(
+            "--dates",
+            metavar="days|FORM",
+            help="Own data: take dates as days since 1970-01-01; a form such as dd/mm/yyyy says how they are read.",
+        ),
+    )
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def is_own(word: str) -> bool:
+    """Whether a word of the command line is a file of rows, or "-", and no configuration and no name of a data set."""
+    if word == STDIN:
+        return True
+    path = Path(word)
+    while path.suffix.lower() in PACKED:
+        path = path.with_suffix("")
+    if path.suffix.lower() in ENDINGS:
+        return True
+    if path.suffix.lower() in (".yaml", ".yml") or not Path(word).is_file():
+        return False
+    from oblique_cli.data import catalogue
+
+    return word not in catalogue.names()
+
+
+def name_of(path: str) -> dict[str, str]:
+    """Return a name that a configuration may give a file, {} if its own name will do."""
+    from oblique_cli.data import catalogue
+    from oblique_cli.data.own_source import stem
+
+    found = stem(path).lower()
+    # A file may not have the name of a data set of the catalogue.
+    return {"name": f"{found}-csv"} if found in catalogue.names() else {}
+
+
+def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) -> tuple[DatasetSpec, Dataset, Columns]:
+    """Read a file and return the request for it with all that was found out of its task, the data, and its columns.
+
+    overrides : those of "dataset." count here. raises ConfigError for a target or a task that has to be said
+    """
+    from oblique_cli import config
+    from oblique_cli.data import catalogue, columns
+
+    # The target is missing in what is asked first: the file says what it could be.
+    plain = {**own.dataset_key(path), "target": own.target or "?"}
+    about_data = [text for text in overrides if text.startswith("dataset.")]
+    asked = config.from_mapping(
+        {"version": 1, "dataset": plain, "algorithm": "axis_parallel"}, "own", about_data, where
+    )
+    spec = asked.datasets[0]
+    reading = catalogue.reading(spec)
+    if own.target is None and spec.target == "?":
+        reading = replace(reading, target=None)
+    assert spec.csv is not None
+    dataset, found, _ = columns.read_own(spec.csv, reading, spec.name)
+    return spec, dataset, found
+
+
+def pruned(algorithm: str) -> str | dict[str, Any]:
+    """Return the key `algorithm` of a configuration: pruned by cross-validation if it is a tree grown top-down."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
+
+    if algorithm in ALGORITHMS and ALGORITHMS[algorithm].family is TOP_DOWN:
+        return {"name": algorithm, **PRUNED}
+    return algorithm
+
+
+def is_pruned(params: Mapping[str, Any]) -> bool:
+    """Whether parameters are those that `pruned` gives."""
+    return all(params.get(key) == value for key, value in PRUNED.items())
+
+
+HOW_PRUNED = "pruned by cross-validation (smallest tree within 1 SE of the best)"
+
+
+def refuse_strays(own: OwnOptions, where: str) -> None:
+    """Raise a usage error for options of a file where there is none."""
+    if own.given:
+        raise click.UsageError(f"{' and '.join(own.given)} {'goes' if len(own.given) == 1 else 'go'} with {where}")
+
+
+def experiment_of(
+    paths: Sequence[str],
+    own: OwnOptions,
+    algorithms: Sequence[str | dict[str, Any]],
+    overrides: Sequence[str],
+    where: str,
+    **more: Any,
+) -> Experiment:
+    """Return the experiment on files of the user's own, without a configuration.
+
+    algorithms : none for those that suit the task; names are pruned where that is possible
+    more : further keys of the configuration
+    Its name holds a digest of data and settings, so that another experiment on a file is another run. The number of
+    repetitions is no part of it, since a run may grow.
+    """
+    from oblique_cli import config
+    from oblique_cli.data.own_source import stem
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.evaluation.metrics import to_measure
+    from oblique_cli.experiments.jobs import digest
+
+    looks = [looked_at(path, own, overrides, where) for path in paths]
+    tasks = [columns.task for _, _, columns in looks]
+    if len(set(tasks)) > 1:
+        other = tasks.index(next(task for task in tasks if task != tasks[0]))
+        kinds = f"{paths[0]} is for {tasks[0]} and {paths[other]} for {tasks[other]}"
+        raise click.UsageError(f"{kinds}: compare one kind at a time, or say --task")
+    keys = [
+        {**own.dataset_key(path), "target": spec.target, "task": tasks[0]}
+        for path, (spec, _, _) in zip(paths, looks, strict=True)
+    ]
+    chosen = algorithms or (CLASSIFIERS if tasks[0] == "classification" else REGRESSORS)
+    listed = [pruned(name) if isinstance(name, str) else name for name in chosen]
+    plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
+    experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
+    if not experiment.title:
+        titles = [ALGORITHMS[spec.name].title for spec in experiment.algorithms]
+        cut = [ALGORITHMS[spec.name].title for spec in experiment.algorithms if is_pruned(spec.params)]
+        how = f", {'' if len(cut) == len(titles) else listed_words(cut) + ' '}{HOW_PRUNED}" if cut else ""
+        experiment = replace(experiment, title=f"{listed_words(titles)}{how}")
+    if any(text.partition("=")[0].strip() == "name" for text in overrides):
+        return experiment
+    content = experiment.content()
+    content["cv"].pop("repeats", None)
+    data = [dataset.digest for _, dataset, _ in looks]
+    code = digest([content, data, *to_measure(experiment.metrics)])[:8]
+    return replace(experiment, name=f"{experiment.name[:55]}-{code}")
+
+
+def listed_words(words: Sequence[str]) -> str:
+    """Return "a, b and c"."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

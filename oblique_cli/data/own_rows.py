@@ -1,0 +1,264 @@
+"""Rows of text from a user's own table: text with a delimiter, ARFF or Parquet, a row at a time in constant memory."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import datetime
+import io
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from oblique_cli.data.csv_file import is_number
+from oblique_cli.data.own_source import Source
+from oblique_cli.errors import ConfigError, DataError
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
+
+SAMPLE = 200  # lines that the delimiter is told from
+MAX_LINE = 1 << 24  # characters
+MAX_COLUMNS = 100_000
+
+Row = tuple[int, list[str]]  # line in the file, from 1, and cells without blanks around them
+
+
+class Opened(NamedTuple):
+    """A table as it is read.
+
+    declared : columns whose levels the file itself declares (ARFF)
+    typed : whether numbers are numbers in the file, so that no spelling has to be found out
+    rows : the rows below the header, each with as many cells as the header has
+    """
+
+    header: tuple[str, ...]
+    rows: Iterator[Row]
+    declared: frozenset[str] = frozenset()
+    typed: bool = False
+
+
+@contextmanager
+def opened(source: Source, kind: str, delimiter: str, charset: str) -> Iterator[Opened]:
+    """Open a table for reading. DataError, one sentence that begins with `source.where`, for whatever is wrong."""
+    if kind == "parquet":
+        with _parquet(source) as table:
+            yield table
+        return
+    with source.opened() as stream:
+        lines = _lines(stream, charset, source.where)
+        yield _arff(lines, source.where) if kind == "arff" else _delimited(lines, delimiter, source.where)
+
+
+def sniffed(source: Source, charset: str) -> str:
+    """Return the delimiter of a table: the one that cuts the header into most names, and all lines like the header.
+
+    Delimiters inside quotes do not count. DataError if two of them do alike.
+    """
+    with source.opened() as stream:
+        sample = list(itertools.islice(_lines(stream, charset, source.where), SAMPLE))
+    counts: dict[str, int] = {}
+    even: dict[str, bool] = {}
+    for delimiter in DELIMITERS:
+        # A sample can end inside quotes.
+        rows: list[list[str]] = []
+        with contextlib.suppress(csv.Error):
+            rows = [row for row in csv.reader(sample, delimiter=delimiter, skipinitialspace=True) if any(row)]
+        counts[delimiter] = len(rows[0]) if rows else 0
+        even[delimiter] = counts[delimiter] > 1 and all(len(row) == counts[delimiter] for row in rows[1:])
+    candidates = [delimiter for delimiter in DELIMITERS if even[delimiter]] or list(DELIMITERS)
+    most = max(counts[delimiter] for delimiter in candidates)
+    best = [delimiter for delimiter in candidates if counts[delimiter] == most]
+    if most > 1 and len(best) > 1:
+        names = " or ".join(DELIMITERS[delimiter] for delimiter in best)
+        raise DataError(f"{source.where}: the header can be cut at {names} alike; say which with --delimiter")
+    return best[0]
+
+
+def delimiter_of(text: str) -> str:
+    """Return the delimiter that a user means: a character, or its name, such as "tab"."""
+    found = NAMED.get(text.lower(), text)
+    if len(found) != 1 or found in '"\r\n\0':
+        raise ConfigError(f"a delimiter is one character, or {', '.join(NAMED)}. Got {text!r}.")
+    return found
+
+
+def _lines(stream: Any, charset: str, where: str) -> Iterator[str]:
+    """Lines with their ends, whatever these are."""
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig" if charset == "utf-8" else charset, newline="")
+    number = 0
+    try:
+        while line := text.readline(MAX_LINE):
+            number += 1
+            if "\0" in line:
+                raise DataError(f"{where}: line {number} holds a NUL byte, so this is not a text file")
+            if len(line) == MAX_LINE:
+                raise DataError(f"{where}: line {number} has more than {MAX_LINE} characters, so this is no table")
+            yield line
+    except UnicodeError:
+        raise DataError(
+            f"{where}: line {number + 1} or one soon after it is not {charset} text; say what it is with --charset, "
+            "as in --charset cp1252"
+        ) from None
+    finally:
+        with contextlib.suppress(ValueError, DataError):
+            text.detach()
+
+
+def _delimited(lines: Iterator[str], delimiter: str, where: str) -> Opened:
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    rows = _cut(reader, where)
+    first = next(rows, None)
+    if first is None:
+        raise DataError(f"{where}: the file is empty")
+    header = _header(first[1], where)
+    return Opened(header, _even(rows, header, where))
+
+
+def _cut(reader: Any, where: str) -> Iterator[Row]:
+    """Rows of a csv reader, without empty lines."""
+    try:
+        for row in reader:
+            if len(row) > 1 or (row and row[0].strip()):
+                yield reader.line_num, list(map(str.strip, row))
+    except csv.Error as error:
+        raise DataError(f"{where}: line {reader.line_num} cannot be read as CSV ({error})") from None
+
+
+def _even(rows: Iterator[Row], header: Sequence[str], where: str) -> Iterator[Row]:
+    """Rows as long as the header. A delimiter at the end of every row but not of the header is passed over."""
+    p = len(header)
+    for line, cells in rows:
+        if len(cells) == p + 1 and not cells[-1]:
+            cells.pop()
+        if len(cells) != p:
+            fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
+            raise DataError(f"{where}: line {line} has {fields}, the header has {p}")
+        yield line, cells
+
+
+def _header(cells: Sequence[str], where: str) -> tuple[str, ...]:
+    """Column names, none twice, not all numbers. A column without a name is called by its place."""
+    if len(cells) > MAX_COLUMNS:
+        raise DataError(f"{where}: {len(cells)} columns, {MAX_COLUMNS} are allowed")
+    if all(is_number(cell.replace(",", ".")) for cell in cells if cell):
+        raise DataError(f"{where}: the first row holds only numbers; it must be a header with the column names")
+    names = tuple(cell or f"column {i}" for i, cell in enumerate(cells, 1))
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names, 1):
+        if name in seen:
+            raise DataError(f"{where}: columns {seen[name]} and {i} are both named {name!r}")
+        seen[name] = i
+    return names
+
+
+# ---- ARFF ------------------------------------------------------------------------------------------------------------
+
+# A name in quotes or without, and the rest of the line.
+_ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.I | re.S)
+_NUMERIC = ("numeric", "real", "integer")
+
+
+def _arff(lines: Iterator[str], where: str) -> Opened:
+    """The table of an ARFF file (https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/)."""
+    names: list[str] = []
+    declared: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("%") or text.lower().startswith("@relation"):
+            continue
+        if text.lower().startswith("@data"):
+            break
+        found = _ATTRIBUTE.fullmatch(text)
+        kind = found[2].strip().lower() if found else ""
+        if found is None or not (kind.startswith(("{", "string", "date")) or kind in _NUMERIC):
+            raise DataError(f"{where}: line {number} is no attribute of an ARFF file that can be read: {text[:60]!r}")
+        name = re.sub(r"\\(.)", r"\1", found[1][1:-1]) if found[1][0] in "'\"" else found[1]
+        names.append(name)
+        if kind.startswith("{"):
+            declared.append(name)
+    header = _header(names, where) if names else ()
+    if not header:
+        raise DataError(f"{where}: there is no attribute before @data")
+
+    def rows() -> Iterator[Row]:
+        for at, line in enumerate(lines, number + 1):
+            text = line.strip()
+            if not text or text.startswith("%"):
+                continue
+            if text.startswith("{"):
+                raise DataError(f"{where}: line {at} is of a sparse ARFF file, which cannot be read; save it as CSV")
+            # Both kinds of quotes are allowed; csv takes one.
+            quote = "'" if "'" in text else '"'
+            try:
+                (cells,) = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True, strict=True)
+            except (csv.Error, ValueError) as error:
+                raise DataError(f"{where}: line {at} cannot be read as ARFF ({error})") from None
+            yield at, [cell.strip() for cell in cells]
+
+    return Opened(header, _even(rows(), header, where), frozenset(declared), typed=True)
+
+
+# ---- Parquet ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _parquet(source: Source) -> Iterator[Opened]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise DataError(
+            f"{source.where}: Parquet needs pyarrow; install it with pip install 'oblique-trees[parquet]'"
+        ) from None
+    where = source.where
+    try:
+        with contextlib.ExitStack() as stack:
+            if source.path is not None and not _is_packed(source):
+                file = stack.enter_context(pyarrow.parquet.ParquetFile(source.path))
+            else:  # the end of the file is read first, so an archive has to be unpacked as a whole
+                stream = stack.enter_context(source.opened())
+                file = stack.enter_context(pyarrow.parquet.ParquetFile(io.BytesIO(stream.read())))
+            schema = file.schema_arrow
+            for name, kind in zip(schema.names, schema.types, strict=True):
+                if pyarrow.types.is_nested(kind) or pyarrow.types.is_binary(kind):
+                    raise DataError(f"{where}: column {name!r} holds {kind}, which is neither a number nor a text")
+            yield Opened(_header(schema.names, where), _parquet_rows(file), typed=True)
+    except pyarrow.ArrowException as error:
+        raise DataError(f"{where}: not a whole Parquet file ({str(error).splitlines()[0]})") from None
+
+
+def _is_packed(source: Source) -> bool:
+    assert source.path is not None
+    with open(source.path, "rb") as stream:
+        return stream.read(4) != b"PAR1"
+
+
+def _parquet_rows(file: Any) -> Iterator[Row]:
+    number = 0
+    for batch in file.iter_batches(batch_size=8192):
+        columns = [_texts(column.to_pylist()) for column in batch.columns]
+        for cells in zip(*columns, strict=True):
+            number += 1
+            yield number, list(cells)
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    """Values as a CSV file would have them; numbers to the bit."""
+    return [_text(value) for value in values]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return repr(value) if isinstance(value, float) else str(value)
