@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class DatasetSpec:
     """Which data, and how it is read.
 
-    Either `name` is a name of the catalogue, or `csv` is a path and `target` its class column (then `name` is the
-    label in tables, by default the file's stem).
+    Either `name` is a name of the catalogue or of a plugin, or `source` says where the set comes from, or `csv` is a
+    path and `target` its class column (then `name` is the label in tables, by default the file's stem).
     """
 
     name: str
@@ -41,6 +41,7 @@ class DatasetSpec:
     charset: str = ""
     missing_marks: tuple[str, ...] | None = None
     dates: str = "leave_out"
+    source: str = ""  # "openml:31" or "sklearn:iris" for a set that comes from there
 
 
 # Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
@@ -167,6 +168,8 @@ class Experiment:
         for dataset in plain["datasets"]:
             for key in READING:
                 del dataset[key]
+            if not dataset["source"]:  # younger than stored results
+                del dataset["source"]
         content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
         return content
 

@@ -1,7 +1,7 @@
 """What is added from outside: packages that declare a plugin, and files of Python that a configuration imports.
 
 A plugin is a module. Importing it registers things with the registries of the rooms: `tree.splitting.PROPOSERS`,
-`schemes.SCHEMES`, `evaluation.metrics.METRICS`, `estimators.algorithms.ALGORITHMS`, `data.further.FURTHER`. A package
+`schemes.SCHEMES`, `evaluation.metrics.METRICS`, `estimators.algorithms.ALGORITHMS`, `data.handed.FURTHER`. A package
 declares it under the entry points "oblique_trees.plugins". Installed packages are trusted, as Python itself trusts
 them; a file is imported only where the user said so.
 """

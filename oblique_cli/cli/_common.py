@@ -231,13 +231,8 @@ def table_of(experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str]
     from oblique_cli.evaluation.tables import summarize
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
-    notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.target is None}
+    notes = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}
     return summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
-
-
-def _remark(note: str) -> str:
-    # The catalogue's notes begin with the name of their set, which the table prints as well.
-    return note.partition(": ")[2]
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------

@@ -32,14 +32,16 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
     """
     from oblique_cli import config, schemes
     from oblique_cli.config import composing, outside
-    from oblique_cli.data import catalogue
+    from oblique_cli.data import at_hand, catalogue
     from oblique_cli.experiments import jobs
     from oblique_cli.experiments.running import csv_task
 
     @functools.cache
     def dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Dataset | None:
         """The data, or None for a set of the catalogue that is still to be fetched or put in its place."""
-        if spec.csv is None:
+        if at_hand.is_at_hand(spec) and not at_hand.is_there(spec):
+            return None
+        if spec.csv is None and not at_hand.is_at_hand(spec):
             known = catalogue.entry(spec.name)
             # `load` moves a damaged file of the cache aside; `verify` changes nothing.
             seen = catalogue.verify(spec.name, place)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli import plugins
-from oblique_cli.config import keys, outside
+from oblique_cli.config import keys, outside, sources
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, RANGE, READING, READING_LISTS, TUNE
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
@@ -246,6 +246,9 @@ class _Checking:
             return ""
 
     def dataset(self, value: YamlValue) -> DatasetSpec | None:
+        sources.use_csv(value)
+        if kind := sources.kind_of(value):
+            return sources.dataset(self, value, kind)
         entries = self.entries(value, "data set", (*DATASET, *LISTS, *READING, *READING_LISTS))
         fields = self.table(entries, "", {**DATASET, **READING, "name": ID} if "csv" in entries else DATASET)
         for key in (*LISTS, *READING_LISTS):
@@ -259,13 +262,15 @@ class _Checking:
             fields |= self.csv(entries, fields)
         elif "name" not in entries:
             if isinstance(value.data, dict):
-                self.problems.add(value.place, "a data set needs a name or a csv.")
+                self.problems.add(value.place, "a data set needs a name, or one of csv, parquet, openml and sklearn.")
         elif "target" in entries:
             self.problems.add(entries["target"].key, "target goes with csv; a named data set knows its class.")
         elif fields["name"]:
             try:
                 fields["name"] = keys.dataset_name(fields["name"][:80])
             except UnknownName as error:
+                if self.may_be_imported():
+                    return None
                 self.problems.add(entries["name"].place, str(error))
         return DatasetSpec(**fields) if fields.get("name") else None
 
@@ -296,7 +301,7 @@ class _Checking:
         name = given.data
         if isinstance(name, str) and name not in table and self.may_be_imported():
             return None
-        if name not in table and known.CLASS.holds(name):
+        if known.CLASS.holds(name) and name not in table:
             message = f"algorithm {given.shown()} is not known; write a class as {{class: {name}}}."
             self.problems.add(given.place, message)
             return None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oblique_cli.constraints import Choice, check
-from oblique_cli.data import csv_file, files
+from oblique_cli.data import at_hand, csv_file, files
 from oblique_cli.data.entries import Catalogue, Entry, lookup_key
 from oblique_cli.data.files import Found
 from oblique_cli.errors import ConfigError, DataError, UnknownName
@@ -85,6 +85,14 @@ def published_code(name: str, source: str) -> str | None:
     return entry(name).published.get(source)
 
 
+def remark(spec: DatasetSpec) -> str:
+    """Return what a reader of results should know of a data set, "" for nothing."""
+    if at_hand.is_at_hand(spec):
+        return at_hand.note_of(spec)
+    # Notes of the catalogue begin with the name of their set, which a table prints as well.
+    return entry(spec.name).note.partition(": ")[2] if spec.target is None else ""
+
+
 def load(
     spec: DatasetSpec | str,
     data_dir: str | Path | None = None,
@@ -111,6 +119,8 @@ def load(
         if not spec.target:
             raise ConfigError(f"data set {spec.name!r} is a CSV file: set target to the name of its class column")
         return read_own(spec.csv, reading(spec, task, groups), spec.name)[0]
+    if at_hand.is_at_hand(spec):
+        return at_hand.load(spec, offline, task, groups)
     known = entry(spec.name)
     if known.generated:
         if groups:

@@ -233,7 +233,11 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         ("dataset: bupa\n", "", "1:1 the key dataset (or datasets) is missing."),
         ("dataset: bupa", "dataset: bupaa", "4:10 unknown data set 'bupaa'. Did you mean 'bupa'"),
         ("dataset: bupa", "dataset: 3", "4:10 data set must be a mapping of keys to values. Got 3."),
-        ("dataset: bupa", "dataset: {missing: drop}", "4:10 a data set needs a name or a csv."),
+        (
+            "dataset: bupa",
+            "dataset: {missing: drop}",
+            "4:10 a data set needs a name, or one of csv, parquet, openml and sklearn.",
+        ),
         ("dataset: bupa", "datasets: bupa", "4:11 datasets must be a list of one or more. Got 'bupa'."),
         ("dataset: bupa", "datasets: []", "4:11 datasets must be a list of one or more. Got an empty list."),
         ("dataset: bupa", "datasets: [bupa, BUPA]", "4:18 data set 'bupa' is used twice (first at line 4)."),
