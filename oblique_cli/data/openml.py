@@ -116,8 +116,8 @@ def _fetched(number: int, path: Path, where: str) -> dict[str, Any]:
 
 def _description(url: str, place: Path, where: str) -> dict[str, Any]:
     """What OpenML says of a set."""
+    content = fetch.get(url, place, where)
     try:
-        content = fetch.get(url, place, where)
         about = json.loads(content)["data_set_description"]
         if not isinstance(about["url"], str) or not about["url"].startswith(("http://", "https://")):
             raise ValueError
