@@ -15,13 +15,46 @@ import importlib.metadata
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.registry import told
 
 GROUP = "oblique_trees.plugins"
 ENVIRONMENT = "OBLIQUE_PLUGINS"  # "0" leaves installed plugins out
+
+
+_FILES: dict[str, None] = {}  # those that were imported, in their order
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was imported here. Sent to another process, it is imported there as soon as it arrives.
+
+    Whatever follows it in the same message may then name things that are registered by an import.
+    """
+
+    installed: bool
+    files: tuple[str, ...]
+
+    def __reduce__(self) -> tuple[Callable[..., Imported], tuple[Any, ...]]:
+        return _import_again, (self.installed, self.files)
+
+
+def imported() -> Imported:
+    """Return what this process has imported."""
+    return Imported(bool(load.cache_info().currsize and load()), tuple(_FILES))
+
+
+def _import_again(installed: bool, files: tuple[str, ...]) -> Imported:
+    if installed:
+        load()
+    for path in files:
+        import_file(Path(path))
+    return Imported(installed, files)
 
 
 @functools.cache
@@ -73,6 +106,7 @@ def import_file(path: Path) -> str:
         raise
     except Exception as error:
         raise ConfigError(f"{path.name} cannot be imported ({told(error)}).") from error
+    _FILES[str(path)] = None
     return content
 
 

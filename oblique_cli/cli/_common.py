@@ -214,6 +214,9 @@ def database(results: str) -> Path:
 
 def find_run(store: Store, name: str) -> Run:
     """Return a stored run; ConfigError with the close matches if there is none of that name."""
+    from oblique_cli import plugins
+
+    plugins.load()  # the run may have been made with their schemes and metrics
     runs = {run.name: run for run in store.runs()}
     if name not in runs:
         hint = close_matches(name, runs)

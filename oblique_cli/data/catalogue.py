@@ -72,6 +72,14 @@ def resolve(name: str) -> str:
     raise UnknownName(f"unknown data set {name!r}.{hint} (oblique data list{broken})")
 
 
+def resolved(name: str) -> str | None:
+    """Return what `resolve` does, None for a name that means nothing."""
+    try:
+        return resolve(name)
+    except UnknownName:
+        return None
+
+
 def entry(name: str) -> Entry:
     """Return the entry that `resolve` leads to. Raises DataError if it has a fault."""
     known = resolve(name)
@@ -89,8 +97,10 @@ def remark(spec: DatasetSpec) -> str:
     """Return what a reader of results should know of a data set, "" for nothing."""
     if at_hand.is_at_hand(spec):
         return at_hand.note_of(spec)
+    if spec.target is not None or resolved(spec.name) is None:  # a file of the user's own, or a set of a plugin
+        return ""
     # Notes of the catalogue begin with the name of their set, which a table prints as well.
-    return entry(spec.name).note.partition(": ")[2] if spec.target is None else ""
+    return entry(spec.name).note.partition(": ")[2]
 
 
 def load(

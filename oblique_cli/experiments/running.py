@@ -16,7 +16,7 @@ import platform
 import signal
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ import joblib
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from oblique_cli import schemes, seeds
+from oblique_cli import plugins, schemes, seeds
 from oblique_cli.data import catalogue
 from oblique_cli.errors import (
     EXIT_FAILED_FOLDS,
@@ -76,12 +76,20 @@ class Case:
     metrics: tuple[Metric, ...] = ()
     tune_metric: Metric | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A heuristic or a metric of a plugin has a name in a process only once the plugin is imported there.
+        return _sent, (plugins.imported(), *(getattr(self, one.name) for one in fields(self)))
+
     @classmethod
     def of(cls, experiment: Experiment, dataset: Dataset, policy: DatasetSpec, spec: AlgorithmSpec) -> Case:
         """Return the case of an algorithm and a data set of `experiment`."""
         metrics = tuple(METRICS[name] for name in metrics_of.to_measure(experiment.metrics))
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
         return cls(dataset, policy, spec, algorithm_of(spec, ALGORITHMS), metrics, tune_metric)
+
+
+def _sent(_: plugins.Imported, *values: Any) -> Case:
+    return Case(*values)
 
 
 # ---- one job ---------------------------------------------------------------------------------------------------------
