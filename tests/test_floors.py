@@ -166,6 +166,7 @@ def test_every_floor_is_lived_on():
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
         ("sqlite3", "experiments/store.py"),
+        ("distributed", "experiments/cluster.py"),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),

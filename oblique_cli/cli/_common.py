@@ -114,6 +114,8 @@ class Runner:
     """The options of every command that runs folds; `running_options` makes one."""
 
     jobs: int | str
+    backend: str
+    scheduler: str | None
     results: str
     data_dir: str | None
     offline: bool
@@ -126,6 +128,8 @@ class Runner:
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
 
+        if (self.backend == "dask") != (self.scheduler is not None):
+            raise click.UsageError("--backend dask and --scheduler, the address of its scheduler, go together")
         with Store(database(self.results)) as store:
             summary = run(
                 experiment,
@@ -136,6 +140,7 @@ class Runner:
                 data_dir=self.data_dir,
                 offline=self.offline,
                 argv=command_line(),
+                scheduler=self.scheduler,
             )
             known = replace(experiment, fold_counts=summary.fold_counts)
             return summary, table_of(known, store.rows(experiment.name))
@@ -174,6 +179,14 @@ def running_options(command: Command) -> Command:
         click.option(
             "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
         ),
+        click.option(
+            "--backend",
+            type=click.Choice(("local", "dask")),
+            default="local",
+            show_default=True,
+            help="Where folds run: on this machine, or on the workers of a Dask cluster.",
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="With --backend dask: its address, as in tcp://host:8786."),
         results_option,
         data_dir_option,
         offline_option,

@@ -359,6 +359,7 @@ def run(
     data_dir: str | None = None,
     offline: bool = False,
     argv: Sequence[str] = (),
+    scheduler: str | None = None,
 ) -> RunSummary:
     """Run or resume `experiment`: every fold without a good row in `store`, failed ones included.
 
@@ -366,6 +367,7 @@ def run(
     fresh      delete the run's results first
     adopt      take over folds that another run in `store` has done: a job's key says all that decides its result
     data_dir, offline   where data sets come from, see `catalogue.load`
+    scheduler  address of a Dask scheduler, whose workers are used in place of n_jobs processors
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
     once. Either way the summary names the signal, and the same call goes on from there.
@@ -402,8 +404,8 @@ def run(
     }
     done = len(jobs) - len(pending)
     failures: list[Row] = []
-    with Signals(progress) as signals:
-        crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals)
+    with Signals(progress) as signals, _connected(scheduler) as cluster:
+        crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals, cluster)
         try:
             tunings = _tune_shared(experiment, cases, pending, store, crew, progress)
             progress.begin(experiment.name, len(jobs), done)
@@ -442,6 +444,21 @@ def run(
         seconds=time.perf_counter() - started,
         fold_counts=fold_counts,
     )
+
+
+@contextlib.contextmanager
+def _connected(scheduler: str | None) -> Iterator[Any]:
+    """Give a connection to a cluster, None if there is no address."""
+    if scheduler is None:
+        yield None
+        return
+    from oblique_cli.experiments.cluster import Cluster
+
+    cluster = Cluster(scheduler)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
 
 
 def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, tuple[int, ...]]:
