@@ -7,6 +7,7 @@ Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished b
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 EXIT_OK = 0
@@ -19,6 +20,10 @@ EXIT_OUTSIDE_TOLERANCE = 6
 EXIT_INTERRUPTED = 130
 EXIT_PIPE = 141
 EXIT_TERMINATED = 143
+
+
+# Errors of a disk or a quota that is full, and of a file that may not grow.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ObliqueError(Exception):

@@ -7,7 +7,7 @@ so that `oblique --help` answers at once.
 from __future__ import annotations
 
 import contextlib
-import errno
+import io
 import os
 import sys
 import tempfile
@@ -28,6 +28,7 @@ from oblique_cli.errors import (
     EXIT_OK,
     EXIT_PIPE,
     EXIT_STORE,
+    NO_ROOM,
     ObliqueError,
 )
 from oblique_cli.registry import close_matches
@@ -51,10 +52,6 @@ COMMANDS = {
     "schema": "schema.schema",
     "doctor": "doctor.doctor",
 }
-
-
-# Errors of a disk or a quota that is full, and of a file that may not grow.
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class ReaderGone(Exception):
@@ -136,6 +133,7 @@ def main() -> int:
 def call(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; no exception and no traceback leaves this function."""
     given = list(arguments)
+    _write_all()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show ± shows a question mark.
         with contextlib.suppress(AttributeError):
@@ -166,6 +164,15 @@ def call(arguments: Sequence[str]) -> int:
         click.echo(f"error: a bug in oblique ({type(error).__name__}): {where}.", err=True)
         return EXIT_INTERNAL
     return EXIT_OK
+
+
+def _write_all() -> None:
+    """Put a buffer in front of an unbuffered output (PYTHONUNBUFFERED): without one Python takes a short write, as to a
+    disk that is nearly full, for a whole one and says nothing."""
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        sys.stdout = open(  # noqa: SIM115
+            sys.stdout.fileno(), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False
+        )
 
 
 def _forget_output() -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import os
 import shlex
+import shutil
+import sys
+import textwrap
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isnan
@@ -17,7 +20,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.registry import close_matches
 
 if TYPE_CHECKING:
-    from oblique_cli.evaluation.tables import ResultTable
+    from oblique_cli.evaluation.tables import HasSheet, ResultTable
     from oblique_cli.experiments.running import RunSummary
     from oblique_cli.experiments.store import Run, Store
     from oblique_cli.nouns import Experiment, Row
@@ -33,7 +36,15 @@ data_dir_option = click.option(
     help="Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache.",
 )
 offline_option = click.option("--offline", is_flag=True, help="Never use the network.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+json_option = click.option(
+    "--format",
+    "as_json",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    callback=lambda ctx, param, value: value == "json",
+    help="Form.",
+)
 results_option = click.option(
     "--results", metavar="DIR", default="results", show_default=True, help="Folder of results, kept in oblique.sqlite."
 )
@@ -264,13 +275,50 @@ def write(text: str, output: str | None = None) -> None:
         files.write(Path(output), text.encode())
 
 
-def columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> str:
-    """Lines of text in aligned columns; the columns numbered in `right` are right-aligned."""
+def rendered(table: HasSheet, format_: str, output: str | None) -> str:
+    """Return a table in a format; as text on a terminal, no wider than that."""
+    from oblique_cli.evaluation.tables import narrow, render
+
+    width = terminal_width() if output is None and format_ == "text" else None
+    return render(table, format_) if width is None else narrow(table, width)
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that is written to, None if it is none: files and pipes get whole lines."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def columns(rows: Sequence[Sequence[str]], right: Container[int] = (), header: bool = False) -> str:
+    """Lines of text in aligned columns; the columns numbered in `right` are right-aligned.
+
+    On a terminal that is too narrow a table with a `header` (its first row) becomes a block a row, each cell on a line
+    of its own; without one, the last column is wrapped.
+    """
+    width, widths = terminal_width(), [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    if width is not None and sum(widths) + 2 * (len(widths) - 1) > width:
+        if header:
+            return "\n".join(stacked(rows[0], row, width) for row in rows[1:])
+        return "\n".join(_wrapped(row, widths, width) for row in rows)
     padded = []
     for i, cells in enumerate(zip(*rows, strict=True)):
-        width = max(map(len, cells))
-        padded.append([f"{cell:>{width}}" if i in right else f"{cell:<{width}}" for cell in cells])
+        padded.append([f"{cell:>{widths[i]}}" if i in right else f"{cell:<{widths[i]}}" for cell in cells])
     return "\n".join("  ".join(cells).rstrip() for cells in zip(*padded, strict=True))
+
+
+def stacked(header: Sequence[str], row: Sequence[str], width: int) -> str:
+    """A row as lines, for a terminal that is too narrow for it: the first cell, and the others with their names."""
+    lines = [textwrap.fill(row[0], width)]
+    for name, cell in zip(header[1:], row[1:], strict=True):
+        lines.append(textwrap.fill(f"{name}: {cell}", width, initial_indent="  ", subsequent_indent="    "))
+    return "\n".join(lines)
+
+
+def _wrapped(row: Sequence[str], widths: Sequence[int], width: int) -> str:
+    before = "  ".join(f"{cell:<{size}}" for cell, size in zip(row[:-1], widths, strict=False))
+    indent = len(before) + 2
+    if indent > width // 2:  # too little is left for the last column
+        return "\n".join([before.rstrip(), textwrap.fill(row[-1], width, initial_indent="  ", subsequent_indent="  ")])
+    return textwrap.fill(row[-1], width, initial_indent=f"{before}  ", subsequent_indent=" " * indent)
 
 
 def facts(pairs: Mapping[str, str]) -> str:

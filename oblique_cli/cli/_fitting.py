@@ -73,7 +73,7 @@ def fit_to_all(
     if csv is None:
         plain: dict[str, Any] = {"dataset": {"name": name}, "algorithm": algorithm or ONE_TREE["classification"]}
     else:
-        asked, _, columns = looked_at(csv, own, full, where)
+        asked, looked, columns = looked_at(csv, own, full, where)
         key = {**own.dataset_key(csv), "target": asked.target, "task": columns.task}
         plain = {"dataset": key, "algorithm": pruned(algorithm or ONE_TREE[columns.task])}
     experiment = config.from_mapping({"version": 1, **plain}, "tree", full, where=where)
@@ -81,7 +81,7 @@ def fit_to_all(
     spec: AlgorithmSpec = experiment.algorithms[0]
     suits(spec.name)
     task = ALGORITHMS[spec.name].family.task
-    dataset = catalogue.load(policy, data_dir, offline, "" if columns else task)
+    dataset = looked if csv is not None else catalogue.load(policy, data_dir, offline, task)
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")

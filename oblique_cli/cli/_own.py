@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from oblique_cli.data.columns import Columns
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.nouns import DatasetSpec, Experiment
+    from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment
 
 STDIN = "-"
 # Endings of files of rows; any of them may be followed by that of a packed file.
@@ -72,7 +72,7 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
         own = OwnOptions(**{one.name: values.pop(one.name) for one in fields(OwnOptions)})
         return command(own=own, **values)
 
-    several = {"multiple": True, "metavar": "COLUMN"}
+    several: dict[str, Any] = {"multiple": True, "metavar": "COLUMN"}
     options = (
         click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
         click.option(
@@ -142,7 +142,7 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     overrides : those of "dataset." count here. raises ConfigError for a target or a task that has to be said
     """
     from oblique_cli import config
-    from oblique_cli.data import catalogue, columns
+    from oblique_cli.data import catalogue
 
     # The target is missing in what is asked first: the file says what it could be.
     plain = {**own.dataset_key(path), "target": own.target or "?"}
@@ -154,9 +154,7 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     reading = catalogue.reading(spec)
     if own.target is None and spec.target == "?":
         reading = replace(reading, target=None)
-    assert spec.csv is not None
-    dataset, found, _ = columns.read_own(spec.csv, reading, spec.name)
-    return spec, dataset, found
+    return spec, *catalogue.look(spec, reading)
 
 
 def pruned(algorithm: str) -> str | dict[str, Any]:
@@ -217,6 +215,7 @@ def experiment_of(
     listed = [pruned(name) if isinstance(name, str) else name for name in chosen]
     plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
     experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
+    experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
     if not experiment.title:
         titles = [ALGORITHMS[spec.name].title for spec in experiment.algorithms]
         cut = [ALGORITHMS[spec.name].title for spec in experiment.algorithms if is_pruned(spec.params)]
@@ -229,6 +228,15 @@ def experiment_of(
     data = [dataset.digest for _, dataset, _ in looks]
     code = digest([content, data, *to_measure(experiment.metrics)])[:8]
     return replace(experiment, name=f"{experiment.name[:55]}-{code}")
+
+
+def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
+    """Leave pruning to the parameter that a grid is over, if one fit answers for all its values: it cuts the tree."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    if ALGORITHMS[spec.name].path_parameter in spec.grid and is_pruned(spec.params):
+        return replace(spec, params={key: value for key, value in spec.params.items() if key not in PRUNED})
+    return spec
 
 
 def listed_words(words: Sequence[str]) -> str:

@@ -46,7 +46,7 @@ def plan(experiment: Experiment, runner: Runner) -> str:
         n_left = pending[cell]
         lines.append((*cell, str(total), str(total - n_left), str(failed[cell]), str(n_left), takes))
     return f"{experiment.name}: {len(left)} of {len(jobs)} folds to run{_estimate(pending, seconds, runner)}\n" + (
-        columns(lines, right=range(2, 7)) + "\n"
+        columns(lines, right=range(2, 7), header=True) + "\n"
     )
 
 

@@ -13,6 +13,7 @@ from oblique_cli.cli._common import (
     format_option,
     offline_option,
     output_option,
+    rendered,
     set_option,
     write,
 )
@@ -48,11 +49,10 @@ def bias_variance(
     Example: oblique bias-variance smoke --set cv.repeats=10
     """
     from oblique_cli.config import load, outside
-    from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.bias_variance import decompose
     from oblique_cli.experiments.running import count_workers, load_datasets
 
     experiment = load(config, overrides, code=outside.ALLOW if allow_code else outside.REFUSE)
     found = decompose(experiment, load_datasets(experiment, data_dir, offline), count_workers(jobs))
-    write(render(found, format_), output)
+    write(rendered(found, format_, output), output)
     raise SystemExit(EXIT_OK if all(one.found for one in found.lines) else EXIT_FAILED_FOLDS)

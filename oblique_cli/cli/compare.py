@@ -8,9 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import Runner, metric_option, running_options, write
+from oblique_cli.cli._common import (
+    Runner,
+    database,
+    find_run,
+    metric_option,
+    rendered,
+    running_options,
+    table_of,
+    write,
+)
+from oblique_cli.cli._completing import complete_algorithms, complete_datasets
+from oblique_cli.cli._own import (
+    CLASSIFIERS,
+    OwnOptions,
+    experiment_of,
+    is_own,
+    listed_words,
+    own_data_options,
+    refuse_strays,
+)
 
 if TYPE_CHECKING:
+    from oblique_cli.evaluation.tables import ResultTable
     from oblique_cli.nouns import Experiment
     from oblique_cli.schemes import Scheme
 
@@ -64,16 +84,26 @@ def _unfit(scheme: Scheme) -> str:
     return ""
 
 
+# Options that say what is to be run, which a stored run has been.
+RUNNING = ("scheme", "algorithms", "datasets", "repeats", "folds", "seed")
+
+
 @click.command()
+@click.argument("given", metavar="[FILE|RUN]...", nargs=-1)
 @click.option(
     "--cv", "scheme", type=SchemeName(), default="nested", show_default=True, help="See oblique list schemes."
 )
 @click.option(
-    "--algorithms", metavar="A,B,...", default="gdt,hhgdt", callback=_names, show_default=True, help="Two or more."
+    "--algorithms",
+    metavar="A,B,...",
+    shell_complete=complete_algorithms,
+    callback=_names,
+    help=f"Two or more.  [default: {','.join(TUNED)}; on own data {','.join(CLASSIFIERS)}, or two for numbers]",
 )
 @click.option(
     "--datasets",
     metavar="A,B,...",
+    shell_complete=complete_datasets,
     callback=_names,
     help="Names, or all.  [default: those of Table 5.3 that are there, but not letter, which takes minutes]",
 )
@@ -82,8 +112,12 @@ def _unfit(scheme: Scheme) -> str:
 @click.option("--seed", type=click.IntRange(0), default=20260101, show_default=True, help="Of every random draw.")
 @click.option("--rule", type=click.Choice(RULES), default="1-SD", show_default=True, help="When a mean is better.")
 @metric_option
+@own_data_options
 @running_options
+@click.pass_context
 def compare(
+    ctx: click.Context,
+    given: tuple[str, ...],
     scheme: str,
     algorithms: list[str],
     datasets: list[str],
@@ -95,8 +129,12 @@ def compare(
     runner: Runner,
     format_: str,
     output: str | None,
+    own: OwnOptions,
 ) -> None:
     """Compare algorithms data set by data set: accuracy, leaves or other metrics, and which one is better.
+
+    With FILEs of your own (and --target) algorithms are compared on them. With stored RUNs (oblique status) nothing is
+    run: their algorithms are compared with each other.
 
     Without options: GDT against HHGDT as in Table 5.3 of the thesis, with its numbers and verdicts beside ours. A
     scheme that tunes lets gdt and hhgdt choose epsilon from 0.05, 0.06, ..., 0.40; everything else has its default.
@@ -104,50 +142,102 @@ def compare(
     The run is stored under a name made of its content, so the same command goes on after an interruption. Formats csv
     and json hold the verdicts, with the means they come from.
 
+    \b
     Example: oblique compare --cv nested --datasets bupa,wine --repeats 5
+             oblique compare my.csv --target class --algorithms hhcart_a,hhgdt,axis_parallel
+             oblique compare my-1b0a0320 my-77c1e5d2
     """
-    if len(algorithms) < 2:
+    files = [word for word in given if is_own(word)]
+    if not files:
+        refuse_strays(own, "a file of your own")
+    if given and len(files) < len(given):
+        if files:
+            raise click.UsageError("give either files of your own or stored runs; run the files first (oblique run)")
+        strays = [f"--{'cv' if name == 'scheme' else name}" for name in RUNNING if _was_given(ctx, name)]
+        if strays:
+            raise click.UsageError(f"{listed_words(strays)} cannot change stored runs; leave it out")
+        _show(_stored(given, runner, metrics), rule, format_, output)
+        return
+    if files and datasets:
+        raise click.UsageError("--datasets goes without files of your own")
+    chosen_here = _was_given(ctx, "algorithms")
+    if not chosen_here and not files:
+        algorithms = list(TUNED)
+    if len(algorithms) < 2 and (chosen_here or not files):
         raise click.UsageError("--algorithms needs two or more names, as in gdt,hhgdt")
     from oblique_cli import config
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.evaluation import comparing
     from oblique_cli.evaluation.metrics import chosen
-    from oblique_cli.evaluation.tables import render
     from oblique_cli.schemes import SCHEMES
 
     has_folds, tunes = "folds" in SCHEMES[scheme].takes(), SCHEMES[scheme].tunes
     if folds is not None and not has_folds:
         raise click.UsageError(f"--folds has no meaning with --cv {scheme}, which divides the rows once a repetition")
-    wanted, missing = _datasets(datasets, runner)
-    plain: dict[str, Any] = {
-        "version": 1,
-        "title": f"{', '.join(ALGORITHMS[name].title for name in algorithms)} by {scheme} cross-validation",
-        "seed": seed,
-        "datasets": wanted,
-        "algorithms": [_algorithm(name, tunes) for name in algorithms],
-        "cv": {
-            "scheme": scheme,
-            "repeats": repeats,
-            **({"folds": folds or 10} if has_folds else {}),
-            **({"tune": {"folds": folds or 10}} if tunes else {}),
-        },
+    cv = {
+        "scheme": scheme,
+        "repeats": repeats,
+        **({"folds": folds or 10} if has_folds else {}),
+        **({"tune": {"folds": folds or 10}} if tunes else {}),
     }
-    if metrics:
-        plain["metrics"] = list(chosen(metrics, "classification", "oblique compare"))
-    experiment = config.from_mapping(plain, where="oblique compare")
-    experiment = replace(experiment, name=f"compare-{scheme}-{_digest(experiment)}", published=_published(experiment))
+    missing = ""
+    if files:
+        own_algorithms = [_algorithm(name, tunes) for name in algorithms]
+        asked = {"metrics": list(metrics)} if metrics else {}
+        experiment = experiment_of(files, own, own_algorithms, (), "oblique compare", seed=seed, cv=cv, **asked)
+    else:
+        wanted, missing = _datasets(datasets, runner)
+        plain: dict[str, Any] = {
+            "version": 1,
+            "title": f"{', '.join(ALGORITHMS[name].title for name in algorithms)} by {scheme} cross-validation",
+            "seed": seed,
+            "datasets": wanted,
+            "algorithms": [_algorithm(name, tunes) for name in algorithms],
+            "cv": cv,
+        }
+        if metrics:
+            plain["metrics"] = list(chosen(metrics, "classification", "oblique compare"))
+        experiment = config.from_mapping(plain, where="oblique compare")
+        name = f"compare-{scheme}-{_digest(experiment)}"
+        experiment = replace(experiment, name=name, published=_published(experiment))
     if missing and not runner.quiet:
         click.echo(missing, err=True)
     summary, table = runner.run(experiment)
     if not summary.stopped:
-        comparison = comparing.compare(table, rule)
-        text = render(comparison, format_)
-        if format_ not in ("csv", "json"):
-            # The notes of the table are among those of the comparison.
-            text = render(replace(table, notes=()), format_) + "\n" + text
-        write(text, output)
+        _show(table, rule, format_, output)
     runner.report(summary)
     raise SystemExit(summary.exit_code)
+
+
+def _was_given(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+def _show(table: ResultTable, rule: str, format_: str, output: str | None) -> None:
+    """Write the comparison of the algorithms of a table, in texts below the table itself."""
+    from oblique_cli.evaluation import comparing
+
+    comparison = comparing.compare(table, rule)
+    text = rendered(comparison, format_, output)
+    if format_ not in ("csv", "json"):
+        # The notes of the table are among those of the comparison.
+        text = rendered(replace(table, notes=()), format_, output) + "\n" + text
+    write(text, output)
+
+
+def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> ResultTable:
+    """Return the lines of stored runs as one table."""
+    from oblique_cli.evaluation.joining import joined
+    from oblique_cli.experiments.store import Store
+    from oblique_cli.nouns import Experiment
+
+    tables, contents = {}, {}
+    with Store(database(runner.results), must_exist=True) as store:
+        for name in dict.fromkeys(runs):
+            found = find_run(store, name)
+            experiment = Experiment.from_content(name, found.content, **found.presentation)
+            tables[name] = table_of(replace(experiment, published=()), store.rows(name), metrics)
+            contents[name] = found.content
+    return joined(tables, contents)
 
 
 def _digest(experiment: Experiment) -> str:

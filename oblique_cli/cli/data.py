@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from oblique_cli.cli._common import columns, data_dir_option, json_option, offline_option
+from oblique_cli.cli._completing import complete_dataset
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:
 def list_(data_dir: str | None, as_json: bool) -> None:
     """List all data sets: name, code in the papers, size, and where the files are.
 
-    Example: oblique data list --json
+    Example: oblique data list --format json
     """
     from oblique_cli.data.catalogue import entries, faults
 
@@ -55,13 +57,14 @@ def list_(data_dir: str | None, as_json: bool) -> None:
         return
     keys = ("name", "code", "rows", "features", "classes", "where")
     cells = [[str(row[key] or "-") for key in keys] for row in rows]
-    click.echo(columns([keys, *cells], right={2, 3, 4}))
+    click.echo(columns([keys, *cells], right={2, 3, 4}, header=True))
 
 
 @data.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_dataset)
 @data_dir_option
-def show(name: str, data_dir: str | None) -> None:
+@json_option
+def show(name: str, data_dir: str | None, as_json: bool) -> None:
     """Show all that is known of the data set NAME: a name, an alias, or its code in a paper.
 
     Example: oblique data show BUPA
@@ -88,16 +91,20 @@ def show(name: str, data_dir: str | None) -> None:
         ("note", entry.note),
         ("notes", entry.notes),
     ]
-    width = max(len(key) for key, _ in facts)
-    for key, value in facts:
-        if value:
-            click.echo(f"{key:<{width}}  {value}")
+    if as_json:
+        files = {file.name: file.sha256 for file in entry.files.values()}
+        known = {key.replace(" ", "_"): value for key, value in facts if value and key != "file"}
+        exact = {"rows": entry.n, "features": entry.p, "classes": dict(entry.classes), "files": files}
+        click.echo(json.dumps({**known, **exact}, indent=2))
+        return
+    click.echo(columns([(key, value) for key, value in facts if value]))
 
 
 @data.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_dataset)
 @data_dir_option
-def verify(names: tuple[str, ...], data_dir: str | None) -> None:
+@json_option
+def verify(names: tuple[str, ...], data_dir: str | None, as_json: bool) -> None:
     """Check files against the catalogue: sha256, rows, features, class counts.
 
     Without NAME all sets are checked, and one that was never fetched is no fault.
@@ -107,7 +114,9 @@ def verify(names: tuple[str, ...], data_dir: str | None) -> None:
     from oblique_cli.data import catalogue
 
     checks = [catalogue.verify(name, data_dir) for name in names or catalogue.names()]
-    for check in checks:
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(check) for check in checks], indent=2))
+    for check in checks if not as_json else ():
         click.echo(f"{check.status:<7} {check.message or check.name}")
     # A bundled file that is absent is a fault even if nobody asked for it.
     faults = [
@@ -120,7 +129,7 @@ def verify(names: tuple[str, ...], data_dir: str | None) -> None:
 
 
 @data.command()
-@click.argument("names", nargs=-1, metavar="NAME...")
+@click.argument("names", nargs=-1, metavar="NAME...", shell_complete=complete_dataset)
 @click.option("--all", "everything", is_flag=True, help="Fetch every set that the UCI archive has.")
 @data_dir_option
 @offline_option

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from oblique_cli.cli._common import columns, json_option
+from oblique_cli.cli._common import columns, json_option, terminal_width
 
 
 def _algorithms() -> list[dict[str, Any]]:
@@ -141,11 +142,16 @@ def _described(algorithms: list[dict[str, Any]]) -> list[str]:
         for algorithm in kin:
             own = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
             heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}; {algorithm['class']}"
-            blocks.append("\n".join([heading, _parameters(own)]))
+            blocks.append("\n".join([_filled(heading), _parameters(own)]))
         if shared:
             common = _parameters({key: first[key] for key in shared})
             blocks.append("\n".join([f"parameters of all {growth}", common]))
     return blocks
+
+
+def _filled(heading: str) -> str:
+    width = terminal_width()
+    return heading if width is None else textwrap.fill(heading, width, subsequent_indent="  ")
 
 
 def _parameters(parameters: dict[str, dict[str, Any]]) -> str:

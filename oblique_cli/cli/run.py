@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import Runner, allow_code_option, metric_option, running_options, set_option, write
+from oblique_cli.cli._common import (
+    Runner,
+    allow_code_option,
+    metric_option,
+    rendered,
+    running_options,
+    set_option,
+    write,
+)
+from oblique_cli.cli._completing import complete_algorithm, complete_config_or_file
 from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, own_data_options, refuse_strays
 from oblique_cli.errors import EXIT_OK, ConfigError
 
@@ -15,12 +24,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("configs", metavar="[CFG|FILE]...", nargs=-1)
+@click.argument("configs", metavar="[CFG|FILE]...", nargs=-1, shell_complete=complete_config_or_file)
 @click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
 @click.option(
     "--algorithm",
     "algorithms",
     metavar="NAME",
+    shell_complete=complete_algorithm,
     multiple=True,
     help=f"Own data: an algorithm; may be repeated.  [default: {' and '.join(CLASSIFIERS)}, or two for numbers]",
 )
@@ -81,8 +91,6 @@ def run(
 
         write("\n".join(plan(experiment, runner) for experiment in experiments), output)
         return
-    from oblique_cli.evaluation.tables import render
-
     tables: list[str] = []
     code = EXIT_OK
     for experiment in experiments:
@@ -91,7 +99,7 @@ def run(
         if summary.stopped:
             runner.report(summary)
             break
-        tables.append(render(table, format_))
+        tables.append(rendered(table, format_, output))
         # A file holds all tables so far; on a terminal each one appears when it is done.
         write("\n".join(tables) if output else "\n" * (len(tables) > 1) + tables[-1], output)
         runner.report(summary)

@@ -11,6 +11,7 @@ from oblique_cli.cli._common import (
     format_option,
     metric_option,
     output_option,
+    rendered,
     results_option,
     writable,
     write,
@@ -76,7 +77,6 @@ def significance(
     from oblique_cli.evaluation import critical_difference as drawing
     from oblique_cli.evaluation.paired import StoredRun, pair
     from oblique_cli.evaluation.significance_report import Limits, judge
-    from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.store import Store
     from oblique_cli.nouns import Experiment
 
@@ -91,4 +91,4 @@ def significance(
     verdicts = judge(pair(stored, titles, metrics), title, Limits(alpha, rope, rope_leaves))
     if diagram is not None:
         write(drawing.svg(verdicts), diagram)
-    write(render(verdicts, format_), output)
+    write(rendered(verdicts, format_, output), output)

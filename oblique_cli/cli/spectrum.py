@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._common import columns, data_dir_option, offline_option, output_option, set_option, write
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._fitting import fit_to_all
 from oblique_cli.cli._own import OwnOptions, own_data_options
 from oblique_cli.errors import ConfigError
@@ -21,10 +22,15 @@ FORMATS = ("text", "json")
 
 
 @click.command()
-@click.argument("name", metavar="[NAME|FILE]", required=False)
+@click.argument("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_dataset_or_file)
 @click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
 @click.option(
-    "--algorithm", metavar="NAME", default="c45", show_default=True, help="One over discrete features: c45, aft, odt."
+    "--algorithm",
+    shell_complete=complete_algorithm,
+    metavar="NAME",
+    default="c45",
+    show_default=True,
+    help="One over discrete features: c45, aft, odt.",
 )
 @click.option("--component", type=click.IntRange(1), help="Of odt and odt_lr: this component instead of the whole.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Coefficients and sets to show.")

@@ -37,7 +37,7 @@ def status(run: str | None, results: str, as_json: bool) -> None:
             return
         header = ("run", "folds", "done", "failed", "left", "begun (UTC)", "command")
         lines = [[str(cell) for cell in _counts(one).values()] for one in runs]
-        click.echo(columns([header, *lines], right=range(1, 5)))
+        click.echo(columns([header, *lines], right=range(1, 5), header=True))
         return
     (one,) = runs
     failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]

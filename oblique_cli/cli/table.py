@@ -10,6 +10,7 @@ from oblique_cli.cli._common import (
     format_option,
     metric_option,
     output_option,
+    rendered,
     results_option,
     table_of,
     write,
@@ -33,7 +34,6 @@ def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex
              oblique table bupa_hhgdt --metric accuracy --metric nodes --metric fit
     """
-    from oblique_cli.evaluation.tables import render
     from oblique_cli.experiments.store import Store
     from oblique_cli.nouns import Experiment
 
@@ -41,4 +41,4 @@ def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output
         found = find_run(store, run)
         rows = store.rows(run)
     experiment = Experiment.from_content(run, found.content, **found.presentation)
-    write(render(table_of(experiment, rows, metrics), format_), output)
+    write(rendered(table_of(experiment, rows, metrics), format_, output), output)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from oblique_cli.cli._common import data_dir_option, offline_option, output_option, set_option, write
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._fitting import fit_to_all
 from oblique_cli.cli._own import OwnOptions, own_data_options
 from oblique_cli.errors import ConfigError
@@ -17,10 +18,13 @@ DRAWN = ("svg", "png")
 
 
 @click.command()
-@click.argument("name", metavar="[NAME|FILE]", required=False)
+@click.argument("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_dataset_or_file)
 @click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
 @click.option(
-    "--algorithm", metavar="NAME", help="Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]"
+    "--algorithm",
+    metavar="NAME",
+    shell_complete=complete_algorithm,
+    help="Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]",
 )
 @set_option("epsilon=0.1 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oblique_cli.data import openml
 from oblique_cli.data.handed import FURTHER, Handed, of_arrays
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.nouns import DatasetSpec
@@ -45,6 +44,8 @@ def handed_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
     if kind == "sklearn":
         return _sklearn(which)
     if kind == "openml":
+        from oblique_cli.data import openml  # needs the network's modules, which take a while to load
+
         return openml.load(int(which), spec.target, offline, task)
     where = f"data set {spec.name!r}"
     try:
@@ -66,6 +67,8 @@ def is_there(spec: DatasetSpec) -> bool:
     kind, _, which = spec.source.partition(":")
     if kind != "openml":
         return True
+    from oblique_cli.data import openml
+
     return openml.path_of(int(which)).is_file()
 
 
@@ -74,6 +77,8 @@ def note_of(spec: DatasetSpec) -> str:
     kind, _, which = spec.source.partition(":")
     if kind != "openml":
         return ""
+    from oblique_cli.data import openml
+
     return openml.note_of(int(which))
 
 

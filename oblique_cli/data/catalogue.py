@@ -6,11 +6,12 @@ The facts are in `datasets/catalogue.yaml`. Only `load` imports anything numeric
 from __future__ import annotations
 
 import functools
+import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oblique_cli.constraints import Choice, check
 from oblique_cli.data import at_hand, csv_file, files
@@ -22,7 +23,7 @@ from oblique_cli.registry import close_matches
 from oblique_cli.resources import folder
 
 if TYPE_CHECKING:
-    from oblique_cli.data.columns import Reading
+    from oblique_cli.data.columns import Columns, Reading
     from oblique_cli.data.dataset import Dataset
 
 POLICIES = {
@@ -119,7 +120,6 @@ def load(
     Every file of the catalogue is checked against its sha256 each time. Raises DataError (file absent, damaged or not
     as described) or ConfigError (unknown name or policy), one sentence each.
     """
-    from oblique_cli.data.columns import read_own
     from oblique_cli.data.dataset import from_table
 
     if isinstance(spec, str):
@@ -128,7 +128,7 @@ def load(
     if spec.csv is not None:
         if not spec.target:
             raise ConfigError(f"data set {spec.name!r} is a CSV file: set target to the name of its class column")
-        return read_own(spec.csv, reading(spec, task, groups), spec.name)[0]
+        return look(spec, reading(spec, task, groups))[0]
     if at_hand.is_at_hand(spec):
         return at_hand.load(spec, offline, task, groups)
     known = entry(spec.name)
@@ -167,6 +167,30 @@ def _drawn(known: Entry) -> Dataset:
             f"drawn were {dataset.n}, {dataset.p} and {counts} ({known.at('')})"
         )
     return dataset
+
+
+# The tables of the user's own that were read last: a command looks at one before it makes its experiment.
+_SEEN: dict[Any, tuple[Dataset, Columns]] = {}
+SEEN = 4
+
+
+def look(spec: DatasetSpec, how: Reading) -> tuple[Dataset, Columns]:
+    """Return a file of the user's own, read as `how` says, and how its columns were read."""
+    from oblique_cli.data.columns import read_own
+
+    assert spec.csv is not None
+    try:
+        state = os.stat(spec.csv)
+        stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
+    except OSError:  # standard input, or a file that is not there
+        stamp = (0, 0, 0)
+    key = (spec.csv, stamp, spec.name, replace(how, task="", algorithms=""))
+    if key not in _SEEN or _SEEN[key][0].task != (how.task or how.algorithms):
+        dataset, columns, _ = read_own(spec.csv, how, spec.name)
+        if len(_SEEN) >= SEEN:
+            del _SEEN[next(iter(_SEEN))]
+        _SEEN[key] = dataset, columns
+    return _SEEN[key]
 
 
 def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Reading:

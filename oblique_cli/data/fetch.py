@@ -87,6 +87,7 @@ def fetch(
             if not _is_good(entry, target):  # else another process was faster
                 files.write(target.path, _download_and_convert(entry, entry.recipe, target, base_url, timeout))
     except OSError as error:
+        files.refuse_full_disk(error, place)
         raise DataError(
             f"{place}: cannot be written ({error.strerror or error}); name another folder by --data-dir"
         ) from None
@@ -170,6 +171,7 @@ def _download_and_convert(entry: Entry, recipe: Recipe, target: Found, base_url:
             # An archive that has moved house may answer with a page of words, so the next place is still tried.
             faults.append(f"{url} is not the file that the catalogue knows: {error}; kept as {files.set_aside(part)}")
         except (OSError, ValueError, http.client.HTTPException) as error:
+            files.refuse_full_disk(error, part)
             raise DataError(
                 f"{entry.where}: {url} could not be fetched ({_reason(error)}); run `oblique data fetch {entry.name}` "
                 "again, it goes on where it stopped"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oblique_cli.data.entries import File
-from oblique_cli.errors import DataError
+from oblique_cli.errors import NO_ROOM, DataError, StoreError
 from oblique_cli.resources import folder
 
 ENVIRONMENT = "OBLIQUE_DATA"
@@ -96,6 +96,14 @@ def set_aside(path: Path) -> Path | None:
     return aside
 
 
+def refuse_full_disk(error: Exception, path: Path) -> None:
+    """Raise StoreError if an error says that there is no room for a file."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        raise StoreError(
+            f"{path} cannot be written, the disk is full: free some space, or write somewhere else."
+        ) from None
+
+
 def write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -107,6 +115,7 @@ def write(path: Path, content: bytes) -> None:
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
+        refuse_full_disk(error, path)
         raise DataError(f"{path}: cannot be written ({error.strerror})") from None
     if os.name == "posix":
         handle = os.open(path.parent, os.O_RDONLY)

@@ -55,7 +55,7 @@ class Source:
     def opened(self) -> Iterator[BinaryIO]:
         """Give the unpacked bytes from their beginning. DataError if they are not whole, or more than MAX_UNPACKED."""
         try:
-            raw: Any = io.BytesIO(self.content) if self.path is None else open(self.path, "rb")  # noqa: SIM115
+            raw: Any = io.BytesIO(self.content or b"") if self.path is None else open(self.path, "rb")  # noqa: SIM115
         except OSError as error:
             raise DataError(f"{self.where}: the file cannot be read ({error.strerror})") from None
         with raw:

@@ -215,7 +215,10 @@ def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, se
     RULES[rule]  # an unknown name is refused here, before any work
     ids = list(dict.fromkeys(line.algorithm for line in table.lines))
     metrics = tuple(name for name in table.metrics if name in METRICS and not METRICS[name].matrix)
-    pairs = tuple(Pair(a, b, tuple(_duels(table, rule, a, b, metrics))) for a, b in _pairs(ids, first, second))
+    found = (Pair(a, b, tuple(_duels(table, rule, a, b, metrics))) for a, b in _pairs(ids, first, second))
+    pairs = tuple(pair for pair in found if pair.duels)
+    if not pairs:
+        raise ConfigError("compare: no two algorithms have a data set in common.")
     return Comparison(
         title=table.title,
         rule=rule,
@@ -248,7 +251,9 @@ def _duels(table: ResultTable, rule: str, first: str, second: str, metrics: Sequ
     lines = {(line.dataset, line.algorithm): line for line in table.lines}
     duels = []
     for dataset in dict.fromkeys(line.dataset for line in table.lines):
-        a, b = lines[dataset, first], lines[dataset, second]
+        a, b = lines.get((dataset, first)), lines.get((dataset, second))
+        if a is None or b is None:  # in a table of several runs
+            continue
         ours: dict[str, str | None] = {}
         theirs: dict[str, str | None] = {}
         for name in metrics:

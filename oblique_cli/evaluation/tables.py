@@ -19,6 +19,7 @@ import html
 import io
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -648,6 +649,30 @@ def render(table: HasSheet, format: str) -> str:
     return FORMATS[format](table.sheet())
 
 
+def narrow(table: HasSheet, width: int) -> str:
+    """Return a table as text of lines no longer than `width`.
+
+    A grid that is wider becomes a block a row: its names, then a line for each other cell. Words are not cut.
+    """
+    sheet = table.sheet()
+    blocks = [textwrap.fill(_one_line(sheet.title), width)]
+    for grid in sheet.grids:
+        if grid.caption:
+            blocks.append(textwrap.fill(_one_line(grid.caption), width))
+        text = _grid(grid, "simple", _one_line)
+        if max(map(len, text.splitlines())) <= width:
+            blocks.append(text)
+            continue
+        for row in grid.rows:
+            lines = [textwrap.fill(", ".join(_one_line(cell) for cell in row[: grid.left]), width)]
+            for name, cell in zip(grid.header[grid.left :], row[grid.left :], strict=True):
+                line = _one_line(f"{name}: {cell}")
+                lines.append(textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    "))
+            blocks.append("\n".join(lines))
+    blocks += [textwrap.fill(_one_line(note), width) for note in sheet.notes]
+    return "\n\n".join(blocks) + "\n"
+
+
 @FORMATS.register("text")
 def _text(sheet: Sheet) -> str:
     return _tabulated(sheet, "simple", _one_line, title="{}", caption="{}", note="{}")
@@ -659,25 +684,27 @@ def _markdown(sheet: Sheet) -> str:
 
 
 def _tabulated(sheet: Sheet, style: str, escape: Callable[[str], str], *, title: str, caption: str, note: str) -> str:
-    from tabulate import tabulate
-
     blocks = [title.format(escape(sheet.title))]
     for grid in sheet.grids:
         if grid.caption:
             blocks.append(caption.format(escape(grid.caption)))
-        n = len(grid.header)
-        blocks.append(
-            tabulate(
-                [[escape(cell) for cell in row] for row in grid.rows],
-                headers=[escape(cell) for cell in grid.header],
-                tablefmt=style,
-                disable_numparse=True,
-                colalign=["left"] * grid.left + ["right"] * (n - grid.left),
-            )
-        )
+        blocks.append(_grid(grid, style, escape))
     if sheet.notes:
         blocks.append("\n".join(note.format(escape(line)) for line in sheet.notes))
     return "\n\n".join(blocks) + "\n"
+
+
+def _grid(grid: TextGrid, style: str, escape: Callable[[str], str]) -> str:
+    from tabulate import tabulate
+
+    text: str = tabulate(
+        [[escape(cell) for cell in row] for row in grid.rows],
+        headers=[escape(cell) for cell in grid.header],
+        tablefmt=style,
+        disable_numparse=True,
+        colalign=["left"] * grid.left + ["right"] * (len(grid.header) - grid.left),
+    )
+    return text
 
 
 @FORMATS.register("csv")

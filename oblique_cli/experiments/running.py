@@ -376,9 +376,6 @@ def run(
     workers = count_workers(n_jobs)
     progress = progress or Progress(quiet=True)
     datasets = load_datasets(experiment, data_dir, offline)
-    for dataset in datasets:
-        for note in dataset.notes:
-            progress.remark(f"{dataset.name}: {note}")
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
@@ -391,6 +388,9 @@ def run(
         presentation=experiment.presentation() | ({"fold_counts": fold_counts} if fold_counts else {}),
         fresh=fresh,
     )
+    for dataset in datasets:
+        for note in dataset.notes:
+            progress.remark(f"{dataset.name}: {note}")
     if adopt:
         store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
     pending = store.pending(experiment.name, jobs)

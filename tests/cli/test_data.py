@@ -38,7 +38,7 @@ def test_list_has_a_row_for_every_set(no_user_folders):
 
 def test_list_as_json(toys, tmp_path):
     (tmp_path / "quartz.csv").write_text("q,class\n1,x\n2,y\n")
-    code, result, _ = run("list", "--json", "--data-dir", str(tmp_path))
+    code, result, _ = run("list", "--format", "json", "--data-dir", str(tmp_path))
     assert code == 0
     assert json.loads(result.stdout)[::2] == [
         {

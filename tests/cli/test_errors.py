@@ -97,15 +97,20 @@ CASES = {
     "no such configuration": Case(2, "error: no configuration 'nowhere.yaml'", arguments=("run", "nowhere.yaml")),
     "words without an encoding": Case(
         4,
-        "my.csv: column 1 ('x') is not numeric (first such value 'red' at line 7); "
+        "my.csv: column 1 ('x') is not numeric (first such value 'c0' at line 2); "
         "declare encoding: crimcoord, onehot or ordinal",
+        {"my.csv": "x,y,class\n" + "".join(f"c{row}\n" for row in ROWS)},
+    ),
+    "one bad cell": Case(
+        4,
+        "my.csv: column 1 ('x') holds numbers, but 'red' in row 6 (line 7): mend the cell, or leave it empty if the",
         csv(cell="red"),
     ),
     "missing values without a policy": Case(
         4, "my.csv: column 1 ('x') has 1 missing value; set missing: impute or drop", csv(cell="")
     ),
-    "NaN": Case(4, "my.csv: column 1 ('x') holds 'nan' at line 7, not a finite number", csv(cell="nan")),
-    "infinity": Case(4, "my.csv: column 1 ('x') holds '1e400' at line 7, not a finite number", csv(cell="1e400")),
+    "NaN without a policy": Case(4, "my.csv: column 1 ('x') has 1 missing value; set missing", csv(cell="nan")),
+    "infinity": Case(4, "my.csv: column 1 ('x') holds numbers, but '1e400' in row 6 (line 7): mend", csv(cell="1e400")),
     "one class": Case(
         4, "my.csv: the target 'class' has only one class, 'a', in 20 rows", {"my.csv": CSV.replace(",b\n", ",a\n")}
     ),

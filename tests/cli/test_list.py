@@ -39,7 +39,7 @@ def test_every_algorithm_is_listed_with_title_source_and_all_its_parameters(call
 
 
 def test_algorithms_as_json(call):
-    for entry in json.loads(call("list", "algorithms", "--json").out):
+    for entry in json.loads(call("list", "algorithms", "--format", "json").out):
         algorithm = ALGORITHMS[entry["name"]]
         assert {key: value["default"] for key, value in entry["parameters"].items()} == algorithm.defaults
 
@@ -58,7 +58,7 @@ def test_algorithms_as_json(call):
 def test_other_things_are_listed_by_name(call, kind, names):
     ended = call("list", kind)
     assert ended.code == 0 and [line.split()[0] for line in ended.out.splitlines()] == names
-    assert [thing["name"] for thing in json.loads(call("list", kind, "--json").out)] == names
+    assert [thing["name"] for thing in json.loads(call("list", kind, "--format", "json").out)] == names
 
 
 def test_doctor_tells_versions_processors_and_places(call):
@@ -67,7 +67,7 @@ def test_doctor_tells_versions_processors_and_places(call):
     found = dict(line.split(maxsplit=1) for line in ended.out.splitlines())
     assert found["oblique"] == __version__ and found["python"] == platform.python_version()
     assert "problem" not in ended.out and "numpy" in found
-    facts = json.loads(call("doctor", "--json").out)
+    facts = json.loads(call("doctor", "--format", "json").out)
     assert "bundled" in facts["data sets"] and "may be used" in facts["processors"] and facts["linear algebra"]
     assert facts["results"] == "none at results/oblique.sqlite yet"
     assert facts["other data"] == str(call.folder / "no cache" / "oblique")

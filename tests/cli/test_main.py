@@ -101,12 +101,11 @@ def test_help_imports_nothing_heavy(arguments):
     ("arguments", "message"),
     [
         (["rnu"], "there is no command 'rnu'. Did you mean 'run'? Try 'oblique --help'."),
-        (["run"], "give a configuration, or --csv with --target. Try 'oblique run --help'."),
-        (["run", "a", "--csv", "b"], "give either configurations or --csv. Try 'oblique run --help'."),
-        (["run", "--csv", "b"], "--csv needs --target, the name of its class column. Try 'oblique run --help'."),
+        (["run"], "give a configuration, or a file of your own with --target. Try 'oblique run --help'."),
+        (["run", "a", "--csv", "b"], "give either configurations or files of your own. Try 'oblique run --help'."),
         (
             ["run", "a", "--target", "b"],
-            "--target and --algorithm go with --csv; a configuration has its own. Try 'oblique run --help'.",
+            "--target goes with a file of your own; a configuration says it itself. Try 'oblique run --help'.",
         ),
         (
             ["run", "a", "-j", "0"],
@@ -132,11 +131,12 @@ def test_help_imports_nothing_heavy(arguments):
         ),
         (
             ["tree"],
-            "give either the name of a data set (oblique data list) or --csv. Try 'oblique tree --help'.",
+            "give either the name of a data set (oblique data list) or a file of your own. Try 'oblique tree --help'.",
         ),
         (
-            ["tree", "--csv", "a"],
-            "--csv and --target, the name of its class column, go together. Try 'oblique tree --help'.",
+            ["tree", "iris", "--target", "a"],
+            "--target goes with a file of your own, not with a data set, which knows its columns. "
+            "Try 'oblique tree --help'.",
         ),
         (
             ["list"],
@@ -191,7 +191,7 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-@pytest.mark.parametrize("arguments", [["list", "algorithms"], ["list", "schemes", "--json"], ["schema"]])
+@pytest.mark.parametrize("arguments", [["list", "algorithms"], ["list", "schemes", "--format", "json"], ["schema"]])
 def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
     with open("/dev/full", "w") as full:
         process = start(tmp_path, *arguments, stdout=full)
@@ -201,7 +201,7 @@ def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path):
-    process = start(tmp_path, "list", "algorithms", "--json")
+    process = start(tmp_path, "list", "algorithms", "--format", "json")
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == errors.EXIT_PIPE == 141

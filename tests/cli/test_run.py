@@ -144,7 +144,7 @@ def test_failed_folds_are_marked_listed_and_in_the_exit_code_and_tried_again(sma
     detail = small("status", "small")
     assert detail.code == 0 and detail.out.count("failed: LinAlgError: singular matrix\n") == 4
     assert "! bupa/hhgdt r0 f" in detail.out and "command   oblique run small.yaml --quiet\n" in detail.out
-    document = json.loads(small("status", "small", "--json").out)
+    document = json.loads(small("status", "small", "--format", "json").out)
     assert document["failed"] == len(document["failures"]) == 4 and document["environment"]["python"]
 
     broken["broken"] = False
@@ -290,7 +290,7 @@ def test_status_lists_runs_with_their_latest_command(small):
         ["other", "12", "12", "0", "0"],
     ]
     assert lines[2].endswith("oblique run small.yaml --set name=other --set 'datasets=[iris]' --quiet")
-    first, second = json.loads(small("status", "--json").out)
+    first, second = json.loads(small("status", "--format", "json").out)
     assert (first["run"], second["run"], second["done"]) == ("small", "other", 12)
 
 

@@ -165,9 +165,10 @@ def test_a_damaged_file_is_a_sentence_and_stays_where_it_is(call, cache):
 
 def test_a_csv_file_that_cannot_be_read_ends_with_4(call):
     (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
-    config(call, "{csv: bytes.csv, target: class}")
+    config(call, "{csv: bytes.csv, target: class, charset: utf-8}")
     ended = call("validate", "mine.yaml")
-    assert (ended.code, ended.out) == (4, "") and "bytes.csv: line 2 is not UTF-8 text" in ended.err
+    assert (ended.code, ended.out) == (4, "")
+    assert "bytes.csv: line 1 or one soon after it is not utf-8 text" in ended.err
 
 
 def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one_outweighs_data(call):

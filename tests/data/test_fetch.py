@@ -36,7 +36,7 @@ from oblique_cli.data import fetch as fetching
 from oblique_cli.data.catalogue import load
 from oblique_cli.data.entries import Recipe
 from oblique_cli.data.fetch import fetch
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "site", "toys"]
@@ -477,7 +477,7 @@ def test_files_appear_whole_or_not_at_all(monkeypatch, toys, site, tmp_path):
     place = tmp_path / "place"
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", fail)
-        with pytest.raises(DataError, match=r"pebbles\.csv: cannot be written \(No space left on device\)"):
+        with pytest.raises(StoreError, match=r"pebbles\.csv cannot be written, the disk is full: free some space"):
             fetch(catalogue.entry("pebbles"), place)
     assert not [p for p in place.iterdir() if p.suffix in (".csv", ".tmp")]
     assert fetch(catalogue.entry("pebbles"), place).path.read_text() == PEBBLES_CSV

@@ -1,0 +1,123 @@
+"""Cells of a user's own table into numbers, by decisions made before; and whole files of them, some rows at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from oblique_cli.data import own_numbers, own_rows
+from oblique_cli.data.own_columns import Chunk, Column, Columns
+from oblique_cli.data.own_numbers import Form
+from oblique_cli.data.own_source import Source, source_of
+from oblique_cli.errors import DataError
+from oblique_cli.registry import close_matches
+
+
+def feature_values(
+    column: Column, cells: Sequence[str], missing: Sequence[str], lines: Sequence[int], where: str
+) -> tuple[np.ndarray, list[str]]:
+    """Return the cells of a feature as float64, and the levels among them that are not known.
+
+    DataError for a cell that should be a number or a date and is none.
+    """
+    marks = frozenset(missing)
+    if column.treatment == "levels":
+        code = {level: float(k) for k, level in enumerate(column.levels)}
+        found = np.empty(len(cells))
+        unseen: dict[str, None] = {}
+        for k, cell in enumerate(cells):
+            at = code.get(cell)
+            if at is None:
+                absent = not cell or cell.lower() in marks
+                at = math.nan if absent else float(len(code))
+                if not absent:
+                    unseen[cell] = None
+            found[k] = at
+        return found, list(unseen)
+    form = Form(column.decimal, column.thousands)
+    if column.treatment == "number":
+        with contextlib.suppress(ValueError):  # a mark, or an error with its place
+            return np.array(own_numbers.numbers_of(cells, form)), []
+    memo: dict[str, float] = {}
+    found = np.empty(len(cells))
+    for k, cell in enumerate(cells):
+        value = memo.get(cell)
+        if value is None:
+            try:
+                if not cell or cell.lower() in marks:
+                    value = math.nan
+                else:
+                    value = form.value(cell) if column.treatment != "days" else own_numbers.days(cell, column.date)
+            except ValueError:
+                what = f"a date as {column.date}" if column.treatment == "days" else "a number"
+                raise DataError(
+                    f"{where}: column {column.name!r} holds {cell!r} at line {lines[k]}, not {what}; mend the cell, or "
+                    "leave it empty if the value is missing"
+                ) from None
+            if len(memo) < 10_000:
+                memo[cell] = value
+        found[k] = value
+    return found, []
+
+
+def target_values(
+    columns: Columns, column: Column, cells: Sequence[str], lines: Sequence[int], where: str
+) -> tuple[np.ndarray, list[bool]]:
+    """Return codes of classes (-1 for none of them) or numbers (NaN if missing), and which rows have one."""
+    if columns.task == "regression":
+        values, _ = feature_values(replace(column, treatment="number"), cells, columns.missing, lines, where)
+        return values, (~np.isnan(values)).tolist()
+    code = {label: k for k, label in enumerate(columns.classes)}
+    codes = np.fromiter((code.get(cell, -1) for cell in cells), dtype=np.int32, count=len(cells))
+    return codes, (codes >= 0).tolist()
+
+
+# ---- other rows of the same kind -------------------------------------------------------------------------------------
+
+
+def chunks(source: str | Path | Source, columns: Columns, rows: int = 65536) -> Iterator[Chunk]:
+    """Yield the rows of a table by decisions made before, at most `rows` at a time, in constant memory.
+
+    Columns are found by their names, in any order; others are passed over. Delimiter and character set are found out
+    anew, since another program may have written the file. DataError for a column that is not there, or a bad cell.
+    """
+    source = source if isinstance(source, Source) else source_of(source)
+    kind = source.kind
+    charset = source.charset if kind == "csv" else "utf-8"
+    delimiter = columns.delimiter
+    if kind == "csv":
+        with own_rows.opened(source, kind, delimiter, charset) as table:
+            whole = set(columns.feature_names) <= set(table.header)
+        delimiter = delimiter if whole else own_rows.sniffed(source, charset)
+    with own_rows.opened(source, kind, delimiter, charset) as table:
+        at = {name: i for i, name in enumerate(table.header)}
+        if lost := [name for name in columns.feature_names if name not in at]:
+            hint = close_matches(lost[0], table.header) or f" Columns: {', '.join(map(repr, table.header[:10]))}."
+            raise DataError(f"{source.where}: there is no column {lost[0]!r}, which is one of the features.{hint}")
+        features = [
+            replace(column, decimal=".", thousands="") if table.typed else column for column in columns.features
+        ]
+        target = next(column for column in columns.columns if column.treatment == "target")
+        if table.typed:
+            target = replace(target, decimal=".", thousands="")
+        while block := list(itertools.islice(table.rows, rows)):
+            lines = [line for line, _ in block]
+            cells = list(zip(*(row for _, row in block), strict=True))
+            X = np.empty((len(features), len(block)))
+            unseen = {}
+            for j, column in enumerate(features):
+                X[j], unknown = feature_values(column, cells[at[column.name]], columns.missing, lines, source.where)
+                if unknown:
+                    unseen[j] = unknown
+            y = None
+            labels: tuple[str, ...] = ()
+            if target.name in at:
+                labels = cells[at[target.name]]
+                y, _ = target_values(columns, target, labels, lines, source.where)
+            yield Chunk(np.ascontiguousarray(X.T), y, np.array(lines), unseen, labels)

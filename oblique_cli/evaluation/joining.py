@@ -1,0 +1,55 @@
+"""One table of several stored runs, so that their algorithms can be compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.tables import Line, ResultTable, listed
+
+
+def joined(tables: Mapping[str, ResultTable], contents: Mapping[str, Mapping[str, Any]]) -> ResultTable:
+    """Return the lines of several runs as one table, with the metrics that all of them show.
+
+    tables, contents : run -> its table, and what it was begun with (`Run.content`)
+    An algorithm that two runs have on one data set is told apart by its run. ConfigError if a data set of one name
+    holds different data, or if the runs predict different things.
+    """
+    data: dict[str, tuple[str, str]] = {}
+    for run, content in contents.items():
+        for name, digest in content["data"].items():
+            first, known = data.setdefault(name, (run, digest))
+            if digest != known:
+                raise ConfigError(
+                    f"runs {first!r} and {run!r} have different data under the name {name!r}: give one of them another "
+                    "name (--set dataset.name=...) and run it again."
+                )
+    metrics = [table.metrics for table in tables.values()]
+    common = tuple(name for name in metrics[0] if all(name in other for other in metrics))
+    if len(common) < 2 and any(other != metrics[0] for other in metrics):
+        raise ConfigError(f"runs {listed(list(tables))} have no metrics in common, as they predict different things.")
+    seen = Counter((line.dataset, line.algorithm) for table in tables.values() for line in table.lines)
+    lines: dict[tuple[str, str], Line] = {}
+    for run, table in tables.items():
+        for line in table.lines:
+            if seen[line.dataset, line.algorithm] > 1:
+                line = replace(line, algorithm=f"{line.algorithm}@{run}", label=f"{line.label} ({run})")
+            lines[line.dataset, line.algorithm] = line
+    datasets = list(dict.fromkeys(dataset for dataset, _ in lines))
+    notes = dict.fromkeys(f"{run}: {note}" for run, table in tables.items() for note in table.notes)
+    if len({_protocol(content) for content in contents.values()}) > 1:
+        notes["The runs divided the rows in different ways, so their folds are not paired."] = None
+    return ResultTable(
+        title=f"runs {listed(list(tables))}" if len(tables) > 1 else next(iter(tables.values())).title,
+        lines=tuple(sorted(lines.values(), key=lambda line: datasets.index(line.dataset))),
+        references=(),
+        notes=tuple(notes),
+        metrics=common,
+    )
+
+
+def _protocol(content: Mapping[str, Any]) -> str:
+    return repr((content["seed"], sorted(content["cv"].items())))

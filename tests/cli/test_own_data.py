@@ -1,0 +1,284 @@
+"""What a new user types at files of their own, and what happened to the first of them."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import json
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from cli_support import COMMAND, call, environment
+
+__all__ = ["call"]
+
+FILES = Path(__file__).parents[1] / "files"
+PLAIN, WILD = str(FILES / "plain.csv"), str(FILES / "wild.csv")
+QUICK = ("--set", "cv.folds=3", "--set", "cv.repeats=2")
+
+
+def run_of(ended) -> str:
+    """The name of the run that a command ended with."""
+    return ended.err.splitlines()[-1].partition(":")[0]
+
+
+# ---- first guesses ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("path", "target"), [(PLAIN, "variety"), (WILD, "Befund")])
+@pytest.mark.parametrize("form", ["text", "md", "csv", "latex", "json"])
+def test_a_run_on_a_file_has_its_table_in_every_format(call, path, target, form):
+    ended = call("run", path, "--target", target, *QUICK, "--set", "cv.repeats=1", "--format", form)
+    assert ended.code == 0
+    again = call("table", run_of(ended), "--format", form)
+    assert (again.code, again.out) == (0, ended.out)
+
+
+def test_a_file_is_a_word_like_a_data_set(call):
+    ended = call("tree", WILD, "--target", "Befund")
+    assert ended.code == 0 and ended.out.startswith("# HHCART(A) on wild: ")
+    assert "# left out: 'Patient' (tells rows apart), 'Name' (tells rows apart), 'Aufnahme' (dates)" in ended.out
+    assert "# pruned by cross-validation" in ended.out and "Größe (cm)" in ended.out
+    assert call("tree", "--csv", WILD, "--target", "Befund").out == ended.out
+    whole = call("tree", PLAIN, "--target", "variety", "--set", "pruning=none").out
+    assert "pruned" not in whole and whole.count("if ") > call("tree", PLAIN, "--target", "variety").out.count("if ")
+
+
+def test_an_identifier_of_words_is_no_tree_of_two_leaves(call):
+    lines = Path(PLAIN).read_text().splitlines()
+    named = ["kernel," + lines[0], *(f"k{i:04d},{line}" for i, line in enumerate(lines[1:]))]
+    (call.folder / "named.csv").write_text("\n".join(named) + "\n")
+    ended = call("tree", "named.csv", "--target", "variety")
+    assert "# left out: 'kernel' (tells rows apart); --keep brings a column back.\n" in ended.out
+    # The rest of the tree is the one without the column.
+    plain = call("tree", PLAIN, "--target", "variety").out
+    assert ended.out.partition("if ")[2] == plain.partition("if ")[2]
+
+
+def test_a_table_comes_by_standard_input(tmp_path):
+    with open(WILD, "rb") as stream:
+        done = subprocess.run(
+            [*COMMAND, "tree", "-", "--target", "Befund"],
+            stdin=stream, capture_output=True, text=True, cwd=tmp_path, env=environment(tmp_path), check=True,
+        )  # fmt: skip
+    assert done.stdout.startswith("# HHCART(A) on stdin: ")
+    packed = gzip.compress(Path(PLAIN).read_bytes())
+    done = subprocess.run(
+        [*COMMAND, "run", "--csv", "-", "--target", "variety", "--quiet", *QUICK],
+        input=packed, capture_output=True, cwd=tmp_path, env=environment(tmp_path), check=True,
+    )  # fmt: skip
+    assert b"stdin       HHCART(A)" in done.stdout and done.stderr == b""
+
+
+def test_numbers_are_predicted_by_algorithms_for_numbers(call):
+    ended = call("tree", PLAIN, "--target", "weight_mg")
+    assert ended.code == 0 and ended.out.startswith("# M5-style on plain: ")
+    assert "# regression: numbers of 'weight_mg' in 240 rows (--task changes that)." in ended.out
+    ended = call("run", PLAIN, "--target", "weight_mg", *QUICK)
+    assert ended.code == 0 and "CART regression" in ended.out and "RMSE" in ended.out
+    refused = call("run", PLAIN, "--target", "weight_mg", "--algorithm", "hhcart_a")
+    assert refused.code == 4 and "is for regression, and algorithm 'hhcart_a' predicts classes" in refused.err
+
+
+def test_another_experiment_on_a_file_is_another_run(call):
+    shutil.copy(PLAIN, call.folder / "my.csv")
+    first = call("run", "my.csv", "--target", "variety", *QUICK)
+    assert first.code == 0 and "2 x 3-fold" in first.out
+    assert (
+        "Axis-parallel and HHCART(A), pruned by cross-validation (smallest tree within 1 SE of the best)" in first.out
+    )
+    second = call("run", "my.csv", "--target", "variety", "--algorithm", "fdt", *QUICK)
+    with open(call.folder / "my.csv", "a") as stream:
+        stream.write("6.1,2.8,2.4,28.4,12.4,14.7,durum\n")
+    third = call("run", "my.csv", "--target", "variety", *QUICK)
+    names = [run_of(ended) for ended in (first, second, third)]
+    assert [ended.code for ended in (first, second, third)] == [0, 0, 0] and len(set(names)) == 3
+    assert all(name.startswith("my-") for name in names)
+    # More repetitions are the same run, grown.
+    grown = call("run", "my.csv", "--target", "variety", "--set", "cv.folds=3", "--set", "cv.repeats=3")
+    assert run_of(grown) == names[2] and "18 of 18 folds" in grown.err
+
+
+def test_compare_takes_files_and_stored_runs(call):
+    ended = call("compare", PLAIN, "--target", "variety", "--repeats", "2", "--folds", "3", "--format", "json")
+    assert ended.code == 0
+    (record,) = json.loads(ended.out)["rows"]
+    assert (record["dataset"], record["first"], record["second"]) == ("plain", "axis_parallel", "hhcart_a")
+    first = run_of(ended)
+    second = run_of(call("run", PLAIN, "--target", "variety", "--algorithm", "gdt", *QUICK))
+    other = run_of(call("run", WILD, "--target", "Befund", "--algorithm", "gdt", *QUICK))
+    joined = call("compare", first, second, "--format", "json")
+    assert joined.code == 0
+    duels = {(record["first"], record["second"]): record for record in json.loads(joined.out)["rows"]}
+    assert set(duels) == {("axis_parallel", "hhcart_a"), ("axis_parallel", "gdt"), ("hhcart_a", "gdt")}
+    assert duels["axis_parallel", "hhcart_a"]["first_accuracy_mean"] == record["first_accuracy_mean"]
+    text = call("compare", first, other).out
+    assert "The runs divided the rows in different ways" in text and "GDT against" not in text
+
+
+def test_runs_on_other_data_of_one_name_are_not_compared(call):
+    for rows in (100, 200):
+        lines = Path(PLAIN).read_text().splitlines()[: rows + 1]
+        (call.folder / "my.csv").write_text("\n".join(lines) + "\n")
+        call("run", "my.csv", "--target", "variety", "--algorithm", "fdt", *QUICK, "--set", f"name=r{rows}")
+    ended = call("compare", "r100", "r200")
+    assert (ended.code, ended.out) == (2, "")
+    assert "runs 'r100' and 'r200' have different data under the name 'my'" in ended.err
+
+
+# ---- what has to be said ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["tree", WILD], 2, "'Station', 'Raucher', 'Befund'; say it with --target, as in --target Befund."),
+        (["run", PLAIN], 2, "say it with --target, as in --target variety."),
+        (["compare", PLAIN], 2, "say it with --target, as in --target variety."),
+        (["tree", PLAIN, "--target", "varity"], 4, "no column 'varity' to use as target. Did you mean 'variety'?"),
+        (
+            ["tree", PLAIN, "--target", "variety", "--drop", "x"],
+            4,
+            "there is no column 'x' to use as a column to drop.",
+        ),
+        (["tree", PLAIN, "--target", "variety", "--charset", "x"], 2, "there is no character set 'x'"),
+        (["tree", PLAIN, "--target", "variety", "--delimiter", "ab"], 2, "a delimiter is one character"),
+        (["tree", PLAIN, "--target", "variety", "--dates", "x"], 2, "dates must be one of 'leave_out', 'days'"),
+        (["tree", "no.csv", "--target", "y"], 2, "there is no file 'no.csv'."),
+        (["tree", "iris", "--target", "y"], 2, "--target goes with a file of your own, not with a data set"),
+        (["run", PLAIN, "bupa_hhgdt"], 2, "give either configurations or files of your own."),
+        (["run", PLAIN, WILD, "--target", "variety"], 4, "wild.csv: there is no column 'variety'"),
+        (["compare", PLAIN, "some-run"], 2, "give either files of your own or stored runs"),
+        (["compare", "some-run", "--cv", "nested"], 2, "--cv cannot change stored runs"),
+        (["compare", PLAIN, "--target", "variety", "--algorithms", "gdt"], 2, "--algorithms needs two or more names"),
+    ],
+)
+def test_a_first_guess_that_lacks_something_is_one_sentence(call, arguments, code, message):
+    ended = call(*arguments)
+    assert (ended.code, ended.out) == (code, "") and message in ended.err
+
+
+def test_a_configuration_says_the_same_by_keys(call):
+    shutil.copy(WILD, call.folder / "wild.csv")
+    key = "{csv: wild.csv, target: Befund, missing: impute, encoding: onehot"
+    config = f"version: 1\ndataset: {key}, MORE}}\nalgorithm: fdt\ncv: {{folds: 3, repeats: 1}}\n"
+    (call.folder / "c.yaml").write_text(config.replace("MORE", "drop: [Station], dates: days, decimal: comma"))
+    ended = call("run", "c.yaml")
+    assert ended.code == 0 and "wild: dates are days since 1970-01-01: 'Aufnahme'." in ended.err
+    assert "wild: words are levels: 'Raucher' (2)." in ended.err
+    (call.folder / "c.yaml").write_text(config.replace("MORE", "features: [Glukose], decmal: comma, task: words"))
+    ended = call("validate", "c.yaml")
+    assert ended.code == 2 and "unknown key 'decmal'" in ended.err and "task must be one of" in ended.err
+    (call.folder / "c.yaml").write_text("version: 1\ndataset: {name: iris, drop: [a]}\nalgorithm: fdt\n")
+    assert "drop goes with csv; a named data set knows how it is read." in call("validate", "c.yaml").err
+
+
+def test_reading_is_no_part_of_what_a_run_is_begun_with(call):
+    # A run that was stored before these keys were there goes on.
+    shutil.copy(PLAIN, call.folder / "plain.csv")
+    config = "version: 1\ndataset: {csv: plain.csv, target: variety%s}\nalgorithm: fdt\ncv: {folds: 3, repeats: 1}\n"
+    (call.folder / "c.yaml").write_text(config % "")
+    assert "3 of 3 folds" in call("run", "c.yaml").err
+    from oblique_cli.experiments.store import Store
+
+    with Store(call.folder / "results" / "oblique.sqlite") as store:
+        (dataset,) = store.runs()[0].content["datasets"]
+    assert set(dataset) == {"name", "target", "missing", "encoding", "qualitative"}
+    (call.folder / "c.yaml").write_text(config % ", delimiter: comma, task: classification, keep: ['*']")
+    again = call("run", "c.yaml")
+    assert again.code == 0 and "3 of 3 folds" in again.err
+
+
+# ---- the terminal ----------------------------------------------------------------------------------------------------
+
+
+def on_a_terminal(folder: Path, width: int, *arguments: str, keep: tuple[str, ...] = ()) -> str:
+    """What the command prints on a terminal of `width` columns."""
+    pid, handle = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        env = {key: value for key, value in environment(folder).items() if key not in ("COLUMNS", "LINES")}
+        env |= {key: os.environ[key] for key in keep}
+        os.execve(sys.executable, [sys.executable, "-m", "oblique_cli", *arguments], env)
+    fcntl.ioctl(handle, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    out = b""
+    try:
+        while block := os.read(handle, 65536):
+            out += block
+    except OSError:  # the other end is closed
+        pass
+    os.close(handle)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, out
+    return out.decode()
+
+
+def test_tables_fit_a_terminal_of_40_columns(call):
+    run = run_of(call("run", PLAIN, "--target", "variety", *QUICK))
+    commands = (["table", run], ["compare", run], ["status"], ["data", "list"], ["data", "show", "bupa"], ["doctor"])
+    for arguments in (*commands, ["list", "schemes"]):
+        lines = on_a_terminal(call.folder, 40, *arguments).splitlines()
+        assert max(map(len, lines)) <= 40, arguments
+    assert "  accuracy: " in on_a_terminal(call.folder, 40, "table", run)
+    wide = on_a_terminal(call.folder, 200, "table", run).replace("\r\n", "\n")
+    assert wide == call("table", run).out, "a wide terminal shows what a file gets"
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("tree bup", {"file,bup", "plain,bupa"}),
+        ("tree iris --algorithm hhcart_", {"plain,hhcart_a", "plain,hhcart_d", "plain,hhcart_forest"}),
+        ("compare --datasets iris,bup", {"plain,iris,bupa"}),
+        ("data show vowe", {"plain,vowel"}),
+        ("run bupa_hhg", {"file,bupa_hhg", "plain,bupa_hhgdt"}),
+    ],
+)
+def test_names_are_completed_in_the_shell(tmp_path, words, found):
+    typed = f"oblique {words}"
+    more = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    done = subprocess.run(COMMAND, env=environment(tmp_path) | more, capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == found
+
+
+@pytest.mark.parametrize("arguments", [["list", "schemes"], ["data", "list"], ["data", "show", "iris"],
+                                       ["data", "verify", "iris"], ["doctor"]])  # fmt: skip
+def test_json_has_one_spelling(call, arguments):
+    assert json.loads(call(*arguments, "--format", "json").out)
+    assert call(*arguments, "--json").code == 2
+
+
+def test_a_full_disk_is_a_sentence_whatever_is_written(tmp_path):
+    # The limit of a file's size is refused in the same way as a full disk.
+    outputs = (
+        ["tree", PLAIN, "--target", "variety", "--output", "tree.txt"],
+        ["taxonomy", "iris", "--format", "svg", "--output", "tree.svg"],
+        ["schema"],
+    )
+    for arguments in outputs:
+        code = (
+            "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); from oblique_cli.cli import call; "
+            "sys.exit(call(sys.argv[1:]))"
+        )
+        with open(tmp_path / "out.txt", "w") as out:
+            done = subprocess.run(
+                [sys.executable, "-c", code, *arguments],
+                stdout=out, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment(tmp_path),
+            )  # fmt: skip
+        assert done.returncode == 5 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, arguments
+        assert "free some space, or write somewhere else" in done.stderr
+    assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
+
+
+def test_no_color_leaves_no_escape_codes(tmp_path, monkeypatch):
+    arguments = ("taxonomy", "iris", "--min-size", "10")
+    assert "\x1b[" in on_a_terminal(tmp_path, 200, *arguments)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in on_a_terminal(tmp_path, 200, *arguments, keep=("NO_COLOR",))

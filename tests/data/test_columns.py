@@ -1,0 +1,458 @@
+"""Tables of a user's own: everything that is found out from them, said, and settable."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import math
+import os
+import random
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oblique_cli.data import csv_file, own_look, own_source
+from oblique_cli.data.columns import Columns, Reading, chunks, read_own
+from oblique_cli.data.dataset import from_table
+from oblique_cli.data.own_numbers import Form, days, decimal_mark
+from oblique_cli.data.own_roles import guess_task, numbers_identify, words_identify
+from oblique_cli.data.own_source import Source, source_of
+from oblique_cli.errors import ConfigError, DataError, ObliqueError
+
+FILES = Path(__file__).parents[1] / "files"
+USUAL = {"missing": "impute", "encoding": "onehot"}
+
+
+def source(text: str | bytes, where: str = "my.csv") -> Source:
+    return Source(where, content=text.encode() if isinstance(text, str) else text)
+
+
+def read(text: str | bytes, target: str | None = "y", **how):
+    return read_own(source(text), Reading(**{"target": target, **USUAL, **how}), "my")
+
+
+def table(*columns: tuple[str, list], delimiter: str = ",") -> str:
+    """A CSV text of named columns."""
+    lines = [[name for name, _ in columns], *zip(*(cells for _, cells in columns), strict=True)]
+    return "\n".join(delimiter.join(map(str, line)) for line in lines) + "\n"
+
+
+CLASSES = ["a", "b"] * 20
+NUMBERS = [round(math.sin(i) * 10, 2) for i in range(40)]
+
+
+# ---- the two tables of the tests -------------------------------------------------------------------------------------
+
+
+def test_a_plain_table_is_read_as_before():
+    before = from_table(csv_file.parse((FILES / "plain.csv").read_bytes(), "x"), "variety", name="plain")
+    dataset, columns, notes = read_own(FILES / "plain.csv", Reading(target="variety"))
+    assert dataset.digest == before.digest and dataset.name == "plain" and columns.left_out == {}
+    assert notes == ("classification: 3 classes of 'variety' in 240 rows.",)
+
+
+def test_a_wild_table_is_read_and_said_how():
+    dataset, columns, notes = read_own(FILES / "wild.csv", Reading(target="Befund", **USUAL))
+    assert columns.left_out == {"Patient": "identifier", "Name": "identifier", "Aufnahme": "date"}
+    assert (columns.delimiter, columns.charset, columns.task) == (";", "utf-8", "classification")
+    assert dataset.feature_names[0] == "Größe (cm)" and dataset.X[0, :4].tolist() == [174.2, 98.3, 75.7, 2546.2]
+    assert columns.levels == {4: ("Chirurgie", "Innere", "Kardiologie", "Pädiatrie"), 5: ("ja", "nein")}
+    said = " ".join(notes)
+    for words in ("semicolon", "decimal comma", "points between thousands", "'Patient' (tells rows apart)", "dates"):
+        assert words in said
+    assert "37 missing cells in 5 columns, marked 'NA', '-', '?' filled from training rows." in notes
+    assert np.isnan(dataset.X).sum() == 37
+
+
+@pytest.mark.parametrize(("name", "target"), [("plain", "variety"), ("wild", "Befund")])
+def test_chunks_read_what_was_read_and_columns_survive_json(name, target):
+    dataset, columns, _ = read_own(FILES / f"{name}.csv", Reading(target=target, **USUAL))
+    again = Columns.from_plain(json.loads(json.dumps(columns.to_plain())))
+    assert again == columns
+    parts = list(chunks(FILES / f"{name}.csv", again, rows=37))
+    assert [len(part.X) for part in parts[:-1]] == [37] * (len(parts) - 1) and not any(part.unseen for part in parts)
+    assert np.array_equal(np.concatenate([part.X for part in parts]), dataset.X, equal_nan=True)
+    assert np.concatenate([part.y for part in parts]).tolist() == dataset.y.tolist()
+    assert np.concatenate([part.lines for part in parts]).tolist() == list(range(2, dataset.n + 2))
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("34,0", 34.0), ("-1,5e3", -1500.0), ("1.234,5", 1234.5), ("12.345.678", 12345678.0), ("\u22127,5", -7.5)],
+)
+def test_decimal_commas_are_numbers(cell, value):
+    text = table(("x", [cell, *(f"{i},25" for i in range(39))]), ("y", CLASSES), delimiter=";")
+    dataset, columns, notes = read(text)
+    assert dataset.X[0, 0] == value and columns.features[0].decimal == ","
+    assert "decimal comma" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "delimiter", "expected"),
+    [
+        (["1,234", "5,678"], ";", 1.234),  # nothing else tells: semicolons are written where commas are taken
+        (['"1,234"', '"5,678"'], ",", 1234.0),  # between commas a comma in a number separates thousands
+        (["1 234.5", "2 000.5"], ";", 1234.5),
+        (["1'234.5", "2'000.5"], ";", 1234.5),
+        (["1\u00a0234,5", "2\u00a0000,5"], ";", 1234.5),
+        (["1,234,567", "2,345,678"], ";", 1234567.0),
+        (["1.234", "5.678"], ";", 1.234),
+    ],
+)
+def test_signs_between_thousands_follow_the_table(cells, delimiter, expected):
+    other = [f"{number:.2f}" for number in NUMBERS] if delimiter == "," else range(40, 80)
+    columns = (("x", [cells[i % 2] for i in range(40)]), ("z", other), ("y", CLASSES))
+    text = table(*columns, delimiter=delimiter)
+    assert read(text, features=("x",))[0].X[0, 0] == expected
+
+
+def test_an_ambiguous_column_follows_the_columns_that_need_one_reading():
+    text = table(("x", ["1.234", "5.678"] * 20), ("z", [f"{i},5" for i in range(40)]), ("y", CLASSES), delimiter=";")
+    assert read(text)[0].X[0].tolist() == [1234.0, 0.5]
+    assert read(text, decimal="point", qualitative=("z",), features=("x",))[0].X[0].tolist() == [1.234]
+    assert decimal_mark([["1,5"], ["1.234"]], ",") == "," and decimal_mark([["1.5"], ["1,234"]], ";") == "."
+    assert decimal_mark([["1,234"]], ";") == "," and decimal_mark([["1,234"]], ",") == "."
+
+
+def test_thousands_can_be_said():
+    text = table(("x", ["1.234", "5.678"] * 20), ("y", CLASSES), delimiter=";")
+    assert read(text, thousands="point", decimal="comma")[0].X[0, 0] == 1234.0
+
+
+@pytest.mark.parametrize("cell", ["1_000", "0x10", "١٢", "inf", "1e400", "1.2.3", "--5"])
+def test_what_python_takes_for_a_number_and_nobody_else_is_none(cell):
+    assert not Form().holds(cell)
+
+
+def test_one_bad_cell_names_row_and_value_and_suggests_mending_it():
+    cells = [str(number) for number in NUMBERS]
+    cells[15] = "abc"
+    with pytest.raises(
+        DataError, match=r"column 1 \('x'\) holds numbers, but 'abc' in row 16 \(line 17\): mend the cell"
+    ):
+        read(table(("x", cells), ("y", CLASSES)))
+    assert read(table(("x", cells), ("y", CLASSES)), qualitative=("x",))[0].levels[0]
+    assert math.isnan(read(table(("x", cells), ("y", CLASSES)), marks=("abc",))[0].X[15, 0])
+
+
+# ---- missing values --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mark", ["", "NA", "n/a", "?", "-", "NaN", "null", "None", "#N/A", ".", "missing"])
+def test_the_usual_marks_of_missing_values(mark):
+    cells = [str(number) for number in NUMBERS]
+    cells[3] = mark
+    dataset, _, notes = read(table(("x", cells), ("y", CLASSES)))
+    assert math.isnan(dataset.X[3, 0]) and any(note.startswith("1 missing cell in 1 column") for note in notes)
+
+
+def test_marks_that_are_words_stay_levels():
+    drinks = read(table(("x", ["none", "beer"] * 20), ("z", NUMBERS), ("y", CLASSES)))[0]
+    assert drinks.levels == {0: ("beer", "none")}
+    signs = read(table(("x", ["+", "-"] * 20), ("z", NUMBERS), ("y", ["+", "-"] * 20)))[0]
+    assert signs.levels == {0: ("+", "-")} and signs.classes == ("+", "-")
+    gaps = read(table(("x", ["wine", "beer", "NA", "-"] * 10), ("z", NUMBERS), ("y", CLASSES)))[0]
+    assert gaps.levels == {0: ("beer", "wine")} and np.isnan(gaps.X[:, 0]).sum() == 20
+
+
+def test_rows_without_a_target_are_left_out_and_counted():
+    labels = ["", "NA", *CLASSES[2:]]
+    dataset, _, notes = read(table(("x", NUMBERS), ("y", labels)))
+    assert dataset.n == 38 and "2 rows without a value of 'y' left out." in notes
+    with pytest.raises(DataError, match="the target 'y' is missing at line 2"):
+        read(table(("x", NUMBERS), ("y", labels)), missing="error")
+
+
+# ---- columns that are no features ------------------------------------------------------------------------------------
+
+
+def test_identifiers_are_left_out_unless_kept():
+    rng = random.Random(1)
+    uuids = [f"{rng.getrandbits(128):032x}" for _ in range(40)]
+    text = table(
+        ("row", range(1, 41)), ("code", [f"K{7 * i}" for i in range(40)]), ("uuid", uuids),
+        ("customer_id", [rng.randrange(10**8) for _ in range(40)]), ("x", NUMBERS), ("y", CLASSES),
+    )  # fmt: skip
+    dataset, columns, notes = read(text)
+    assert dataset.feature_names == ("x",)
+    assert columns.left_out == dict.fromkeys(("row", "code", "uuid", "customer_id"), "identifier")
+    assert any("'row' (tells rows apart)" in note and "--keep" in note for note in notes)
+    assert read(text, keep=("row",))[0].feature_names == ("row", "x")
+    assert len(read(text, keep=("*",))[0].feature_names) == 5
+    assert read(text, features=("customer_id",))[0].feature_names == ("customer_id",)
+    assert read(text, drop=("uuid",))[1].left_out["uuid"] == "dropped"
+
+
+def test_unique_measurements_are_no_identifiers():
+    rng = random.Random(2)
+    incomes = rng.sample(range(20_000, 90_000), 40)
+    assert read(table(("income", incomes), ("x", NUMBERS), ("y", CLASSES)))[0].feature_names == ("income", "x")
+
+
+def test_the_rule_of_ties_by_hand():
+    assert numbers_identify(range(1, 12), 11) and not numbers_identify(range(1, 11), 10)  # 5 and 4.5 ties expected
+    assert numbers_identify(range(0, 900, 3), 300)  # patients numbered in steps of three
+    assert not numbers_identify([i + 0.5 for i in range(300)], 300), "decimals are measurements"
+    assert not numbers_identify(range(60), 300), "ages repeat"
+    assert numbers_identify(range(295), 300), "some rows are there twice"
+
+
+def test_a_column_that_looks_like_row_numbers_is_used_if_no_other_is_left():
+    dataset, _, notes = read(table(("x", range(40)), ("y", CLASSES)))
+    assert dataset.feature_names == ("x",) and notes[-1].startswith("'x' may be row numbers; it is used")
+
+
+def test_names_free_text_constants_and_empty_columns_are_left_out():
+    text = table(
+        ("remark", [f"word {i % 30}" for i in range(40)]), ("unit", ["mm"] * 40), ("zero", [0] * 40),
+        ("void", ["NA"] * 40), ("x", NUMBERS), ("y", CLASSES),
+    )  # fmt: skip
+    found = read(text)[1]
+    assert found.left_out == {"remark": "text", "unit": "constant", "zero": "constant", "void": "empty"}
+    assert words_identify(Counter({f"w{i}": 2 for i in range(15)})) == ""
+
+
+def test_the_index_that_pandas_writes_is_called_by_its_place_and_left_out():
+    found = read(table(("", range(40)), ("x", NUMBERS), ("y", CLASSES)))[1]
+    assert found.left_out == {"column 1": "identifier"}
+
+
+# ---- dates -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "form"),
+    [
+        ([f"2024-01-{d:02d}" for d in range(1, 31)], "yyyy-mm-dd"),
+        ([f"2024-01-{d:02d}T12:00:00Z" for d in range(1, 31)], "yyyy-mm-dd"),
+        ([f"{d:02d}.01.2024" for d in range(1, 31)], "dd.mm.yyyy"),
+        ([f"{d}/1/2024" for d in range(1, 31)], "dd/mm/yyyy"),
+        ([f"1/{d}/2024" for d in range(1, 31)], "mm/dd/yyyy"),
+    ],
+)
+def test_dates_are_left_out_or_days(cells, form):
+    text = table(("when", cells), ("x", NUMBERS[:30]), ("y", CLASSES[:30]))
+    assert read(text)[1].left_out == {"when": "date"}
+    dataset, columns, _ = read(text, dates="days")
+    assert columns.features[0].date == form
+    assert np.diff(dataset.X[:, 0]).tolist() == [1.0] * 29
+    assert math.floor(dataset.X[0, 0]) == 19723  # 2024-01-01
+    assert read(text, keep=("when",))[0].feature_names == ("when", "x")
+
+
+def test_dates_that_can_be_read_in_two_ways_are_asked_for():
+    text = table(("when", ["1/2/2024", "3/4/2024"] * 20), ("x", NUMBERS), ("y", CLASSES))
+    assert read(text)[1].left_out == {"when": "date"}
+    with pytest.raises(ConfigError, match=r"column 'when' can be dd/mm/yyyy or mm/dd/yyyy: say which with --dates"):
+        read(text, dates="days")
+    assert read(text, dates="mm/dd/yyyy")[0].X[0, 0] == days("2024-01-02", "yyyy-mm-dd")
+
+
+# ---- the target ------------------------------------------------------------------------------------------------------
+
+
+def test_the_task_is_told_from_the_target():
+    many = [round(100 * math.sin(i)) + i for i in range(300)]
+    numbers = [round(math.cos(i), 3) for i in range(300)]
+    assert read(table(("x", numbers), ("y", many)))[0].task == "regression"
+    assert read(table(("x", numbers), ("y", numbers)))[0].task == "regression"
+    few = read(table(("x", numbers), ("y", [i % 3 for i in range(300)])))
+    assert few[0].task == "classification" and "--task changes that" in few[2][0]
+    assert read(table(("x", numbers), ("y", [i % 3 for i in range(300)])), task="regression")[0].task == "regression"
+
+
+def test_an_unclear_task_is_asked_for_in_one_sentence():
+    fifteen = table(("x", NUMBERS), ("y", [i % 15 for i in range(40)]))
+    with pytest.raises(ConfigError, match=r"15 different numbers in 40 rows.*say --task classification or --task regr"):
+        read(fifteen)
+    assert read(fifteen, task="classification")[0].task == "classification"
+    assert read(fifteen, algorithms="regression")[0].task == "regression", "what the algorithms predict settles it"
+    with pytest.raises(ConfigError, match=r"different words in 40 rows, which is too many for classes"):
+        read(table(("x", NUMBERS), ("y", [f"n{i}" for i in range(40)])))
+
+
+def test_algorithms_of_the_other_task_are_refused_where_the_target_is_clear():
+    text = table(("x", NUMBERS), ("y", [round(i / 7, 2) for i in range(40)]))
+    with pytest.raises(ConfigError, match="'y' has 40 different numbers, and the algorithms predict classes"):
+        read(text, algorithms="classification")
+    assert read(text, algorithms="classification", task="classification")[0].task == "classification"
+
+
+def test_guess_task_by_hand():
+    assert guess_task("y", Counter({"0": 5, "1": 5}), [0.0, 1.0]) == "classification"
+    assert guess_task("y", Counter({"0.5": 5, "1.5": 5}), [0.5, 1.5]) == "classification"
+    with pytest.raises(ConfigError):
+        guess_task("y", Counter({str(i): 1 for i in range(8)}), [float(i) for i in range(8)])
+
+
+@pytest.mark.parametrize(("header", "suggested"), [(("Class", "x", "z"), "Class"), (("a", "b", "c d"), '"c d"')])
+def test_an_omitted_target_lists_the_columns_and_suggests_one(header, suggested):
+    with pytest.raises(ConfigError) as caught:
+        read(table(*((name, NUMBERS) for name in header)), target=None)
+    assert all(repr(name) in str(caught.value) for name in header)
+    assert str(caught.value).endswith(f"as in --target {suggested}.")
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+TEXT = table(("x", NUMBERS), ("café", ["été", "hiver"] * 20), ("y", CLASSES))
+
+
+def zipped(content: bytes, *names: str) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in names or ("my.csv",):
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress, zipped])
+@pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_every_delimiter_character_set_and_archive(pack, charset, delimiter):
+    content = pack(TEXT.replace(",", delimiter).encode(charset))
+    dataset, columns, _ = read(content)
+    assert dataset.feature_names == ("x", "café") and columns.delimiter == delimiter
+    assert dataset.levels == {1: ("hiver", "été")} and dataset.X[:, 0].tolist() == NUMBERS
+    assert len(next(chunks(source(content), columns)).X) == 40
+
+
+def test_parquet_and_arff_give_the_same_numbers():
+    pyarrow = pytest.importorskip("pyarrow", reason="reads Parquet")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
+    expected = read(TEXT)[0]
+    out = io.BytesIO()
+    whole = pyarrow.table({"x": NUMBERS, "café": ["été", "hiver"] * 20, "y": CLASSES})
+    parquet.write_table(whole, out)
+    for content in (out.getvalue(), gzip.compress(out.getvalue())):
+        dataset, columns, _ = read(content)
+        assert dataset.digest == expected.digest and columns.format == "parquet"
+    arff = (
+        "% a comment\n@RELATION r\n@attribute x numeric\n@attribute 'café' {'été', hiver}\n@attribute y {a,b}\n@DATA\n"
+    )
+    arff += "".join(f"{x},'{w}',{y}\n" for x, w, y in zip(NUMBERS, ["été", "hiver"] * 20, CLASSES, strict=True))
+    dataset, columns, _ = read(arff)
+    assert dataset.digest == expected.digest and columns.format == "arff"
+    # One format may be learned from and another one predicted on.
+    assert np.array_equal(next(chunks(source(out.getvalue()), columns)).X, expected.X)
+
+
+def test_arff_declares_its_levels():
+    rows = "".join(f"{i % 2},{NUMBERS[i]},{'ab'[i % 2]}\n" for i in range(40))
+    text = f"@relation r\n@attribute code {{0,1}}\n@attribute x real\n@attribute y {{a,b}}\n@data\n{rows}"
+    assert read(text)[0].levels == {0: ("0", "1")}
+    with pytest.raises(DataError, match="sparse"):
+        read(text.replace("@data\n", "@data\n{0 1, 2 a}\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"a,y\n", "there are no rows below the header"),
+        (b"1,2\n3,4\n", "the first row holds only numbers"),
+        (b"a,a\n1,2\n", "columns 1 and 2 are both named 'a'"),
+        (b"a,y\n1,x\n2\n", "line 3 has 1 field, the header has 2"),
+        (b"a,y\n1,\0\n", "line 2 holds a NUL byte"),
+        (b'a,y\n1,"x\n', "line 2 cannot be read as CSV"),
+        (b"a,b;y\n1,2;3\n", "the header can be cut at comma or semicolon alike; say which with --delimiter"),
+        (gzip.compress(b"a,y\n1,x\n" * 99)[:-9], "not a whole gzip file"),
+        (bz2.compress(b"a,y\n1,x\n" * 99)[:-9], "not a whole bzip2 file"),
+        (lzma.compress(b"a,y\n1,x\n" * 99)[:-9], "not a whole xz file"),
+        (zipped(b"a,y\n1,x\n")[:-9], "not a whole zip file"),
+        (zipped(b"x", "a.csv", "b.csv"), r"the archive must hold one file. Got 2 \(a.csv, b.csv\)"),
+        (zipped(b"x", "[Content_Types].xml", "b.xml"), "this is an Excel workbook; save the sheet as CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "this is an Excel workbook; save the sheet as CSV"),
+        (b"PAR1 and no more", "not a whole Parquet file"),
+        (b"@relation r\n@attribute x complex\n", "line 2 is no attribute of an ARFF file"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(content, message):
+    with pytest.raises(DataError, match=rf"^my\.csv: {message}") as caught:
+        read(content)
+    assert "\n" not in str(caught.value)
+
+
+def test_unpacking_stops_at_a_limit(monkeypatch):
+    monkeypatch.setattr(own_source, "MAX_UNPACKED", 1 << 20)
+    with pytest.raises(DataError, match="unpacked; cut it into parts"):
+        read(gzip.compress(b"a,y\n" + b"1,x\n" * (1 << 20)))
+    monkeypatch.setattr(own_look, "MAX_CELLS", 50)
+    with pytest.raises(DataError, match="more than 16 rows of 3 columns do not fit"):
+        read(TEXT)
+
+
+def test_paths_that_are_no_files_say_so(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path, reason in (
+        (tmp_path / "none.csv", "does not exist"),
+        (tmp_path / "pipe", "is not a regular file; pipe it"),
+    ):
+        with pytest.raises(DataError, match=reason):
+            source_of(path)
+
+
+# ---- other rows ------------------------------------------------------------------------------------------------------
+
+
+def test_columns_of_other_rows_are_found_by_name_and_unknown_levels_are_said():
+    columns = read(TEXT)[1]
+    (part,) = chunks(source("more;café;x\n1;hiver;2,5\n2;neige;\n".replace(",", ".")), columns)
+    assert part.y is None and part.labels == ()
+    assert part.X[0].tolist() == [2.5, 0.0] and math.isnan(part.X[1, 0])
+    assert part.X[1, 1] == 2.0 and part.unseen == {1: ["neige"]}, "the code after the last level"
+    (part,) = chunks(source("x,café,y\n1,hiver,b\n2,été,c\n"), columns)
+    assert part.y is not None and part.y.tolist() == [1, -1] and part.labels == ("b", "c")
+
+
+def test_other_rows_that_do_not_fit_are_one_sentence():
+    columns = read(TEXT)[1]
+    with pytest.raises(
+        DataError, match=r"there is no column 'café', which is one of the features\. Did you mean 'cafe'"
+    ):
+        next(chunks(source("x,cafe\n1,hiver\n"), columns))
+    with pytest.raises(DataError, match="column 'x' holds 'abc' at line 3, not a number"):
+        next(chunks(source("x,café\n1,hiver\nabc,hiver\n"), columns))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"task": "x"}, {"classes": ["a"]}, {"classes": ["a", "a"]}, {"target": "x"}, {"columns": []}, {"columns": 3},
+        {"format": "xls"}, {"delimiter": ""}, {"more": "x"}, {"missing": [1]}, {"charset": 1},
+        {"columns": [{"name": "y", "treatment": "target"}]},
+        {"columns": [{"name": "x", "treatment": "number"}]},
+        {"columns": [{"name": "x", "treatment": "magic"}, {"name": "y", "treatment": "target"}]},
+        {"columns": [{"name": "x", "treatment": "number", "decimal": "x"}, {"name": "y", "treatment": "target"}]},
+        {"columns": [{"name": "y", "treatment": "number"}, {"name": "y", "treatment": "target"}]},
+    ],
+)  # fmt: skip
+def test_plain_columns_that_make_no_sense_are_refused(change):
+    plain = read(TEXT)[1].to_plain()
+    with pytest.raises(DataError, match=r"^model: "):
+        Columns.from_plain({**plain, **change}, "model")
+    for bad in (None, [], {}, {**plain, "columns": [None]}):
+        with pytest.raises(DataError):
+            Columns.from_plain(bad, "model")
+
+
+@given(st.binary(max_size=300) | st.text(alphabet=",;\t\n\r\"ab1.-/ \0@{}'", max_size=120).map(str.encode))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_give_a_table_or_one_sentence(content):
+    for text in (content, b"a;b;y\n" + content, b"@relation r\n" + content):
+        try:
+            dataset, columns, _ = read(text)
+            assert len(next(chunks(source(text), columns)).X) >= dataset.n
+        except ObliqueError as error:
+            assert "\n" not in str(error)
