@@ -334,13 +334,18 @@ class _Look:
             if r.missing == "error":
                 raise DataError(f"{self.where}: the target {self.target!r} is missing at line {self.lines[first]}")
             self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {self.target!r} left out.")
-        gaps = np.isnan(X)
+        gaps, where_gaps = np.isnan(X), kept
+        if r.groups:  # a row of no group cannot be filled, so it is missing like a value
+            groups_at = self.header.index(r.groups)
+            gaps = np.vstack([gaps, [not cell for cell in self.cells[groups_at]]])
+            where_gaps = [*kept, groups_at]
         if r.missing == "error" and gaps.any():
             some = np.flatnonzero(gaps.any(axis=1))
             count = int(gaps[some[0]].sum())
             more = f" ({len(some)} columns have some)" if len(some) > 1 else ""
+            first = where_gaps[some[0]]
             raise DataError(
-                f"{self.where}: column {kept[some[0]] + 1} ({self.header[kept[some[0]]]!r}) has {count} missing "
+                f"{self.where}: column {first + 1} ({self.header[first]!r}) has {count} missing "
                 f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
             )
         if r.missing == "drop" and gaps.any():
@@ -366,7 +371,9 @@ class _Look:
             cells = self.cells[self.header.index(r.groups)]
             if empty := next((k for k, cell in enumerate(cells) if not cell and stays[k]), None):
                 line = self.lines[empty]
-                raise DataError(f"{self.where}: column {r.groups!r} of cv.groups is empty at line {line}; fill it in")
+                raise DataError(
+                    f"{self.where}: column {r.groups!r} of cv.groups is empty at line {line}; set missing: drop"
+                )
             order = {cell: code for code, cell in enumerate(sorted(set(cells) - {""}, key=label_order))}
             groups = np.array([order.get(cell, -1) for cell in cells], dtype=np.int64)[stays]
         X, y = np.ascontiguousarray(X.T[stays]), y[stays]
