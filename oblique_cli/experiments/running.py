@@ -35,6 +35,7 @@ from oblique_cli.errors import (
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
+from oblique_cli.estimators.outside import known
 from oblique_cli.estimators.outside.algorithm import algorithm_of
 from oblique_cli.evaluation import metrics as metrics_of
 from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
@@ -384,7 +385,7 @@ def run(
         content,
         len(jobs),
         argv=argv,
-        environment=environment(),
+        environment=environment(known.packages_of(spec.name for spec in experiment.algorithms)),
         presentation=experiment.presentation() | ({"fold_counts": fold_counts} if fold_counts else {}),
         fresh=fresh,
     )
@@ -572,10 +573,12 @@ def count_workers(n_jobs: int | str) -> int:
     return n_jobs
 
 
-def environment() -> dict[str, Any]:
-    """Return the versions and the machine that results depend on, as plain data."""
+def environment(packages: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the versions and the machine that results depend on, as plain data. packages : further ones of interest"""
     versions = {}
-    for name in ("oblique-trees", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl"):
+    for name in dict.fromkeys(
+        ("oblique-trees", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", *packages)
+    ):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
     blas = [
