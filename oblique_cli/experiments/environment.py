@@ -26,6 +26,7 @@ PACKAGE = Path(oblique_cli.__file__).resolve().parent
 
 # Versions that can change a result; those of joblib and threadpoolctl are recorded with a session all the same.
 LIBRARIES = ("oblique-trees", "numpy", "scipy", "scikit-learn")
+BESIDE = ("joblib", "threadpoolctl")
 
 # What sits around a result and never inside one. A room that is not named here counts, so a new one is never forgotten.
 LOOKS = frozenset(
@@ -34,10 +35,11 @@ LOOKS = frozenset(
 INSIDE = ("evaluation/metrics.py", "experiments/jobs.py", "experiments/running.py")
 
 
-def environment(things: Iterable[Any] = ()) -> dict[str, Any]:
+def environment(things: Iterable[Any] = (), packages: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions and the machine that results depend on, as plain data.
 
-    things   classes and functions that a run uses; those from files outside the package are named with their digests
+    things     classes and functions that a run uses; those from files outside the package are named with their digests
+    packages   further distributions that a run uses
     """
     from threadpoolctl import threadpool_info
 
@@ -45,7 +47,7 @@ def environment(things: Iterable[Any] = ()) -> dict[str, Any]:
         importlib.import_module("oblique_cli._core")
 
     versions = {}
-    for name in (*LIBRARIES, "joblib", "threadpoolctl"):
+    for name in dict.fromkeys((*LIBRARIES, *BESIDE, *packages)):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
     blas = [
@@ -73,7 +75,7 @@ def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
         for library in environment.get("blas", ())
     }
     found = {
-        "packages": {name: packages[name] for name in LIBRARIES if name in packages},
+        "packages": {name: packages[name] for name in packages if name not in BESIDE},
         "blas": sorted(blas),
         **{key: environment[key] for key in ("machine", "code", "outside") if environment.get(key)},
     }
