@@ -10,6 +10,7 @@ import click
 from oblique_cli.cli._common import data_dir_option, offline_option, set_option, writable, write
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
+from oblique_cli.cli._starting import load_scikit_learn
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -69,6 +70,7 @@ def fit(
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
     """
+    load_scikit_learn()
     from oblique_cli.fitting import fitting, reporting
     from oblique_cli.models.model import save
 
