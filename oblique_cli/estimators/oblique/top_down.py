@@ -491,7 +491,7 @@ def shuffled_folds(n: int, folds: int, seed: int) -> Iterator[tuple[RowNumbers, 
     load than most trees take to grow.
     """
     order = np.arange(n)
-    np.random.RandomState(seed).shuffle(order)
+    check_random_state(seed).shuffle(order)
     for test_on in np.array_split(order, folds):
         tested = np.zeros(n, dtype=np.bool_)
         tested[test_on] = True
