@@ -61,6 +61,11 @@ metric_option = click.option(
 )
 
 
+allow_code_option = click.option(
+    "--allow-code", is_flag=True, help="Let a configuration import files of Python, and classes of any library."
+)
+
+
 def set_option(example: str) -> Command:
     """Return the option --set."""
     return click.option(
@@ -119,6 +124,8 @@ class Runner:
     """The options of every command that runs folds; `running_options` makes one."""
 
     jobs: int | str
+    backend: str
+    scheduler: str | None
     results: str
     data_dir: str | None
     offline: bool
@@ -143,6 +150,8 @@ class Runner:
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
 
+        if (self.backend == "dask") != (self.scheduler is not None):
+            raise click.UsageError("--backend dask and --scheduler, the address of its scheduler, go together")
         if self.keep_probabilities:
             experiment = replace(experiment, keep="probabilities")
         with Store(database(self.results)) as store:
@@ -158,6 +167,7 @@ class Runner:
                 shard=shard,
                 only=only,
                 strict_environment=self.strict_environment,
+                scheduler=self.scheduler,
             )
             known = replace(experiment, fold_counts=summary.fold_counts)
             rows, remarks = store.rows(experiment.name), store.remarks(experiment.name)
@@ -216,6 +226,14 @@ def _with_runner(command: Command, *more: Command) -> Command:
         click.option(
             "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
         ),
+        click.option(
+            "--backend",
+            type=click.Choice(("local", "dask")),
+            default="local",
+            show_default=True,
+            help="Where folds run: on this machine, or on the workers of a Dask cluster.",
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="With --backend dask: its address, as in tcp://host:8786."),
         results_option,
         data_dir_option,
         offline_option,
@@ -256,6 +274,9 @@ def database(results: str) -> Path:
 
 def find_run(store: Store, name: str) -> Run:
     """Return a stored run; UnknownName with the close matches if there is none of that name."""
+    from oblique_cli import plugins
+
+    plugins.load()  # the run may have been made with their schemes and metrics
     return store.run(name)
 
 
@@ -287,14 +308,9 @@ def table_of(
     from oblique_cli.evaluation.tables import summarize
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
-    notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.target is None}
+    notes = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}
     table = summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
     return replace(table, notes=(*table.notes, *remarks))
-
-
-def _remark(note: str) -> str:
-    # The catalogue's notes begin with the name of their set, which the table prints as well.
-    return note.partition(": ")[2]
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------

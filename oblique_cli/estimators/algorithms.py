@@ -24,6 +24,7 @@ from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
 from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
+from oblique_cli.estimators.outside.known import task_of_class
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.pruning import PRUNINGS
@@ -500,7 +501,7 @@ _PATHFINDER = _ready(
 )
 
 
-def _table() -> Mapping[str, Algorithm]:
+def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
@@ -513,9 +514,16 @@ def _table() -> Mapping[str, Algorithm]:
 ALGORITHMS = _table()
 
 
+def take_up_proposers() -> None:
+    """Give heuristics that were registered since the table was made their place in it."""
+    for name, proposer in PROPOSERS.items():
+        if name not in ALGORITHMS:
+            ALGORITHMS.register(name)(TopDown.of(name, proposer))
+
+
 def task_of(name: str) -> str:
-    """Return what the algorithm of this name predicts, "classification" for one that the table lacks."""
-    return ALGORITHMS[name].family.task if name in ALGORITHMS else "classification"
+    """Return what the algorithm of this name predicts, or a class of another library."""
+    return ALGORITHMS[name].family.task if name in ALGORITHMS else task_of_class(name)
 
 
 def make(name: str, random_state: Any = None, **params: Any) -> Any:

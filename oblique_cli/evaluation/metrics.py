@@ -293,12 +293,13 @@ def probabilities(model: Any, X: NDArray[Any], n_classes: int) -> Array:
 
     A class that no training row had gets 0. Undefined if the model gives no probabilities.
     """
+    name = getattr(model, "display_name", type(model).__name__)
     if not hasattr(model, "predict_proba"):
-        raise Undefined(f"{type(model).__name__} gives no class probabilities")
+        raise Undefined(f"{name} gives no class probabilities")
     shares = np.asarray(model.predict_proba(X), dtype=np.float64)
     totals = shares.sum(axis=1, keepdims=True)
     if not np.isfinite(shares).all() or (shares < 0).any() or (np.abs(totals - 1.0) > 1e-6).any():
-        raise Undefined(f"the class probabilities of {type(model).__name__} do not sum to 1")
+        raise Undefined(f"the class probabilities of {name} do not sum to 1")
     whole = np.zeros((len(shares), n_classes))
     whole[:, np.asarray(model.classes_, dtype=np.intp)] = shares / totals
     return whole
@@ -538,7 +539,7 @@ def _trees(model: Any) -> list[Tree]:
         return [model.tree_]
     if hasattr(model, "forest_"):
         return [model.tree(k) for k in range(len(model.forest_))]
-    raise Undefined(f"{type(model).__name__} has no trees of hyperplanes")
+    raise Undefined(f"{getattr(model, 'display_name', type(model).__name__)} has no trees of hyperplanes")
 
 
 @metric(
@@ -549,7 +550,8 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
     """Splits that a test row passes on its way to a leaf, on average, and over the trees of an ensemble."""
     tree = getattr(model, "tree_", None)
     if not hasattr(model, "apply") or (tree is None and not hasattr(model, "forest_")):
-        raise Undefined(f"{type(model).__name__} does not say which leaf a row is in")
+        name = getattr(model, "display_name", type(model).__name__)
+        raise Undefined(f"{name} does not say which leaf a row is in")
     if tree is None:
         trees = [(one.left, one.right) for one in _trees(model)]
     elif hasattr(tree, "children_left"):  # scikit-learn's

@@ -370,7 +370,7 @@ def test_a_run_on_an_own_file_is_repaired_from_the_place_of_the_file(call):
     (call.folder / "my.csv").write_text(text)
     arguments = ("--csv", "my.csv", "--target", "class", "--set", "cv.folds=3", "--set", "cv.repeats=1", "--quiet")
     table = call("run", *arguments, "--format", "csv").out
-    name = json.loads(call("status", "--json").out)[0]["run"]
+    name = json.loads(call("status", "--format", "json").out)[0]["run"]
     damage(call.folder, "UPDATE rows SET depth = 77 WHERE rowid = 2")
     assert call("repair", "--quiet").code == 0
     assert call("table", name, "--format", "csv").out == table
