@@ -34,7 +34,9 @@ AUTO = "auto"
 @click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
 @click.option("--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
-@click.option("--out", metavar="FILE", callback=writable, help="Write the model to FILE, for oblique predict.")
+@click.option(
+    "-o", "--output", "--out", "out", metavar="FILE", callback=writable, help="Write the model to FILE, a *.json."
+)
 @click.option(
     "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
 )
