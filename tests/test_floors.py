@@ -23,6 +23,7 @@ FLOORS = {
     "bounds": -1,
     "registry": 0,
     "constraints": 0,
+    "later": 0,
     "magnitudes": 0,
     "nouns": 0,
     "resources": 0,

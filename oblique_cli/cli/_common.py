@@ -47,10 +47,27 @@ json_option = click.option(
 results_option = click.option(
     "--results", metavar="DIR", default="results", show_default=True, help="Folder of results, kept in oblique.sqlite."
 )
-format_option = click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the table."
-)
 
+
+def form_option(
+    choices: Sequence[str], otherwise: str = "text", spelled: Mapping[str, str] | None = None, what: str = "Form"
+) -> Command:
+    """Return the option --format, received as `format_`. Without it the ending of --output decides, else `otherwise`.
+
+    spelled : endings of forms that have another name
+    """
+    endings = {**{form: form for form in choices}, "txt": "text", **(spelled or {})}
+
+    def chosen(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+        # --output is eager, hence known here.
+        ending = Path(ctx.params.get("output") or "").suffix.lower().removeprefix(".")
+        return value or endings.get(ending, otherwise)
+
+    said = f"{what}.  [default: by the ending of --output, else {otherwise}]"
+    return click.option("--format", "format_", type=click.Choice(choices), callback=chosen, help=said)
+
+
+format_option = form_option(FORMATS, spelled={"tex": "latex"}, what="Form of the table")
 
 metric_option = click.option(
     "--metric",
@@ -86,11 +103,25 @@ def writable(ctx: click.Context, param: click.Parameter | None, path: str | None
 
 
 output_option = click.option(
+    "-o",
     "--output",
     metavar="FILE",
     callback=writable,
-    help="Write the table to FILE, whole or not at all, instead of standard output.",
+    is_eager=True,
+    help="Write to FILE, whole or not at all, instead of standard output.",
 )
+
+
+def off_terminal(output: str | None, name: str) -> str | None:
+    """Return the file for a picture or a page: `output`, or `name` in this folder where a terminal would get it.
+
+    A usage error if that would write over something that nobody has named
+    """
+    if output is not None or not sys.stdout.isatty():
+        return output
+    if Path(name).exists():
+        raise click.UsageError(f"{name!r} is there already: say --output {shlex.quote(name)} to write over it")
+    return writable(click.get_current_context(), None, name)
 
 
 class NumberRange(click.FloatRange):

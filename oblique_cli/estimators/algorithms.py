@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
@@ -56,7 +57,7 @@ class Algorithm(ABC):
     source          paper and section
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
-    estimator       the class that `make` returns an instance of
+    made_by         the class that `make` returns an instance of; "module:class" for one that is loaded when asked for
     """
 
     name: str
@@ -65,7 +66,16 @@ class Algorithm(ABC):
     family: ModelFamily
     path_parameter: str | None
     compiled: bool
-    estimator: type[Any]
+    made_by: type[Any] | str
+
+    @property
+    def estimator(self) -> type[Any]:
+        """The class that `make` returns an instance of."""
+        if not isinstance(self.made_by, str):
+            return self.made_by
+        module, _, name = self.made_by.partition(":")
+        found: type[Any] = getattr(import_module(module), name)
+        return found
 
     @property
     @abstractmethod
@@ -296,7 +306,7 @@ _BOTTOM_UP = (
         BOTTOM_UP,
         path_parameter=None,
         compiled=False,
-        estimator=bottom_up.HHBUTClassifier,
+        made_by=bottom_up.HHBUTClassifier,
     ),
     BottomUp(
         "butif_svm",
@@ -305,7 +315,7 @@ _BOTTOM_UP = (
         BOTTOM_UP,
         path_parameter="cost",
         compiled=False,
-        estimator=bottom_up.BUTIFSVMClassifier,
+        made_by=bottom_up.BUTIFSVMClassifier,
     ),
 )
 
@@ -315,14 +325,14 @@ def _ready(
     name: str,
     title: str,
     source: str,
-    estimator: type[Any],
+    made_by: type[Any] | str,
     *,
     path: str | None = None,
     compiled: bool = False,
     unused: tuple[str, ...] = (),
     **fixed: Any,
 ) -> FixedEstimator:
-    return FixedEstimator(name, title, source, family, path, compiled, estimator, fixed, unused)
+    return FixedEstimator(name, title, source, family, path, compiled, made_by, fixed, unused)
 
 
 MACHINE = ModelFamily("classifiers that are no tree")
@@ -480,7 +490,7 @@ _REGRESSION = (
         "cart_regression",
         "CART regression",
         "Breiman et al. (1984); scikit-learn",
-        model_tree.CARTRegressor,
+        "oblique_cli.estimators.model_tree.cart:CARTRegressor",
     ),
 )
 

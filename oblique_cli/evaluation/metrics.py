@@ -18,15 +18,17 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import sklearn.metrics as sk
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.later import Later
 from oblique_cli.nodes import depths_of
 from oblique_cli.nouns import CVSpec, Row
 from oblique_cli.registry import Registry, misfit, source_of
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.structure import Tree
+
+sk: Any = Later("sklearn.metrics")
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]
