@@ -364,6 +364,8 @@ class _Look:
             )
         X, y = np.ascontiguousarray(X.T[stays]), y[stays]
         X.flags.writeable = y.flags.writeable = False
+        if lost := [repr(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
+            self.notes.append(f"no row is left of {_cut(lost)}.")
         self._report(X, y)
         return Dataset(
             name=name,
