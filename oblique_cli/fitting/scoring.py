@@ -48,6 +48,8 @@ def score(model: Model, source: Any, where: str, asked: Sequence[str] = ()) -> S
     unseen, ys, predicted, probabilities, rows = Unseen(), [], [], [], []
     code = {label: k for k, label in enumerate(model.classes)}
     for some in predictions(model, source, where, proba=shares, unseen=unseen):
+        if not len(some.labels):
+            break
         ys.append(_answers(model, some.chunk, where))
         if model.task == "regression":
             predicted.append(some.labels)
