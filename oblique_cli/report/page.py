@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,6 @@ import oblique_cli
 from oblique_cli.drawing.canvas import rendered
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.marking import ALPHA, marked
-from oblique_cli.evaluation.paired import pair
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.evaluation.tables import BEST, SAME, HasSheet, Sheet, TextGrid, render
 from oblique_cli.experiments import environment as environments
@@ -92,9 +92,9 @@ def _file(name: str) -> str:
 
 
 def _head(material: Material) -> str:
-    done = sum(one.run.done for one in material.shown)
-    total = sum(one.run.total for one in material.shown)
-    failed = sum(one.run.failed for one in material.shown)
+    done = sum(one.done for one in material.shown)
+    total = sum(one.total for one in material.shown)
+    failed = sum(one.failed for one in material.shown)
     facts = {
         "data sets": str(len(material.datasets)),
         "algorithms": str(len(material.methods)),
@@ -186,9 +186,7 @@ def _cell(tag: str, text: str, kind: str) -> str:
 
 def _significance(material: Material) -> str:
     try:
-        titles = {method.spec.name: method.label for method in material.methods}
-        paired = pair([one.stored() for one in material.shown], titles)
-        verdicts = judge(paired, material.title)
+        verdicts = judge(material.paired(), material.title)
     except ConfigError as why:
         return f'<p class="soft">{escape(str(why))}</p>' if len(material.methods) > 1 else ""
     return (
@@ -350,8 +348,9 @@ def _failures(material: Material) -> str:
     if not rows:
         return ""
     table = _plain_table(("run", "data set", "algorithm", "repetition", "fold", "message"), rows, 3, long=(5,))
-    names = " ".join(one.run.name for one in material.shown if one.run.failed)
-    how = f'<p class="soft">Run them again with <code>oblique retry {escape(names)}</code>.</p>'
+    names = dict.fromkeys(row[0] for row in rows)
+    commands = ", ".join(f"<code>{escape(shlex.join(('oblique', 'retry', name)))}</code>" for name in names)
+    how = f'<p class="soft">Run them again with {commands}.</p>'
     return how + (
         table if len(rows) <= MANY_ROWS else f"<details><summary>{len(rows)} folds</summary>{table}</details>"
     )
@@ -383,9 +382,10 @@ def _origin(material: Material, command: str) -> str:
 
 
 def _run_facts(one: Shown, material: Material) -> str:
-    argv = " ".join(one.run.argv)
+    argv = shlex.join(one.run.argv)
+    asked = one.run.experiment  # all of it, whatever part of it is shown
     facts = [("run", one.run.name), ("first begun", one.run.created), ("command", argv or "not stored"),
-             ("seed", str(one.experiment.seed)), ("digest of the experiment", one.experiment.digest())]  # fmt: skip
+             ("seed", str(asked.seed)), ("digest of the experiment", asked.digest())]  # fmt: skip
     made = material.store.environments(one.run.name)
     for number, facts_of_one in enumerate(made.values(), 1):
         which = f"environment {number}" if len(made) > 1 else "environment"
@@ -393,7 +393,7 @@ def _run_facts(one: Shown, material: Material) -> str:
         facts.append((which, text))
     table = _plain_table(("what", ""), facts, 1, long=(1,))
     digests = _plain_table(("data set", "digest of the data"), sorted(one.data.items()), 2)
-    content = json.dumps(one.experiment.content(), indent=2, sort_keys=True)
+    content = json.dumps(asked.content(), indent=2, sort_keys=True)
     return (
         f"<h3>{escape(one.experiment.title or one.run.name)}</h3>{table}"
         f"<details><summary>data ({len(one.data)})</summary>{digests}</details>"
