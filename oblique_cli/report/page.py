@@ -21,7 +21,7 @@ from typing import Any
 
 import oblique_cli
 from oblique_cli.drawing.canvas import rendered
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.evaluation.marking import ALPHA, marked
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.evaluation.tables import BEST, SAME, HasSheet, Sheet, TextGrid, render
@@ -46,7 +46,7 @@ class DrawnTree:
     text: str
 
 
-# (method, row) -> the tree of a fold; ConfigError or DataError says why there is none.
+# (method, row) -> the tree of a fold; ConfigError, DataError or StoreError says why there is none.
 TreeOf = Callable[[Method, Row], DrawnTree]
 
 
@@ -255,13 +255,18 @@ def _matrix(title: str, classes: Sequence[str], counts: Any) -> str:
     for name, row in zip(classes, counts, strict=True):
         total = row.sum()
         cells = "".join(
-            f'<td style="--share:{count / total:.2f}">{count:.4g}</td>' if count else "<td></td>" for count in row
+            f'<td style="--share:{count / total:.2f}">{_count(count)}</td>' if count else "<td></td>" for count in row
         )
         rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}</tr>'
     return (
         f'<table class="matrix"><caption>{escape(title)}</caption>'
         f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     )
+
+
+def _count(count: float) -> str:
+    """A number of rows, or a mean of such numbers; whole numbers have all of their digits."""
+    return f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
 
 
 def _inline(svg: str, name: str) -> str:
@@ -316,7 +321,7 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int) -> str:
             for row in method.rows(dataset)[:trees]:
                 try:
                     found = tree_of(method, row)
-                except ConfigError as why:
+                except (ConfigError, DataError, StoreError) as why:
                     missing.setdefault(str(why), []).append(f"{method.label} on {dataset}")
                     break
                 parts.append(
@@ -324,13 +329,13 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int) -> str:
                     f'{row.fold}, {row.n_leaves} leaves</summary><div class="tree">{found.svg}</div>'
                     f"<pre>{escape(found.text)}</pre></details>"
                 )
-    if not parts:
-        return ""
     run = material.shown[0].run.name
     more = (
         f'<p class="soft">Grown again from the stored jobs. Any other fold: <code>oblique tree {escape(run)} --fold N '
         "--repeat R --dataset NAME --algorithm ID --html</code>.</p>"
     )
+    if not parts:
+        more = ""
     notes = "".join(
         f'<p class="soft">{escape(why)} ({escape(", ".join(who[:6]))}{", ..." if len(who) > 6 else ""})</p>'
         for why, who in missing.items()
