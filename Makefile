@@ -22,13 +22,20 @@ INSTALLED = $(VENV)/.installed
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: run test lint format wheels bench figures reproduce help clean
+.PHONY: run test soak sanitize lint format wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
 
 test: $(INSTALLED)  ## all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours
+	OBLIQUE_SOAK=1 $(BIN)/python -m pytest -n auto --dist load tests/robustness
+
+sanitize: $(INSTALLED)  ## tests of the core under the address, undefined-behavior and thread sanitizers
+	$(BIN)/python tools/sanitize.py
+	$(BIN)/python tools/sanitize.py --thread
 
 lint: $(INSTALLED) $(VENV)/.lint  ## style and types of Python, style of C++, and a C++ build with warnings as errors
 	$(BIN)/ruff check .
@@ -52,8 +59,15 @@ wheels: $(VENV)/.wheels  ## a manylinux wheel for PYTHON in DIST, checked where 
 bench: $(INSTALLED)  ## every speed claim, side by side
 	$(BIN)/python -m benchmarks
 
-figures: $(INSTALLED)  ## the figures of the papers, drawn again, and docs/figures/README.md
+docs: $(VENV)/.docs  ## the documentation as a site, build/site/index.html; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+figures: $(INSTALLED)  ## the figures of the papers, drawn again, and pictures and tables of the pages of algorithms
 	$(BIN)/oblique figures
+	$(BIN)/python -m tools.algorithm_pages
+
+screenshots: $(INSTALLED) $(VENV)/.browser  ## docs/images/, by a Chromium that is on the PATH
+	$(BIN)/python tools/screenshots.py
 
 reproduce: $(INSTALLED)  ## every published table beside ours; PROFILE=quick for the small bundled sets
 	$(BIN)/oblique reproduce all --profile $(PROFILE)
@@ -78,7 +92,7 @@ $(INSTALLED): $(BIN)/python $(SOURCES)
 	touch $@
 
 # The tools of an extra of pyproject.toml, without the package itself
-$(VENV)/.lint $(VENV)/.wheels: $(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.lint $(VENV)/.docs $(VENV)/.wheels $(VENV)/.browser: $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(BIN)/python tools/requirements.py $* > $@.txt
 	$(PIP) install --requirement $@.txt
 	touch $@

@@ -1,5 +1,5 @@
-"""All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, PATHFINDER, predict,
-pruning, memory and startup."""
+"""All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, models, PATHFINDER,
+predict, pruning, runner, memory, startup and wide data."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from benchmarks import (
     hierarchy,
     memory,
     model_trees,
+    models,
     oc1,
     pathfinder,
     predict,
     pruning,
+    runner,
     startup,
+    wide,
 )
 from benchmarks.measuring import main
 
@@ -30,10 +33,13 @@ BENCHMARKS = {
     "hierarchy": hierarchy.run,
     "model_trees": model_trees.run,
     "pathfinder": pathfinder.run,
+    "models": models.run,
     "predict": predict.run,
     "pruning": pruning.run,
+    "runner": runner.run,
     "memory": memory.run,
     "startup": startup.run,
+    "wide": wide.run,
 }
 
 if __name__ == "__main__":

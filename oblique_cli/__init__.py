@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     )
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
     from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
+    from oblique_cli.explaining.explanation import explain
+    from oblique_cli.models.exporting import export
+    from oblique_cli.models.model import Model, load, save
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
@@ -63,6 +66,11 @@ __version__ = "0.1.0"
 _PLACES = {
     "ALGORITHMS": "oblique_cli.estimators.algorithms",
     "make": "oblique_cli.estimators.algorithms",
+    "Model": "oblique_cli.models.model",
+    "load": "oblique_cli.models.model",
+    "save": "oblique_cli.models.model",
+    "export": "oblique_cli.models.exporting",
+    "explain": "oblique_cli.explaining.explanation",
     "C45": "oblique_cli.c45.growing",
     "C45BaggingClassifier": "oblique_cli.estimators.discrete.c45",
     "C45Classifier": "oblique_cli.estimators.discrete.c45",
@@ -109,6 +117,11 @@ _PLACES = {
 __all__ = [  # noqa: RUF022  (in groups, as above)
     "ALGORITHMS",
     "make",
+    "Model",
+    "load",
+    "save",
+    "export",
+    "explain",
     "C45",
     "C45BaggingClassifier",
     "C45Classifier",

@@ -18,6 +18,14 @@ REPEATED = 1e-10  # eigenvalues closer than this, relative to the largest, count
 SAME_VALUE = 8 * np.finfo(float).eps  # values of a class closer than this, relative to the largest, are one
 
 
+def is_wide(n: int, p: int) -> bool:
+    """Whether n rows are so few beside p features that their span is the place to work in.
+
+    Narrow data, and with it every published table, is not affected.
+    """
+    return p > 100 and n + 1 < p
+
+
 def orient(v: Array, sign: float = -1.0) -> Array:
     """Return v or -v, whichever has a first non-zero component of the given sign.
 

@@ -10,6 +10,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ class DatasetSpec:
     missing_marks: tuple[str, ...] | None = None
     dates: str = "leave_out"
     source: str = ""  # "openml:31" or "sklearn:iris" for a set that comes from there
+
+    def reading(self) -> dict[str, Any]:
+        """Return what is said of reading a file of the user's own, as plain data."""
+        usual = {one.name: one.default for one in fields(self) if one.name in READING and one.name != "csv"}
+        said = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
 
 # Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
@@ -138,6 +145,8 @@ class Experiment:
     data_dir    folder of data files that are not bundled
     code        files of Python that the configuration imports -> their SHA-256
     fold_counts data set -> folds of each repetition, for a scheme whose folds depend on the data, once these are read
+    keep        what is kept of every fold's predictions: "predictions", the class of each test row (or the number), or
+                "probabilities" as well
     """
 
     name: str
@@ -150,16 +159,17 @@ class Experiment:
     data_dir: str | None = None
     metrics: tuple[str, ...] = ()
     fold_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    keep: str = "predictions"
     code: Mapping[str, str] = field(default_factory=dict)
 
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
 
-        Looks (title, published tables, metrics), the place of the data and how it is read are left out; the digest of
-        the data decides.
+        Looks (title, published tables, metrics), the place of the data, how it is read and what is kept are left out;
+        the digest of the data decides.
         """
         plain = asdict(self)
-        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "code"):
+        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "keep", "code"):
             del plain[key]
         plain["cv"] = self.cv.plain()
         plain["algorithms"] = [algorithm.plain() for algorithm in self.algorithms]
@@ -178,9 +188,19 @@ class Experiment:
         return sorted(self.code.values())
 
     def presentation(self) -> dict[str, Any]:
-        """Everything that decides the looks of its table alone, as plain data."""
-        metrics = {"metrics": list(self.metrics)} if self.metrics else {}
-        return {"title": self.title, "published": list(self.published), **metrics}
+        """Everything that decides no result, as plain data: the looks of its table, where its data is, what is kept.
+
+        Together with `content` it is the whole experiment, which `from_content` makes again.
+        """
+        found: dict[str, Any] = {"title": self.title, "published": list(self.published)}
+        # Standard input cannot be read again.
+        own = [spec for spec in self.datasets if spec.csv not in (None, "-")]
+        files = {spec.name: str(Path(str(spec.csv)).resolve()) for spec in own}
+        reading = {spec.name: said for spec in own if (said := spec.reading())}
+        besides = {"metrics": list(self.metrics), "files": files, "reading": reading, "data_dir": self.data_dir}
+        besides["limits"] = {spec.id: dict(spec.limits) for spec in self.algorithms if spec.limits}
+        found |= {key: value for key, value in besides.items() if value}
+        return found if self.keep == "predictions" else {**found, "keep": self.keep}
 
     @classmethod
     def from_content(
@@ -191,8 +211,14 @@ class Experiment:
         published: Iterable[str],
         metrics: Iterable[str] = (),
         fold_counts: Mapping[str, Iterable[int]] | None = None,
+        files: Mapping[str, str] | None = None,
+        reading: Mapping[str, Mapping[str, Any]] | None = None,
+        data_dir: str | None = None,
+        keep: str = "predictions",
+        limits: Mapping[str, Mapping[str, float]] | None = None,
     ) -> Experiment:
-        """Return the experiment whose `content` and `presentation` these are; other keys are ignored."""
+        """Return the experiment whose `content` and `presentation` these are; other keys of `content` are ignored."""
+        places, said, bounds = files or {}, reading or {}, limits or {}
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
@@ -200,9 +226,15 @@ class Experiment:
         return cls(
             name=name,
             seed=content["seed"],
-            datasets=tuple(spec(DatasetSpec, plain) for plain in content["datasets"]),
+            datasets=tuple(
+                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"]), **said.get(plain["name"], {})})
+                for plain in content["datasets"]
+            ),
             algorithms=tuple(
-                AlgorithmSpec(**{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}})
+                AlgorithmSpec(
+                    **{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}},
+                    limits=bounds.get(plain["id"], {}),
+                )
                 for plain in content["algorithms"]
             ),
             cv=CVSpec.from_plain(content["cv"]),
@@ -210,6 +242,8 @@ class Experiment:
             title=title,
             metrics=tuple(metrics),
             fold_counts={name: tuple(counts) for name, counts in (fold_counts or {}).items()},
+            data_dir=data_dir,
+            keep=keep,
             code={digest: digest for digest in content.get("code", ())},  # where the files were is not stored
         )
 
@@ -284,6 +318,11 @@ class Row:
     measures              name -> number on the test rows: mse, rmse and r2 for regression; metrics that the experiment
                           asks for (a matrix as lists; "undefined: " and the reason where one has no value); and what
                           else the fitted estimator says of itself by its method `extra_measures(X, y)`
+    environment           which environment made it, as the store names it; "" for a row that is not stored
+    packed                its predictions (`experiments.predictions`); b"" for a failed row, and for one that was read
+                          back, whose predictions `Store.packed` reads
+
+    The last two take no part in comparing rows.
     """
 
     key: str
@@ -306,6 +345,8 @@ class Row:
     inner: list[dict[str, Any]] = field(default_factory=list)
     clusters: Mapping[str, int] = field(default_factory=dict)
     measures: Mapping[str, Any] = field(default_factory=dict)
+    environment: str = field(default="", compare=False)
+    packed: bytes = field(default=b"", compare=False, repr=False)
 
     @classmethod
     def of(cls, job: Job, **found: Any) -> Row:
@@ -329,3 +370,4 @@ class Tuning:
     chosen: Mapping[str, Any] = field(default_factory=dict)
     inner: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
+    environment: str = field(default="", compare=False)

@@ -13,16 +13,17 @@ import math
 import re
 import reprlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 
+from oblique_cli.bounds import CONFIG_BYTES, CONFIG_VALUES
 from oblique_cli.errors import ConfigError
 
-MAX_BYTES = 1 << 18  # PyYAML reads about 300 kB a second
+MAX_BYTES = CONFIG_BYTES.default
 MAX_DEPTH = 50
 MAX_SHOWN = 50  # problems in one message
 MAX_INTEGER = 2**63 - 1
@@ -48,7 +49,7 @@ class YamlSource:
     """A text with its name in messages; `path` is None for text that comes from no file."""
 
     name: str
-    text: str
+    text: str = field(repr=False)  # a message with a whole text for every value would fill the memory
     path: Path | None = None
 
     @cached_property
@@ -60,7 +61,7 @@ class YamlSource:
 class Place:
     """`width` characters of a source; line and column count from 1, line 0 is the source as a whole."""
 
-    source: YamlSource
+    source: YamlSource = field(repr=False)
     line: int = 1
     column: int = 1
     width: int = 1
@@ -159,11 +160,13 @@ def read(path: Path, name: str, problems: Problems) -> YamlSource:
         if not path.is_file():
             raise problems.stop(nothing, "no such file.")
         with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+            most = CONFIG_BYTES.value
+            raw = file.read(most + 1)
     except OSError as error:
         raise problems.stop(nothing, f"the file cannot be read: {error.strerror}.") from None
-    if len(raw) > MAX_BYTES:
-        raise problems.stop(nothing, f"the file is larger than {MAX_BYTES // 1024} kB, the most that is read.")
+    if len(raw) > most:
+        size = f"{most // 1024} kB" if most >= 1024 else f"{most} bytes"
+        raise problems.stop(nothing, f"the file is larger than {size}, the most that is read; {CONFIG_BYTES.advice}.")
     try:
         return YamlSource(name, raw.decode("utf-8-sig"), path)
     except UnicodeDecodeError as error:
@@ -210,6 +213,7 @@ class _Reading:
         self.source = source
         self.problems = problems
         self.loader = loader(source.text)
+        self.values_left = CONFIG_VALUES.value
 
     def document(self) -> YamlValue:
         self.next()  # stream start
@@ -251,6 +255,12 @@ class _Reading:
 
     def value(self, event: Any, depth: int, key: Place | None = None) -> YamlValue:
         place = self.place(event)
+        self.values_left -= 1
+        if self.values_left < 0:
+            most = CONFIG_VALUES.value
+            raise self.problems.stop(
+                place, f"there are more than {most} values, the most that are read; {CONFIG_VALUES.advice}."
+            )
         if isinstance(event, yaml.AliasEvent):
             raise self.problems.stop(place, f"alias {shown('*' + event.anchor)} is not allowed; repeat the value.")
         if event.anchor is not None:

@@ -1,4 +1,4 @@
-"""What the README and docs/ say is so: every line that can be run is run here, every link leads somewhere."""
+"""What the README says is so: every line that can be run is run here. tests/docs does the same for all other pages."""
 
 from __future__ import annotations
 
@@ -11,30 +11,18 @@ import xml.etree.ElementTree
 import pytest
 import yaml
 from cli_support import call
+from document_support import ROOT, blocks_of, furnish
 
-from oblique_cli import data
-from oblique_cli.cli import COMMANDS
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.reproduction.framework import document
-from oblique_cli.reproduction.framework.studies import STUDIES
-from oblique_cli.resources import PACKAGE
 
 __all__ = ["call"]
 
-ROOT = PACKAGE.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
-)
-BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def blocks(language: str) -> list[str]:
     """The code blocks of the README in a language."""
-    return [match["text"] for match in BLOCK.finditer(README) if match["language"] == language]
+    return [block.text for block in blocks_of("README.md") if block.language == language]
 
 
 def shell_lines() -> list[str]:
@@ -50,10 +38,7 @@ OTHER_LINES = [line for line in shell_lines() if line not in MAKE_LINES + OBLIQU
 @pytest.fixture
 def folder(call):
     """An empty folder with what the README's examples name: the checkout's example, and a my.csv and a my.yaml."""
-    shutil.copytree(ROOT / "docs" / "examples", call.folder / "docs" / "examples")
-    iris = data.load("iris")
-    rows = [f"{','.join(map(str, x))},{iris.classes[code]}" for x, code in zip(iris.X.tolist(), iris.y, strict=True)]
-    (call.folder / "my.csv").write_text("\n".join(["a,b,c,d,class", *rows, ""]))
+    furnish(call.folder)
     (call.folder / "my.yaml").write_text(blocks("yaml")[0])
     return call.folder
 
@@ -102,76 +87,8 @@ def test_the_python_example_runs(folder, capsys):
     assert out.startswith("if ") and out.count("else:") == 2
 
 
-def test_the_page_of_algorithms_runs_and_names_the_class_of_each():
-    page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
-    exec(compile(re.search(r"```python\n(.*?)```", page, re.S).group(1), "algorithms.md", "exec"), {})
-    for line in re.findall(r"^\| `.*$", page, re.M):
-        names, classes = (set(re.findall(r"`(\w+)`", line.split(" | ")[i])) for i in (0, 2))
-        assert {ALGORITHMS[name].estimator.__name__ for name in names} == classes
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page):
-    text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
-    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text)]
-    assert [link for link in links if link and not ((ROOT / page).parent / link).exists()] == []
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_files_that_are_named_are_there(page):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    roots = "oblique_cli|tests|docs|configs|datasets|benchmarks|tools"
-    named = re.findall(rf"`((?:{roots})/[\w./-]+?\.\w+)`", text)
-    assert [name for name in named if not (ROOT / name).exists() and "NAME" not in name] == []
-
-
-def test_the_index_has_every_page():
-    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
-    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
-    assert [page for page in pages if f"]({page})" not in index and page != "README.md"] == []
-
-
-def test_every_algorithm_and_every_command_has_its_line():
-    algorithms = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
-    runner = (ROOT / "docs" / "runner.md").read_text(encoding="utf-8")
-    assert [name for name in ALGORITHMS if f"`{name}`" not in algorithms] == []
-    assert [name for name in COMMANDS if f"`oblique {name}" not in runner] == []
-
-
 def test_names_of_algorithms_in_the_readme_are_algorithms():
     table = README.partition("## Algorithms")[2].partition("##")[0]
     first_cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("|")]
     names = re.findall(r"`(\w+)`", " ".join(first_cells))
     assert len(names) > 30 and [name for name in names if name not in ALGORITHMS] == []
-
-
-def test_files_of_the_table_of_algorithms_are_there():
-    text = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
-    files = [match[1] for match in re.finditer(r"\| `([\w/.]+)` \|$", text, re.MULTILINE)]
-    assert len(files) > 25 and [file for file in files if not (PACKAGE / file).exists()] == []
-
-
-def test_every_study_is_in_the_list_of_reproductions():
-    text = (ROOT / "docs" / "reproduction.md").read_text()
-    assert [name for name in STUDIES if f"| `make reproduce-{name}` |" not in text] == ["sensitivity"]
-    assert "| `oblique reproduce sensitivity` |" in text
-
-
-@pytest.mark.parametrize("name", document.DOCUMENTS)
-def test_tables_of_reproductions_are_those_of_the_results(name):
-    text = (ROOT / name).read_text()
-    assert document.filled(text, document.blocks(ROOT / "results")) == text, "run: oblique reproduce report"
-    assert document.BLOCK.search(text)
-
-
-def test_every_block_is_in_a_document():
-    texts = "".join((ROOT / name).read_text() for name in document.DOCUMENTS)
-    made = document.blocks(ROOT / "results")
-    assert [name for name in made if f"<!-- begin {name} -->" not in texts] == []
-
-
-def test_the_page_of_the_runner_has_a_configuration_that_is_valid(call, folder):
-    text = (ROOT / "docs" / "runner.md").read_text(encoding="utf-8")
-    (folder / "page.yaml").write_text(next(m["text"] for m in BLOCK.finditer(text) if m["language"] == "yaml"))
-    ended = call("validate", "page.yaml")
-    assert (ended.code, ended.err) == (0, "")

@@ -195,7 +195,9 @@ def test_an_alias_bomb_is_refused_before_it_expands(refuse):
 def test_the_largest_file_is_read_and_a_larger_one_is_not(refuse, tmp_path):
     text = "a: [" + "0.123, " * ((MAX_BYTES - 10) // 7) + "]"
     assert len(plain(text)["a"]) > 30_000
-    assert refuse("#" * (MAX_BYTES + 1)).startswith("a.yaml: the file is larger than 256 kB, the most that is read.")
+    assert refuse("#" * (MAX_BYTES + 1)).startswith(
+        "a.yaml: the file is larger than 256 kB, the most that is read; set OBLIQUE_MAX_CONFIG_BYTES"
+    )
 
 
 def test_a_missing_file_and_a_folder_are_no_files(tmp_path):

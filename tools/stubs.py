@@ -35,17 +35,35 @@ def text(classes: Iterable[type]) -> str:
 def _stub_of(cls: type) -> str:
     of_tree = parameters_of(ObliqueTreeClassifier)
     parameters = parameters_of(cls).values()
-    lines = [f"class {cls.__name__}(HeuristicTreeClassifier):"]
-    lines += [f"    {p.name}: {p.annotation}" for p in parameters if p.name not in of_tree]
+    lines = [f"class {cls.__name__}(HeuristicTreeClassifier):", *_docstring(cls)]
+    attributes = [f"    {p.name}: {p.annotation}" for p in parameters if p.name not in of_tree]
+    lines += ["", *attributes] if attributes else []  # the blank line is the formatter's
     lines += ["    def __init__(", "        self,", "        *,"]
     lines += [f"        {p.name}: {p.annotation} = {_literal(p.default)}," for p in parameters]
     return "\n".join([*lines, "    ) -> None: ..."]) + "\n"
 
 
+def _docstring(cls: type) -> list[str]:
+    """Return the docstring without the parameters that the class shares with every tree, as lines of the stub."""
+    of_tree = parameters_of(ObliqueTreeClassifier)
+    text, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\nParameters\n----------\n")
+    blocks = re.findall(r"^\w+ : .*\n(?:    .*\n)*", rest.partition("\nAttributes\n")[0] + "\n", re.MULTILINE)
+    own = []
+    for block in blocks:
+        name = block.partition(" : ")[0]
+        if name not in of_tree or parameters_of(cls)[name].default != of_tree[name].default:
+            own.append(block.rstrip("\n"))
+    shared = f"{'Further parameters' if own else 'Parameters'} and attributes are those of `ObliqueTreeClassifier`."
+    section = ["", "Parameters", "----------", *own] if own else []
+    lines = "\n".join([text.strip(), "", shared, *section]).splitlines()
+    return [f'    """{lines[0]}', *(f"    {line}".rstrip() for line in lines[1:]), '    """']
+
+
 def _imports(body: str) -> str:
     """Return the imports of the names that annotations use, as the module of the tree has them."""
     known = vars(inspect.getmodule(ObliqueTreeClassifier)) | {"HeuristicTreeClassifier": HeuristicTreeClassifier}
-    used = {"Any"} | {name for name in re.findall(r"\b[A-Z]\w*", re.sub(r'"[^"]*"', "", body)) if name in known}
+    code = re.sub(r'"[^"]*"', "", re.sub(r'""".*?"""', "", body, flags=re.DOTALL))
+    used = {"Any"} | {name for name in re.findall(r"\b[A-Z]\w*", code) if name in known}
     lines = {f"from {known[name].__module__} import {name}" for name in used}
     own = sorted(line for line in lines if line.startswith("from oblique_cli"))
     return "\n".join([*sorted(lines - set(own)), "", *own])

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.registry import close_matches
 
 if TYPE_CHECKING:
     from oblique_cli.evaluation.tables import HasSheet, ResultTable
-    from oblique_cli.experiments.running import RunSummary
+    from oblique_cli.experiments.running import RunSummary, Shard
     from oblique_cli.experiments.store import Run, Store
-    from oblique_cli.nouns import Experiment, Row
+    from oblique_cli.nouns import Experiment, Job, Row
 
 # The names in tables.FORMATS, which the help must know without importing it.
 FORMATS = ("text", "md", "csv", "latex", "json")
@@ -74,7 +73,7 @@ def set_option(example: str) -> Command:
     )
 
 
-def writable(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+def writable(ctx: click.Context, param: click.Parameter | None, path: str | None) -> str | None:
     """Refuse an output that cannot be written before hours of work, not after."""
     if path is None:
         return None
@@ -130,17 +129,31 @@ class Runner:
     results: str
     data_dir: str | None
     offline: bool
-    fresh: bool
     quiet: bool
+    fresh: bool = False
+    strict_environment: bool = False
+    keep_probabilities: bool = False
 
-    def run(self, experiment: Experiment) -> tuple[RunSummary, ResultTable]:
-        """Run or resume an experiment; return how the run ended, and the table of what is stored now."""
+    def run(
+        self,
+        experiment: Experiment,
+        shard: Shard | None = None,
+        only: Callable[[Job], bool] | None = None,
+        argv: Sequence[str] | None = None,
+    ) -> tuple[RunSummary, ResultTable]:
+        """Run or resume an experiment; return how the run ended, and the table of what is stored now.
+
+        shard, only : the folds to run, see `running.run`
+        argv : the command to remember the run by, without it the one that is being run
+        """
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
 
         if (self.backend == "dask") != (self.scheduler is not None):
             raise click.UsageError("--backend dask and --scheduler, the address of its scheduler, go together")
+        if self.keep_probabilities:
+            experiment = replace(experiment, keep="probabilities")
         with Store(database(self.results)) as store:
             summary = run(
                 experiment,
@@ -150,11 +163,15 @@ class Runner:
                 progress=Progress(quiet=self.quiet, closing=False),
                 data_dir=self.data_dir,
                 offline=self.offline,
-                argv=command_line(),
+                argv=command_line() if argv is None else argv,
+                shard=shard,
+                only=only,
+                strict_environment=self.strict_environment,
                 scheduler=self.scheduler,
             )
             known = replace(experiment, fold_counts=summary.fold_counts)
-            return summary, table_of(known, store.rows(experiment.name))
+            rows, remarks = store.rows(experiment.name), store.remarks(experiment.name)
+            return summary, table_of(known, rows, remarks=remarks)
 
     def report(self, summary: RunSummary) -> None:
         """Say on standard error how a run ended."""
@@ -178,12 +195,31 @@ class Runner:
 
 def running_options(command: Command) -> Command:
     """Add the options of `Runner` to a command, which receives them as `runner`."""
+    return _with_runner(
+        command,
+        click.option("--fresh", is_flag=True, help="Delete what is stored of the run and start over."),
+        click.option(
+            "--strict-environment",
+            is_flag=True,
+            help="Refuse to go on with folds that other versions, or another processor, have made.",
+        ),
+        click.option(
+            "--keep-probabilities", is_flag=True, help="Keep class probabilities of every test row, not classes alone."
+        ),
+    )
 
+
+def rerunning_options(command: Command) -> Command:
+    """Add those options of `Runner` to a command that runs folds of a stored run again."""
+    return _with_runner(command)
+
+
+def _with_runner(command: Command, *more: Command) -> Command:
     @functools.wraps(command)
     def wrapped(no_color: bool, **values: Any) -> Any:
         if no_color:
             os.environ["NO_COLOR"] = "1"
-        given = {field.name: values.pop(field.name) for field in fields(Runner)}
+        given = {field.name: values.pop(field.name) for field in fields(Runner) if field.name in values}
         return command(runner=Runner(**given), **values)
 
     options = (
@@ -201,7 +237,7 @@ def running_options(command: Command) -> Command:
         results_option,
         data_dir_option,
         offline_option,
-        click.option("--fresh", is_flag=True, help="Delete what is stored of the run and start over."),
+        *more,
         format_option,
         output_option,
         click.option("--quiet", is_flag=True, help="No progress and no summary, only failures."),
@@ -237,21 +273,42 @@ def database(results: str) -> Path:
 
 
 def find_run(store: Store, name: str) -> Run:
-    """Return a stored run; ConfigError with the close matches if there is none of that name."""
+    """Return a stored run; UnknownName with the close matches if there is none of that name."""
     from oblique_cli import plugins
 
     plugins.load()  # the run may have been made with their schemes and metrics
-    runs = {run.name: run for run in store.runs()}
-    if name not in runs:
-        hint = close_matches(name, runs)
-        raise ConfigError(f"there is no run {name!r} in {store.path}.{hint} (oblique status)")
-    return runs[name]
+    return store.run(name)
 
 
-def table_of(experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str] = ()) -> ResultTable:
+def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[RunSummary, ResultTable]:
+    """Run those folds of the stored run `name` again that `only` holds for, as `Runner.run` does."""
+    from oblique_cli.estimators.outside.algorithm import is_foreign
+    from oblique_cli.experiments.store import Store
+
+    with Store(database(runner.results), must_exist=True) as store:
+        found = store.run(name)
+    for spec in found.experiment.datasets:
+        if spec.target is not None and spec.csv is None and not spec.source:
+            raise ConfigError(
+                f"run {name!r} does not say where its file for data set {spec.name!r} is, because an older version "
+                f"began it: give its command again ({shlex.join(found.argv)})."
+            )
+    # What a file of results says must not make this process import anything that its user has not allowed.
+    if found.experiment.code or any(map(is_foreign, found.experiment.algorithms)):
+        raise ConfigError(
+            f"run {name!r} imports code of its own: give its command again ({shlex.join(found.argv)}), which says "
+            "whether that is allowed."
+        )
+    return runner.run(found.experiment, only=only, argv=found.argv)
+
+
+def table_of(
+    experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str] = (), remarks: Sequence[str] = ()
+) -> ResultTable:
     """Return the table of an experiment, with titles and notes of its algorithms and data sets.
 
     metrics : names of those to show, without them those of the experiment
+    remarks : further notes below the table, see `Store.remarks`
     """
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -259,20 +316,21 @@ def table_of(experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str]
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     notes = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}
-    return summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
+    table = summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
+    return replace(table, notes=(*table.notes, *remarks))
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------
 
 
-def write(text: str, output: str | None = None) -> None:
-    """Write a finished text to a file, or to standard output."""
+def write(text: str | bytes, output: str | None = None) -> None:
+    """Write a finished text or picture to a file, or to standard output."""
     if output is None:
         click.echo(text, nl=False)
     else:
         from oblique_cli.data import files
 
-        files.write(Path(output), text.encode())
+        files.write(Path(output), text.encode() if isinstance(text, str) else text)
 
 
 def rendered(table: HasSheet, format_: str, output: str | None) -> str:

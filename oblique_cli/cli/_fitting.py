@@ -68,7 +68,7 @@ def fit_to_all(
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 
-    full = [_full(text) for text in overrides]
+    full = [full_key(text) for text in overrides]
     columns = None
     if csv is None:
         plain: dict[str, Any] = {"dataset": {"name": name}, "algorithm": algorithm or ONE_TREE["classification"]}
@@ -98,7 +98,7 @@ def fit_to_all(
     return Fitted(dataset, spec, encoder, X, fitted, columns, notes if columns else ())
 
 
-def _full(override: str) -> str:
+def full_key(override: str) -> str:
     """Return "epsilon=0.1" as the key of a configuration that has one algorithm and one data set."""
     key = override.partition("=")[0]
     if "." in key:

@@ -199,7 +199,7 @@ def experiment_of(
     from oblique_cli.data.own_source import stem
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.metrics import to_measure
-    from oblique_cli.experiments.jobs import digest
+    from oblique_cli.experiments.keys import digest
 
     looks = [looked_at(path, own, overrides, where) for path in paths]
     tasks = [columns.task for _, _, columns in looks]

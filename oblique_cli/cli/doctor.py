@@ -45,7 +45,8 @@ def _core() -> dict[str, str]:
 def _environment() -> dict[str, str]:
     import sklearn  # noqa: F401  (brings the linear algebra in, so that it can be named)
 
-    from oblique_cli.experiments.running import count_workers, environment
+    from oblique_cli.experiments.environment import environment
+    from oblique_cli.experiments.running import count_workers
 
     facts = environment()
     libraries = [" ".join(str(value) for value in library.values() if value) for library in facts["blas"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +20,22 @@ from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own,
 from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
+    from oblique_cli.experiments.running import Shard
     from oblique_cli.nouns import Experiment
+
+
+class Part(click.ParamType[Any]):
+    """Part I of N, as "2/8"."""
+
+    name = "part"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Shard:
+        from oblique_cli.experiments.running import Shard
+
+        index, slash, count = str(value).partition("/")
+        if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+            self.fail(f"must be I/N with I from 1 to N, such as 2/8. Got {value!r}.", param, ctx)
+        return Shard(int(index), int(count))
 
 
 @click.command()
@@ -38,6 +53,12 @@ if TYPE_CHECKING:
 @metric_option
 @set_option("cv.repeats=2")
 @running_options
+@click.option(
+    "--shard",
+    metavar="I/N",
+    type=Part(),
+    help="Run part I of N, as on N machines; oblique merge puts the parts together.",
+)
 @click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
 @allow_code_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be run, and about how long it would take.")
@@ -50,6 +71,7 @@ def run(
     runner: Runner,
     format_: str,
     output: str | None,
+    shard: Shard | None,
     allow_outside: bool,
     allow_code: bool,
     dry_run: bool,
@@ -94,7 +116,7 @@ def run(
     tables: list[str] = []
     code = EXIT_OK
     for experiment in experiments:
-        summary, table = runner.run(experiment)
+        summary, table = runner.run(experiment, shard)
         code = max(code, summary.exit_code)
         if summary.stopped:
             runner.report(summary)

@@ -78,14 +78,12 @@ def significance(
     from oblique_cli.evaluation.paired import StoredRun, pair
     from oblique_cli.evaluation.significance_report import Limits, judge
     from oblique_cli.experiments.store import Store
-    from oblique_cli.nouns import Experiment
 
     stored = []
     with Store(database(results), must_exist=True) as store:
         for name in runs:
             found = find_run(store, name)
-            experiment = Experiment.from_content(name, found.content, **found.presentation)
-            stored.append(StoredRun(experiment, store.rows(name), found.content["data"]))
+            stored.append(StoredRun(found.experiment, store.rows(name), found.content["data"]))
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     title = " and ".join(run.experiment.title or run.experiment.name for run in stored)
     verdicts = judge(pair(stored, titles, metrics), title, Limits(alpha, rope, rope_leaves))

@@ -1,4 +1,4 @@
-"""`oblique status`: what is stored, what failed, and what is left."""
+"""`oblique status`: what is stored, what failed, what is left and for how long, and who is writing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._common import columns, database, facts, find_run, json_option, results_option
+from oblique_cli.errors import StoreError
 
 if TYPE_CHECKING:
-    from oblique_cli.experiments.store import Run
+    from oblique_cli.experiments.estimating import Estimate
+    from oblique_cli.experiments.store import Run, Session, Store
 
 # What a failed fold is shown by.
 FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
@@ -22,7 +24,10 @@ FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
 @results_option
 @json_option
 def status(run: str | None, results: str, as_json: bool) -> None:
-    """List stored runs: folds done, failed and left. With RUN, list its failed folds with their messages.
+    """List stored runs: folds done, failed and left, the time left, and which processes are writing.
+
+    With RUN, list its failed folds with their messages. The time is estimated from stored folds of the same data set
+    and algorithm, for as many workers as the run had last. Ends with exit code 5 if stored folds are damaged.
 
     Example: oblique status bupa_hhgdt
     """
@@ -30,34 +35,91 @@ def status(run: str | None, results: str, as_json: bool) -> None:
 
     with Store(database(results), must_exist=True) as store:
         runs = store.runs() if run is None else [find_run(store, run)]
-        failures = [] if run is None else [row for row in store.rows(run) if row.status == "failed"]
+        damaged = [one.name for one in runs if one.damaged]
+        times = {one.name: _time_left(store, one) for one in runs}
+        failures = [row for row in store.rows(run) if row.status == "failed"] if run is not None and not damaged else []
     if run is None:
         if as_json:
-            click.echo(json.dumps([_counts(one) for one in runs], indent=2))
-            return
-        header = ("run", "folds", "done", "failed", "left", "begun (UTC)", "command")
-        lines = [[str(cell) for cell in _counts(one).values()] for one in runs]
-        click.echo(columns([header, *lines], right=range(1, 5), header=True))
-        return
-    (one,) = runs
-    failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]
-    if as_json:
-        click.echo(json.dumps({**_counts(one), "environment": one.environment, "failures": failed}, indent=2))
-        return
-    counts = {key: str(value) for key, value in _counts(one).items()}
-    packages = ", ".join(f"{name} {version}" for name, version in one.environment.get("packages", {}).items())
-    click.echo(facts({**counts, "packages": packages}))
-    for failure in failed:
-        click.echo("! {dataset}/{algorithm} r{repeat} f{fold} failed: {message}".format_map(failure))
+            click.echo(json.dumps([_counts(one, times[one.name]) for one in runs], indent=2))
+        else:
+            header = ("run", "folds", "done", "failed", "left", "time left", "begun (UTC)", "command")
+            lines = [[str(cell) for cell in _cells(one, times[one.name])] for one in runs]
+            click.echo(columns([header, *lines], right=range(1, 6), header=True))
+            for one in runs:
+                for writer in _at_work(one):
+                    click.echo(f"{one.name}: {_writer(writer)}")
+    else:
+        (one,) = runs
+        failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]
+        if as_json:
+            plain = {**_counts(one, times[one.name]), "environment": one.environment, "failures": failed}
+            click.echo(json.dumps(plain, indent=2))
+        else:
+            _describe(one, times[one.name])
+            for failure in failed:
+                click.echo("! {dataset}/{algorithm} r{repeat} f{fold} failed: {message}".format_map(failure))
+    if damaged:
+        names = " ".join(damaged)
+        raise StoreError(f"stored folds of {names} are damaged: oblique repair names them and runs them again.")
 
 
-def _counts(run: Run) -> dict[str, Any]:
+def _time_left(store: Store, run: Run) -> Estimate | None:
+    """How long the rest of a run may take; None if there is no rest, or nothing to tell from."""
+    if run.damaged or run.done + run.failed >= run.total or "datasets" not in run.content:
+        return None
+    from oblique_cli.experiments.estimating import estimate, left_of
+
+    rows = store.rows(run.name)
+    found = estimate(left_of(run, rows), rows, max(1, run.workers))
+    return found if found.seconds is not None else None
+
+
+def _describe(run: Run, time_left: Estimate | None) -> None:
+    counts = {key: str(value) for key, value in _counts(run, time_left).items() if key in _SHOWN}
+    packages = ", ".join(f"{name} {version}" for name, version in run.environment.get("packages", {}).items())
+    writers = {f"writer {i}" if i else "writer": _writer(one) for i, one in enumerate(_at_work(run))}
+    click.echo(facts({**counts, "time left": str(time_left or ""), **writers, "packages": packages}))
+
+
+_SHOWN = ("run", "folds", "done", "failed", "left", "begun", "command")
+
+
+def _cells(run: Run, time_left: Estimate | None) -> list[Any]:
+    from oblique_cli.experiments.progress import duration
+
+    counts = _counts(run, time_left)
+    left = "-" if time_left is None or time_left.seconds is None else duration(time_left.seconds)
+    return [*(counts[key] for key in _SHOWN[:5]), left, *(counts[key] for key in _SHOWN[5:])]
+
+
+def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:
     return {
         "run": run.name,
         "folds": run.total,
         "done": run.done,
         "failed": run.failed,
         "left": run.total - run.done - run.failed,
-        "begun": run.created.removesuffix("+00:00").replace("T", " "),
+        "begun": _time(run.created),
         "command": shlex.join(run.argv),
+        "damaged": run.damaged,
+        "seconds_left": None if time_left is None else time_left.seconds,
+        "writers": [{**one.process, "since": one.started, "last_stored": one.beat} for one in _at_work(run)],
     }
+
+
+def _at_work(run: Run) -> list[Session]:
+    """The sessions whose process is not known to have ended."""
+    return [one for one in run.writers if one.alive is not False]
+
+
+def _writer(session: Session) -> str:
+    process = session.process
+    unsure = "" if session.alive else ", if it still runs"
+    return (
+        f"process {process['pid']} on {process['host']} is running it since {_time(session.started)}, "
+        f"last stored at {_time(session.beat)}{unsure}"
+    )
+
+
+def _time(text: str) -> str:
+    return text.removesuffix("+00:00").replace("T", " ")

@@ -20,10 +20,11 @@ from oblique_cli.cli._common import (
 @click.command()
 @click.argument("run")
 @metric_option
+@click.option("--mark", is_flag=True, help="Mark the best of every data set, and what is not significantly worse.")
 @results_option
 @format_option
 @output_option
-def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output: str | None) -> None:
+def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_: str, output: str | None) -> None:
     """Print the table of the stored run RUN (oblique status lists them).
 
     Nothing is run, and neither the configuration nor the data is needed. The table is the one that oblique run prints;
@@ -34,11 +35,14 @@ def table(run: str, metrics: tuple[str, ...], results: str, format_: str, output
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex
              oblique table bupa_hhgdt --metric accuracy --metric nodes --metric fit
     """
+    from oblique_cli.evaluation.marking import marked
+    from oblique_cli.evaluation.paired import StoredRun
     from oblique_cli.experiments.store import Store
-    from oblique_cli.nouns import Experiment
 
     with Store(database(results), must_exist=True) as store:
         found = find_run(store, run)
-        rows = store.rows(run)
-    experiment = Experiment.from_content(run, found.content, **found.presentation)
-    write(rendered(table_of(experiment, rows, metrics), format_, output), output)
+        rows, remarks = store.rows(run), store.remarks(run)
+    shown = table_of(found.experiment, rows, metrics, remarks)
+    if mark:
+        shown = marked(shown, StoredRun(found.experiment, rows, found.content["data"]))
+    write(rendered(shown, format_, output), output)

@@ -1,24 +1,36 @@
-"""`oblique tree`: fit one tree to a whole data set and show its rules."""
+"""`oblique tree`: a tree to look at, fitted to a whole data set, of a stored fold, or from a model file."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import data_dir_option, offline_option, output_option, set_option, write
+from oblique_cli.cli._common import (
+    data_dir_option,
+    database,
+    find_run,
+    offline_option,
+    output_option,
+    results_option,
+    set_option,
+)
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._fitting import fit_to_all
-from oblique_cli.cli._own import OwnOptions, own_data_options
+from oblique_cli.cli._own import OwnOptions, own_data_options, refuse_strays
 from oblique_cli.errors import ConfigError
 
-FORMATS = ("text", "json", "svg", "png")
-DRAWN = ("svg", "png")
+if TYPE_CHECKING:
+    from oblique_cli.experiments.regrowing import Regrown
+
+FORMATS = ("text", "json", "svg", "png", "pdf", "html", "dot", "tikz")
+BINARY = ("png", "pdf")
+MODEL_SUFFIX = ".json"
 
 
 @click.command()
-@click.argument("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_dataset_or_file)
+@click.argument("name", metavar="[NAME|FILE|RUN|MODEL]", required=False, shell_complete=complete_dataset_or_file)
 @click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
 @click.option(
     "--algorithm",
@@ -28,8 +40,21 @@ DRAWN = ("svg", "png")
 )
 @set_option("epsilon=0.1 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
+@click.option("--fold", type=click.IntRange(0), help="The tree of this fold of the stored run RUN.")
+@click.option("--repeat", type=click.IntRange(0), help="With --fold: its repetition.  [default: 0]")
+@click.option("--dataset", metavar="NAME", help="With --fold: which data set, if the run has several.")
+@results_option
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form.")
-@click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits in text.")
+@click.option("--html", is_flag=True, help="The same as --format html.")
+@click.option("--depth", type=click.IntRange(1), help="Show this many levels of splits.")
+@click.option("--raw", is_flag=True, help="Weights in the features' own units, not per standard deviation.")
+@click.option("--sparse", is_flag=True, help="Drop terms as long as every training row keeps its side.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    help="With --sparse: drop more, while at most this share of the training rows more is wrong.",
+)
+@click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits.")
 @own_data_options
 @data_dir_option
 @offline_option
@@ -40,110 +65,137 @@ def tree(
     algorithm: str | None,
     overrides: tuple[str, ...],
     seed: int,
+    fold: int | None,
+    repeat: int | None,
+    dataset: str | None,
+    results: str,
     format_: str,
+    html: bool,
+    depth: int | None,
+    raw: bool,
+    sparse: bool,
+    tolerance: float | None,
     precision: int,
     data_dir: str | None,
     offline: bool,
     output: str | None,
     own: OwnOptions,
 ) -> None:
-    """Fit a tree to all rows of the data set NAME, or of a FILE of your own, and print its rules.
+    """Show a tree: fitted to all rows of the data set NAME or of a FILE of your own, of a fold of RUN, or in MODEL.
 
-    A row goes the way of "if" when the inequality holds. A leaf shows its class and how many training rows of each
-    class it has, or its linear model if the algorithm predicts numbers. The JSON holds every coefficient to the bit.
-    The formats svg and png draw the tree, and beside it the partition if there are two numeric features; drawing needs
-    --output and matplotlib. A drawn condition shows its eight largest coefficients.
+    A row goes the way of "if" where the inequality holds. Weights are per standard deviation of a feature, the largest
+    first, and the most frequent class lies on the side of larger sums, so that the same direction means the same
+    throughout the tree (docs/reading_trees.md). JSON is the tree as it was fitted, every coefficient to the bit.
+
+    A stored fold keeps no tree: --fold grows it again and checks it against what was stored.
+
+    The page of --html shows a node's histogram, weights and rows when it is clicked, and the path of a row that is
+    typed; it is one file and needs no network. png and pdf need --output and matplotlib.
 
     A FILE of your own is CSV, TSV, ARFF or Parquet, packed or not; - is standard input. Its tree is pruned by
     cross-validation, and what was done to its columns is said above the rules.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
-             oblique tree my.csv --target class --set max_depth=3 --format json
-             oblique tree five_regions --format svg --output tree.svg
-             oblique tree hepatitis --set missing=keep --set algorithm.missing=learn
+             oblique tree my.csv --target class --sparse --tolerance 0.01
+             oblique tree bupa_hhgdt --fold 3 --repeat 2 --html --output tree.html
+             oblique tree model.json --depth 3 --format svg --output tree.svg
     """
-    if format_ in DRAWN and output is None:
+    if html:
+        if format_ not in ("text", "html"):
+            raise click.UsageError(f"--html and --format {format_} cannot go together")
+        format_ = "html"
+    if format_ in BINARY and output is None:
         raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
+    if tolerance is not None and not sparse:
+        raise click.UsageError("--tolerance goes with --sparse")
+    if fold is None and (repeat is not None or dataset is not None):
+        raise click.UsageError(f"--{'dataset' if repeat is None else 'repeat'} goes with --fold, of a stored run")
+    is_model = fold is None and name is not None and name.endswith(MODEL_SUFFIX)
+    if fold is not None or is_model:
+        whose = "the model" if is_model else "the run"
+        if overrides:
+            raise click.UsageError(f"--set goes with a tree that is fitted now; {whose} says how its tree was")
+        if is_model and (csv is not None or algorithm is not None):
+            raise click.UsageError("a model file goes without --csv and --algorithm")
+        refuse_strays(own, "a file of your own that a tree is fitted to")
 
-    from oblique_cli.c45.structure import DiscreteTree, describe
-    from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.estimators.encoding import encoded_levels, encoded_names
-    from oblique_cli.tree.describe import export_text
+    from oblique_cli.cli import _showing
 
-    def makes_tree(algorithm: str) -> None:
-        if not ALGORITHMS[algorithm].family.makes_tree:
-            raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
-
-    fitted = fit_to_all(
-        name,
-        csv,
-        own.target,
-        algorithm,
-        overrides,
-        seed,
-        data_dir,
-        offline,
-        where="oblique tree",
-        suits=makes_tree,
-        own=own,
-    )
-    dataset, spec, encoder, estimator = fitted.dataset, fitted.spec, fitted.encoder, fitted.estimator
-    features = encoded_names(dataset, encoder)
-    levels = encoded_levels(dataset, estimator)
-    values = estimator.value_names() if isinstance(estimator.tree_, DiscreteTree) else []
-    if format_ == "json":
-        document = {
-            "algorithm": spec.name,
-            "parameters": {**ALGORITHMS[spec.name].defaults, **ALGORITHMS[spec.name].current(spec.params)},
-            "dataset": dataset.name,
-            "features": features,
-            "classes": dataset.classes,
-            **({"level_names": levels} if levels else {}),
-            **({"value_names": values} if values else {}),
-            **estimator.tree_.to_dict(),
-        }
-        write(json.dumps(document) + "\n", output)
-        return
-    if format_ in DRAWN:
+    if fold is not None:
+        if name is None:
+            raise click.UsageError("--fold needs the name of a stored run (oblique status)")
+        shown = _showing.of_run(_stored(name, fold, repeat or 0, dataset, algorithm, results, csv, data_dir, offline))
+    elif is_model:
+        shown = _showing.of_model(Path(str(name)))
+    else:
+        fitted = fit_to_all(
+            name,
+            csv,
+            own.target,
+            algorithm,
+            overrides,
+            seed,
+            data_dir,
+            offline,
+            where="oblique tree",
+            suits=_makes_tree,
+            own=own,
+        )
+        shown = _showing.of_fit(fitted, own.target or "target")
+    if sparse:
+        shown = shown.with_fewer_terms(tolerance or 0.0)
+    found = _showing.content(shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output))
+    if output is None:
+        click.echo(found.decode(), nl=False)
+    else:
         from oblique_cli.data import files
-        from oblique_cli.drawing.canvas import rendered
-        from oblique_cli.drawing.diagram import drawing
 
-        title = f"{ALGORITHMS[spec.name].title} on {dataset.name}"
-        if ALGORITHMS[spec.name].family.hyperplanes:
-            figure = drawing(
-                estimator.tree_,
-                features,
-                dataset.classes,
-                title=title,
-                precision=precision,
-                level_names=levels,
-                rows=(fitted.X, dataset.y),
-            )
-        else:
-            named = (own.target or "target") if dataset.task == "regression" else dataset.classes
-            figure = estimator.plot(features, named, precision, title)
-        files.write(Path(str(output)), rendered(figure, format_))
-        return
-    predicted = estimator.predict(fitted.X)
-    if dataset.task == "regression":
-        found = f"RMSE {((predicted - dataset.y) ** 2).mean() ** 0.5:.4g} on its {dataset.n} rows"
-    else:
-        found = f"{int((predicted == dataset.y).sum())} of its {dataset.n} rows right"
-    if hasattr(estimator, "reject_"):
-        found += f", {int(estimator.reject_.sum())} rejected"
-    heading = (
-        f"# {ALGORITHMS[spec.name].title} on {dataset.name}: {estimator.n_leaves_} "
-        f"{'leaf' if estimator.n_leaves_ == 1 else 'leaves'}, depth {estimator.depth_}, {found}\n"
+        files.write(Path(output), found)
+
+
+def _makes_tree(algorithm: str) -> None:
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    if not ALGORITHMS[algorithm].family.makes_tree:
+        raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
+
+
+def _stored(
+    run: str,
+    fold: int,
+    repeat: int,
+    dataset: str | None,
+    algorithm: str | None,
+    results: str,
+    csv: str | None,
+    data_dir: str | None,
+    offline: bool,
+) -> Regrown:
+    from oblique_cli.experiments.regrowing import regrown
+    from oblique_cli.experiments.store import Store
+
+    with Store(database(results), must_exist=True) as store:
+        found = find_run(store, run)
+        rows = store.rows(run)
+    return regrown(
+        found,
+        rows,
+        repeat=repeat,
+        fold=fold,
+        dataset=dataset,
+        algorithm=algorithm,
+        csv=csv,
+        data_dir=data_dir,
+        offline=offline,
     )
-    note = "".join(f"# {line}\n" for line in (dataset.note, *fitted.notes) if line)
-    if dataset.task == "regression":
-        rules = estimator.export_text(features, own.target or "target", precision)
-    elif hasattr(estimator, "reject_"):
-        rules = estimator.export_text(features, dataset.classes)
-    elif values:
-        rules = describe(estimator.tree_, features, values, dataset.classes, precision)
-    else:
-        rules = export_text(estimator.tree_, features, dataset.classes, precision, levels)
-    write(heading + note + rules, output)
+
+
+def _width(output: str | None) -> int:
+    """How long a line of rules may be: as wide as the terminal, if that is where they go."""
+    import shutil
+    import sys
+
+    if output is None and sys.stdout.isatty():
+        return max(shutil.get_terminal_size((100, 24)).columns, 40)
+    return 100

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli import plugins
+from oblique_cli.bounds import FOLDS
 from oblique_cli.config import keys, outside, sources
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, RANGE, READING, READING_LISTS, TUNE
@@ -163,6 +164,10 @@ class _Checking:
         algorithm_specs = [self.algorithm(item, cv.scheme) for item in algorithms]
         self.distinct("data set", [(s.name, i) for s, i in zip(dataset_specs, datasets, strict=True) if s])
         self.distinct("algorithm id", [(s.id, i) for s, i in zip(algorithm_specs, algorithms, strict=True) if s])
+        folds = (cv.repeats or 1) * (cv.folds or 1) * len(datasets) * len(algorithms)
+        if folds > FOLDS.value:
+            message = f"the configuration makes {folds} folds, the most is {FOLDS.value}; {FOLDS.advice}."
+            raise self.problems.stop(top["cv"].key if "cv" in top else tree.place, message)
         for item, algorithm in zip(algorithms, algorithm_specs, strict=True):
             for dataset in dataset_specs:
                 if algorithm and dataset:
@@ -438,7 +443,7 @@ def _takes_mapping(constraint: Constraint) -> bool:
 
 def _near(name: Any, known: Iterable[str]) -> str:
     """Return the close matches of `name` as a sentence, or all known names if none is close."""
-    return close_matches(str(name)[:80], known) or f" Known: {', '.join(known)}."
+    return (close_matches(name[:80], known) if isinstance(name, str) else "") or f" Known: {', '.join(known)}."
 
 
 def _slug(text: str) -> str:

@@ -28,7 +28,13 @@ class Format(Constraint):
 
 
 ID = Text(r"[a-z0-9][a-z0-9._-]{0,63}", "a short name of a-z, 0-9, '.', '_' and '-', such as hhcart-05")
-EXPERIMENT: dict[str, Constraint] = {"version": Format(), "name": ID, "title": Text(), "seed": Integer(0)}
+EXPERIMENT: dict[str, Constraint] = {
+    "version": Format(),
+    "name": ID,
+    "title": Text(),
+    "seed": Integer(0),
+    "keep": Choice(("predictions", "probabilities")),
+}
 KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "data_dir", "extends", "import")
 DATASET: dict[str, Constraint] = {
     "name": Text(),

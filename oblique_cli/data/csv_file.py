@@ -12,9 +12,12 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
+from oblique_cli.bounds import TABLE_BYTES, TABLE_CELLS
 from oblique_cli.errors import DataError
 
+BLOCK = 1 << 20
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
@@ -44,7 +47,8 @@ def read(path: str | Path) -> bytes:
         if not stat.S_ISREG(Path(path).stat().st_mode):
             reason = "is not a regular file"
         else:
-            return Path(path).read_bytes()
+            with open(path, "rb") as stream:
+                return _bounded(stream, str(path))
     except FileNotFoundError:
         reason = "does not exist"
     except (OSError, ValueError) as error:
@@ -52,10 +56,23 @@ def read(path: str | Path) -> bytes:
     raise DataError(f"{path}: the file {reason}")
 
 
+def _bounded(stream: IO[bytes] | gzip.GzipFile, where: str) -> bytes:
+    """All that is left of a stream; DataError before more than TABLE_BYTES of it are in memory."""
+    most = TABLE_BYTES.value
+    blocks, have = [], 0
+    while block := stream.read(min(BLOCK, most + 1 - have)):
+        blocks.append(block)
+        have += len(block)
+        if have > most:
+            raise DataError(f"{where}: the table holds more than {most} bytes; {TABLE_BYTES.advice}")
+    return b"".join(blocks)
+
+
 def unzipped(content: bytes, where: str) -> bytes:
-    """Undo gzip."""
+    """Undo gzip; DataError beyond TABLE_BYTES."""
     try:
-        return gzip.decompress(content)
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+            return _bounded(stream, where)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{where}: not a whole gzip file ({error})") from None
 
@@ -64,7 +81,8 @@ def parse(content: bytes, where: str) -> Table:
     """Read CSV text: UTF-8 with or without a byte order mark, any line ends, quotes doubled inside quotes.
 
     The first row is the header, and the delimiter is the one of comma, semicolon and tab that cuts the header into
-    most names. Empty lines are passed over. Raises DataError, one sentence that begins with `where`.
+    most names. Empty lines are passed over. Raises DataError, one sentence that begins with `where`; also for more than
+    TABLE_CELLS.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -77,9 +95,14 @@ def parse(content: bytes, where: str) -> Table:
     rows: list[list[str]] = []
     lines: list[int] = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, where), strict=True)
+    cells_left = TABLE_CELLS.value
     try:
         for row in reader:
             if len(row) > 1 or (row and row[0].strip()):
+                cells_left -= len(row)
+                if cells_left < 0:
+                    most = TABLE_CELLS.value
+                    raise DataError(f"{where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
                 rows.append(row)
                 lines.append(reader.line_num)
     except csv.Error as error:

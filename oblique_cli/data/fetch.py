@@ -39,6 +39,7 @@ TIMEOUT = 30.0  # seconds without a byte
 CHUNK = 1 << 16
 # Many times the largest file wanted; what is larger is not what we asked for.
 LARGEST = 64 << 20
+MEMBERS = 10_000
 
 
 class _Absent(Exception):
@@ -273,15 +274,23 @@ def _converted(raw: bytes, source: Source, recipe: Recipe, sha256: str) -> bytes
 def _member(archive: bytes, name: str) -> bytes:
     """Read one member of a zip file by its name, in whatever folder of the archive; nothing is unpacked to disk."""
     try:
+        # A list of members takes a kilobyte each in memory; an archive of ours has a few.
+        if archive.count(b"PK\x01\x02") > MEMBERS:
+            raise _Unusable(f"the zip file has more than {MEMBERS} members")
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             found = [info for info in opened.infolist() if info.filename == name] or [
                 info for info in opened.infolist() if info.filename.endswith(f"/{name}")
             ]
             if len(found) != 1:
                 raise _Unusable(f"the zip file has {len(found)} members named {name}")
-            if found[0].file_size > LARGEST:
+            # Other methods unpack a block at a time into whatever it holds.
+            if found[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise _Unusable(f"{name} is packed by another method than deflate")
+            with opened.open(found[0]) as stream:
+                content = stream.read(LARGEST + 1)
+            if max(found[0].file_size, len(content)) > LARGEST:
                 raise _Unusable(f"{name} is larger than {LARGEST >> 20} MB")
-            return opened.read(found[0])
+            return content
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
         raise _Unusable(f"it is not a whole zip file: {error}") from None
 
@@ -335,6 +344,7 @@ def uncompress(data: bytes) -> bytes:
     fresh = [bytes([k]) for k in range(256)] + ([b""] if has_clear else [])
     table, width, previous = list(fresh), 9, b""
     out: list[bytes] = []
+    size = 0
     start = position = 24  # in bits; `start` is where the present run of groups began
 
     def next_group() -> int:
@@ -355,6 +365,9 @@ def uncompress(data: bytes) -> bytes:
         else:
             raise _Unusable("the .Z file is damaged")
         out.append(word)
+        size += len(word)
+        if size > LARGEST:
+            raise _Unusable(f"it holds more than {LARGEST >> 20} MB")
         if previous and len(table) < 1 << widest:
             table.append(previous + word[:1])
         if len(table) == 1 << width and width < widest:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from oblique_cli.data.entries import File
 from oblique_cli.errors import NO_ROOM, DataError, StoreError
@@ -105,16 +109,31 @@ def refuse_full_disk(error: Exception, path: Path) -> None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """Write a file whole or not at all; DataError if it cannot be written."""
+    with written(path) as stream:
+        stream.write(content)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[BinaryIO]:
+    """Give a stream whose content is at `path` once all went well, and nowhere otherwise.
+
+    A new temporary file beside it, fsync, rename, fsync of the folder. DataError if the file cannot be written.
+    """
+    # A name that nobody can know before, and O_EXCL: neither a file nor a link that lies there is written through.
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            with open(handle, "wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         refuse_full_disk(error, path)
         raise DataError(f"{path}: cannot be written ({error.strerror})") from None
     if os.name == "posix":

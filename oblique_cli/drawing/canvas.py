@@ -7,17 +7,16 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from oblique_cli.drawing.palette import COLORS
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# In SVG only points are made of dots.
-DOTS_PER_INCH = {"svg": 100, "png": 150}
+# In SVG and PDF only points are made of dots.
+DOTS_PER_INCH = {"svg": 100, "pdf": 100, "png": 150}
 
-# Readers who see no difference between red and green can tell these apart (Okabe and Ito), and shapes differ too.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 
 STYLE: Any = {
@@ -50,6 +49,19 @@ def marker(code: int) -> str:
     return MARKERS[code % len(MARKERS)]
 
 
+def needs_matplotlib() -> Any:
+    """Return matplotlib; ConfigError, with what to install, if it is not there."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise ConfigError(
+            "drawing needs matplotlib, which is not installed: pip install 'oblique-trees[figures]'."
+        ) from None
+    # matplotlib tells standard error that it builds a cache of fonts.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    return matplotlib
+
+
 def blank(
     rows: int = 1, columns: int = 1, width: float = 3.0, height: float = 3.0, widths: Sequence[float] = ()
 ) -> tuple[Figure, list[Axes]]:
@@ -57,28 +69,27 @@ def blank(
 
     Raises ConfigError, with what to install, if matplotlib is not there.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise ConfigError(
-            "drawing needs matplotlib, which is not installed: pip install 'oblique-trees[figures]'."
-        ) from None
+    matplotlib = needs_matplotlib()
     from matplotlib.figure import Figure
 
-    # matplotlib tells standard error that it builds a cache of fonts.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     with matplotlib.rc_context(STYLE):
         widths = widths or (width,) * columns
         figure = Figure(figsize=(sum(widths), rows * height), layout="constrained")
         return figure, list(figure.subplots(rows, len(widths), squeeze=False, width_ratios=widths).flat)
 
 
-def rendered(figure: Figure, form: str) -> bytes:
-    """Return the bytes of a figure as "svg" or "png"; no date and no version is in them."""
+def rendered(figure: Figure, form: str, caption: str = "") -> bytes:
+    """Return the bytes of a figure as "svg", "pdf" or "png"; no date and no version is in them, but a caption is."""
     import matplotlib
 
     stream = io.BytesIO()
-    metadata: dict[str, Any] = {"Date": None, "Creator": None} if form == "svg" else {"Software": None}
+    metadata: dict[str, Any] = {
+        "svg": {"Date": None, "Creator": None},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+        "png": {"Software": None},
+    }[form]
+    if caption:
+        metadata[{"svg": "Description", "pdf": "Subject", "png": "Description"}[form]] = caption
     with matplotlib.rc_context(STYLE):
         figure.savefig(stream, format=form, metadata=metadata, dpi=DOTS_PER_INCH[form])
     if form == "svg":

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, hstack
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.drawing.diagram import Sketch, drawn
+from oblique_cli.drawing.diagram import drawn
+from oblique_cli.drawing.view import TreeView, unbroken
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Names = Sequence[str] | NDArray[Any] | None
+# Training rows and their class codes, or their numbers in regression.
+TrainingRows = tuple[Array, NDArray[Any]] | None
 
 
 class LogProbabilities:
@@ -55,8 +58,16 @@ class TreeKind(ABC):
         """Return the rules of a tree."""
 
     @abstractmethod
-    def _sketch_of(self, tree: Any, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
-        """Return what a drawing shows of a tree."""
+    def _view_of(
+        self,
+        tree: Any,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        """Return what a drawing shows of a tree. rows : as `SingleTree.view` has them"""
 
     @property
     def feature_importances_(self) -> Array:
@@ -127,11 +138,26 @@ class SingleTree(TreeKind):
     ) -> Figure:
         """Return the tree as a matplotlib figure; `figure.savefig("tree.svg")` writes it.
 
-        Parameters are those of `export_text`. ConfigError for more than 64 leaves, or without matplotlib.
+        Parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
+        """
+        return drawn(self.view(feature_names, class_names, precision, title))
+
+    def view(
+        self,
+        feature_names: Names = None,
+        class_names: Names = None,
+        precision: int = 3,
+        title: str = "",
+        rows: TrainingRows = None,
+    ) -> TreeView:
+        """Return what drawings show of the tree; the modules of `oblique_cli.drawing` make SVG, HTML and more of it.
+
+        rows : the training rows (n, p) and their class codes (n,), for counts and histograms that the tree lacks
+        Other parameters are those of `plot`.
         """
         check_is_fitted(self)
-        names = self._feature_names(feature_names), self._class_names(class_names)
-        return drawn(self._sketch_of(self.tree_, *names, precision), title)[0]
+        features = [unbroken(name) for name in self._feature_names(feature_names)]
+        return self._view_of(self.tree_, features, self._class_names(class_names), precision, title, rows)
 
 
 class SeveralTrees(TreeKind):
@@ -186,11 +212,12 @@ class SeveralTrees(TreeKind):
     ) -> Figure:
         """Return the tree of this `number`, counted from 0, as a matplotlib figure.
 
-        Other parameters are those of `export_text`. ConfigError for more than 64 leaves, or without matplotlib.
+        Other parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
         """
         check_is_fitted(self)
-        names = self._feature_names(feature_names), self._class_names(class_names)
-        return drawn(self._sketch_of(self._numbered(number), *names, precision), title)[0]
+        features = [unbroken(name) for name in self._feature_names(feature_names)]
+        classes = self._class_names(class_names)
+        return drawn(self._view_of(self._numbered(number), features, classes, precision, title, None))
 
     def _numbered(self, number: int) -> Any:
         n = len(self._parents())
@@ -212,3 +239,12 @@ def paths(leaves: NDArray[Any], parents: NDArray[np.int64]) -> csr_matrix:
     columns = np.concatenate([ways[i] for i in which.tolist()])
     starts = np.concatenate([[0], np.cumsum(lengths)])
     return csr_matrix((np.ones(len(columns), dtype=np.int64), columns, starts), shape=(len(leaves), len(parents)))
+
+
+def visits(leaves: NDArray[Any], parents: NDArray[np.int64], codes: NDArray[Any], n_classes: int) -> Array:
+    """Return the rows of each class that pass each node, (n_nodes, C). leaves : (n,); codes : (n,) class codes"""
+    found = np.zeros((len(parents), n_classes))
+    np.add.at(found, (leaves, codes), 1.0)
+    for node in range(len(parents) - 1, 0, -1):
+        found[parents[node]] += found[node]
+    return found

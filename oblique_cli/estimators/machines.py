@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Real, check
 from oblique_cli.estimators.rows import checked
+from oblique_cli.magnitudes import exponents, measured, refuse_extreme
 
 Array = NDArray[np.float64]
 
@@ -55,6 +56,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernel : {"linear", "gaussian"}, default "linear"
+        Planes among the features, or surfaces.
     width : float, default 1
         mu of the Gaussian kernel exp(-mu ||x - z||^2).
     regularization : float, default 1e-4
@@ -93,7 +95,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
         rows, labels = checked(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        self._scaler = StandardScaler().fit(rows) if self.standardize else None
+        self._scaler = _scaler(rows, self)
         self._centers = self._scaled(rows)
         inputs = self._inputs(rows)
         if len(self.classes_) == 1:  # no plane, and nothing to tell apart
@@ -132,6 +134,19 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([rows, np.ones(len(rows))])
 
 
+def _scaler(rows: Array, machine: ProximalSVMClassifier | SupportVectorClassifier) -> StandardScaler | None:
+    """What brings features to mean 0 and variance 1, if that is asked for; without it extreme columns are refused."""
+    if not machine.standardize:
+        refuse_extreme(rows, f"{type(machine).__name__} without standardize")
+        return None
+    powers = exponents(rows)
+    scaler = StandardScaler().fit(measured(rows, powers))
+    if powers.any():
+        scaler.mean_, scaler.scale_ = measured(scaler.mean_, -powers), measured(scaler.scale_, -powers)
+        scaler.var_ = measured(scaler.var_, -2 * powers)
+    return scaler
+
+
 def _plane(near: Array, far: Array, regularization: float) -> Array:
     """Return z : (m,) of length 1 that minimizes z'(near + d I)z / z' far z, two (m, m) matrices of products.
 
@@ -154,19 +169,21 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     """scikit-learn's support vector machine, on scaled features unless told otherwise.
 
+    Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
+    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
+
     Parameters
     ----------
     kernel : {"linear", "gaussian"}, default "gaussian"
+        A plane among the features, or a surface.
     cost : float, default 1
+        C: what a row inside the margin costs; larger fits the training rows more closely.
     width : float, default 0.1
         gamma of the Gaussian kernel exp(-gamma ||x - z||^2).
     standardize : bool, default True
         Scale features to mean 0 and variance 1 of the training rows first.
     multiclass : {"one_vs_one", "one_vs_rest"}, default "one_vs_one"
         A machine for each pair of classes, or for each class against the others.
-
-    Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
-    against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = SUPPORT_VECTOR
@@ -193,18 +210,21 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         rows, labels = checked(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
+        scaler = _scaler(rows, self)
         self._machine = None
         if len(self.classes_) > 1:
             kernel = "linear" if self.kernel == "linear" else "rbf"
             machine: Any = SVC(C=self.cost, kernel=kernel, gamma=self.width, cache_size=400)
             if len(self.classes_) > 2 and self.multiclass == "one_vs_rest":
                 machine = OneVsRestClassifier(machine)
-            self._machine = make_pipeline(StandardScaler(), machine) if self.standardize else machine
-            self._machine.fit(rows, labels)
+            machine.fit(rows if scaler is None else scaler.transform(rows), labels)
+            self._machine = machine if scaler is None else make_pipeline(scaler, machine)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row. X : (n, p); returns (n,)."""
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, reset=False)
-        return np.repeat(self.classes_, len(rows)) if self._machine is None else self._machine.predict(rows)
+        if self._machine is None:
+            return np.repeat(self.classes_, len(rows))
+        return np.asarray(self._machine.predict(rows))

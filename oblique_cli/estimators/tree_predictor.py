@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.drawing.diagram import Sketch, sketch_of
-from oblique_cli.estimators.fitted import LogProbabilities, SingleTree
+from oblique_cli.drawing.view import TreeView, view_of
+from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.structure import Tree
@@ -52,6 +52,11 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         check_is_fitted(self)
         return self.tree_.apply(self._rows(X))
 
+    def tree_rows(self, X: ArrayLike) -> Array:
+        """Return rows as `tree_` takes them: levels as its own codes, missing values filled if they are. X : (n, p)"""
+        check_is_fitted(self)
+        return self._rows(X)
+
     def _keep(self, tree: Tree, X: Array) -> None:
         """Make `tree` the fitted one. X : (n, p) rows that it was grown on"""
         self.tree_ = tree
@@ -66,8 +71,18 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
     def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
         return export_text(tree, features, classes, precision, self._level_names())
 
-    def _sketch_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
-        return sketch_of(tree, features, classes, precision, self._level_names())
+    def _view_of(
+        self,
+        tree: Tree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        levels = self._level_names()
+        rows = None if rows is None else (self.tree_rows(rows[0]), rows[1])
+        return view_of(tree, features, classes, title=title, precision=precision, level_names=levels, rows=rows)
 
     def _level_names(self) -> dict[int, list[str]]:
         """What the levels of qualitative columns are called, by the position of the column."""

@@ -38,6 +38,8 @@ from oblique_cli.registry import Registry
 MISSING = "—"
 FAILED = "†"
 UNFINISHED = "‡"
+BEST = "▲"
+SAME = "△"
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ class ResultTable:
 
     metrics     names of the columns, in order: metrics, and what estimators say of themselves
     estimate    what the accuracy is called, if it is not a share of right test rows
+    marks       (data set, algorithm, metric) -> BEST or SAME, of cells that are marked (`marking.marked`)
     """
 
     title: str
@@ -126,6 +129,7 @@ class ResultTable:
     notes: tuple[str, ...]
     metrics: tuple[str, ...] = SHOWN["classification"]
     estimate: str = ""
+    marks: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
 
     def sheet(self) -> Sheet:
         """What `render` prints."""
@@ -139,11 +143,14 @@ class ResultTable:
         clusters = any(line.clusters for line in self.lines)
         if clusters:
             header += ["clusters", "published"] if self.references else ["clusters"]
-        rows = []
+        rows: list[tuple[str, ...]] = []
+        marks: dict[tuple[int, int], str] = {}
         for line in self.lines:
             row = [line.dataset, line.label]
             for name in numbers:
                 value = line.value(name)
+                if mark := self.marks.get((line.dataset, line.algorithm, name)):
+                    marks[len(rows), len(row)] = mark
                 row.append(shown(name, value, line.mark))
                 if self.references:
                     row += [_printed(value.published, several), _difference(name, value)]
@@ -155,7 +162,7 @@ class ResultTable:
         return Sheet(
             title=self.title,
             grids=(
-                TextGrid(header=tuple(header), rows=tuple(rows), left=2),
+                TextGrid(header=tuple(header), rows=tuple(rows), left=2, marks=marks),
                 *(
                     _matrix_grid(line, name)
                     for name in self.metrics
@@ -191,6 +198,9 @@ class ResultTable:
             value = line.value(metric)
             record[f"{metric}_mean"] = value.mean
             record[f"{metric}_sd"] = value.sd
+            if self.marks:
+                mark = self.marks.get((line.dataset, line.algorithm, metric), "")
+                record[f"{metric}_mark"] = {BEST: "best", SAME: "not significantly worse"}.get(mark)
             if self.references:
                 shown = value.published
                 record[f"{metric}_published_mean"] = shown.mean if shown else None
@@ -395,8 +405,8 @@ def _table_value(
 def not_measured(name: str, experiment: Experiment) -> ConfigError:
     """Return the error for a metric that the folds of an experiment were run without."""
     return ConfigError(
-        f"run {experiment.name!r} was run without metric {name}, which is computed with the predictions: run it again "
-        f"with metrics: [{name}] in its configuration (or --metric {name}) and --fresh."
+        f"run {experiment.name!r} was run without metric {name}, which is computed with the predictions: compute it "
+        f"from those that are stored with oblique rescore {experiment.name} --metric {name}."
     )
 
 
@@ -611,12 +621,22 @@ def _printed(number: Published | None, several: bool) -> str:
 
 @dataclass(frozen=True)
 class TextGrid:
-    """A header and rows of finished cells; the first `left` columns hold names, the others numbers."""
+    """A header and rows of finished cells; the first `left` columns hold names, the others numbers.
+
+    marks : (row, column) -> BEST or SAME, of cells that stand out
+    """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     left: int
     caption: str = ""
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+    def cells(self, write: Callable[[str, str], str]) -> list[list[str]]:
+        """Return the rows as `write(cell, mark)` has them, "" for no mark."""
+        return [
+            [write(cell, self.marks.get((i, j), "")) for j, cell in enumerate(row)] for i, row in enumerate(self.rows)
+        ]
 
 
 @dataclass(frozen=True)
@@ -663,7 +683,7 @@ def narrow(table: HasSheet, width: int) -> str:
         if max(map(len, text.splitlines())) <= width:
             blocks.append(text)
             continue
-        for row in grid.rows:
+        for row in grid.cells(lambda cell, mark: f"{mark} {cell}" if mark else cell):
             lines = [textwrap.fill(", ".join(_one_line(cell) for cell in row[: grid.left]), width)]
             for name, cell in zip(grid.header[grid.left :], row[grid.left :], strict=True):
                 line = _one_line(f"{name}: {cell}")
@@ -675,30 +695,36 @@ def narrow(table: HasSheet, width: int) -> str:
 
 @FORMATS.register("text")
 def _text(sheet: Sheet) -> str:
-    return _tabulated(sheet, "simple", _one_line, title="{}", caption="{}", note="{}")
+    return _tabulated(sheet, "simple", _one_line, title="{}", caption="{}", note="{}", best="{}")
 
 
 @FORMATS.register("md")
 def _markdown(sheet: Sheet) -> str:
-    return _tabulated(sheet, "pipe", _markdown_escape, title="## {}", caption="**{}**", note="- {}")
+    return _tabulated(sheet, "pipe", _markdown_escape, title="## {}", caption="**{}**", note="- {}", best="**{}**")
 
 
-def _tabulated(sheet: Sheet, style: str, escape: Callable[[str], str], *, title: str, caption: str, note: str) -> str:
+def _tabulated(
+    sheet: Sheet, style: str, escape: Callable[[str], str], *, title: str, caption: str, note: str, best: str
+) -> str:
     blocks = [title.format(escape(sheet.title))]
     for grid in sheet.grids:
         if grid.caption:
             blocks.append(caption.format(escape(grid.caption)))
-        blocks.append(_grid(grid, style, escape))
+        blocks.append(_grid(grid, style, escape, best))
     if sheet.notes:
         blocks.append("\n".join(note.format(escape(line)) for line in sheet.notes))
     return "\n\n".join(blocks) + "\n"
 
 
-def _grid(grid: TextGrid, style: str, escape: Callable[[str], str]) -> str:
+def _grid(grid: TextGrid, style: str, escape: Callable[[str], str], best: str = "{}") -> str:
     from tabulate import tabulate
 
+    def written(cell: str, mark: str) -> str:
+        text = escape(f"{mark} {cell}" if mark else cell)
+        return best.format(text) if mark == BEST else text
+
     text: str = tabulate(
-        [[escape(cell) for cell in row] for row in grid.rows],
+        grid.cells(written),
         headers=[escape(cell) for cell in grid.header],
         tablefmt=style,
         disable_numparse=True,
@@ -729,9 +755,9 @@ def _latex(sheet: Sheet) -> str:
             rf"\caption{{{_latex_escape(caption)}}}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            _latex_row(grid.header),
+            _latex_row([_latex_escape(cell) for cell in grid.header]),
             r"\midrule",
-            *(_latex_row(row) for row in grid.rows),
+            *(_latex_row(row) for row in grid.cells(_latex_cell)),
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -742,9 +768,13 @@ def _latex(sheet: Sheet) -> str:
     return "\n".join(out) + "\n"
 
 
-def _latex_row(cells: tuple[str, ...]) -> str:
+def _latex_row(cells: Sequence[str]) -> str:
     # The empty group keeps a first cell that begins with a bracket from being read as an argument of the line before.
-    return "{}" + " & ".join(_latex_escape(cell) for cell in cells) + r" \\"
+    return "{}" + " & ".join(cells) + r" \\"
+
+
+def _latex_cell(cell: str, mark: str) -> str:
+    return {BEST: r"\textbf{%s}", SAME: r"\underline{%s}"}.get(mark, "%s") % _latex_escape(cell)
 
 
 @FORMATS.register("json")
@@ -783,6 +813,8 @@ LATEX = {
     FAILED: r"\dag{}",
     UNFINISHED: r"\ddag{}",
     MISSING: "---",
+    BEST: r"\textbf{Bold}:",  # in the note; cells are set so
+    SAME: r"\underline{underlined}:",
     "−": "$-$",
 }
 

@@ -1,8 +1,7 @@
 """Bias and variance of the algorithms of an experiment, from what repeated cross-validation predicts for every row.
 
-Stored folds hold the number of correct rows and not which rows, so the folds are run again, with the same partitions
-and seeds. Every row is tested once a repetition, by a classifier trained on another part of the other rows: R votes a
-row.
+It takes a configuration, stored or not, so the folds are run again, with the same partitions and seeds. Every row is
+tested once a repetition, by a classifier trained on another part of the other rows: R votes a row.
 """
 
 from __future__ import annotations
@@ -146,7 +145,7 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
         for repeat in range(cv.repeats):
             for fold in schemes.repetition(dataset, cv, experiment.seed, repeat):
                 if fold.tuning_id and spec.grid and shared is None:
-                    job = jobs_of.shared_tuning(experiment, case.policy, dataset, spec)
+                    job = jobs_of.shared_tuning(experiment, dataset, spec)
                     shared, _ = tune(case, fold.tuning, job.seed)
                 place = f"repetition {repeat}, fold {fold.index}"
                 seed = seeds[dataset.name, repeat, fold.index]

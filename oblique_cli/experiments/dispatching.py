@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from typing import Any, Protocol, TypeVar
 
 import joblib
@@ -101,7 +102,28 @@ class Crew:
             # On a cluster every worker has a second one waiting, because messages take time.
             ahead = workers if self._cluster is None else 2 * workers
             pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=ahead)
-            yield from pool(tasks())
+            with _signals_held() if self._backend == "loky" and workers > 1 else contextlib.nullcontext():
+                found = pool(tasks())  # starts the workers
+            yield from found
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold Ctrl-C back while workers start; it is served when they have.
+
+    A process inherits what its parent holds back, so Ctrl-C never reaches a worker, not even one that is still
+    importing what it needs and would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Python's own helper for shared memory is started first: starting it lets go of what is held back.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 Work = list[tuple[Callable[..., Any], tuple[Any, ...]]]

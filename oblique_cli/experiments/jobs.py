@@ -1,13 +1,12 @@
 """The work of an experiment as a list: one job for each algorithm on each fold of each data set.
 
-A job knows its key before anything runs. The key is a digest of everything that decides the result, so a stored row
-answers "is this done?" by itself, whatever was killed, in whatever order the jobs ran.
+A job knows its key before anything runs. The key is a digest of everything that is asked (`keys`), so a stored row
+answers "is this done?" by itself, whatever was killed, in whatever order the jobs ran. What answered, code included, is
+stored beside it (`environment`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,11 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
 from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm, is_outside
 from oblique_cli.evaluation import metrics
+from oblique_cli.experiments import keys
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
-
-# Part of every key. Add one whenever the same configuration and data can give other results than before.
-RESULT_VERSION = 2
 
 
 def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
@@ -36,53 +33,35 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
         check(experiment, spec, dataset)
-        bases = {a.id: digest(_decides(experiment, spec, dataset, a)) for a in experiment.algorithms}
+        asked = content(experiment, [dataset])
+        bases = {a.id: keys.base(asked, dataset.name, a.id) for a in experiment.algorithms}
         for repeat, fold in schemes.places(experiment.cv, dataset):
             seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
             for algorithm, base in bases.items():
-                key = digest([base, repeat, fold])
+                key = keys.of_fold(base, repeat, fold)
                 jobs.append(Job(key, dataset.name, algorithm, repeat, fold, seed))
     return jobs
 
 
-def shared_tuning(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algorithm: AlgorithmSpec) -> Job:
+def shared_tuning(experiment: Experiment, dataset: Dataset, algorithm: AlgorithmSpec) -> Job:
     """Return the job that chooses the parameters of `algorithm` once for all folds of `dataset`.
 
     Its fold is -1, because the job belongs to no test rows.
     """
-    key = digest([digest(_decides(experiment, spec, dataset, algorithm)), "tuning"])
+    key = keys.of_tuning(keys.base(content(experiment, [dataset]), dataset.name, algorithm.id))
     return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))
 
 
 def content(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, Any]:
     """Return everything that decides the results of `experiment`, data included, as plain data."""
     digests = {dataset.name: dataset.digest for dataset in datasets}
-    return {**experiment.content(), **_measured(experiment), "data": digests, "result_version": RESULT_VERSION}
+    return {**experiment.content(), **_measured(experiment), "data": digests}
 
 
 def _measured(experiment: Experiment) -> dict[str, list[str]]:
     """The metrics that its rows hold because it asks for them, under the key of the configuration; {} if none."""
     names = metrics.to_measure(experiment.metrics)
     return {"metrics": list(names)} if names else {}
-
-
-def _decides(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, algorithm: AlgorithmSpec) -> list[Any]:
-    """What decides every fold of one algorithm on one data set.
-
-    The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
-    """
-    cv = experiment.cv.plain()
-    del cv["repeats"]
-    grid = {name: list(values) for name, values in algorithm.grid.items()}
-    how: list[Any] = [algorithm.id, algorithm.name, dict(algorithm.params), grid]
-    how += [part for part in (algorithm.prepare, experiment.code_digests()) if part]
-    data = [dataset.name, dataset.digest, spec.missing, spec.encoding]
-    return [RESULT_VERSION, experiment.seed, cv, how, data, *_measured(experiment).values()]
-
-
-def digest(value: Any) -> str:
-    """Return the SHA-256 of plain data, in hexadecimal."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: bool = True) -> None:

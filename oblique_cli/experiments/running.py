@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.metadata
 import itertools
-import os
-import platform
 import signal
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
-from threadpoolctl import threadpool_info
 
 from oblique_cli import plugins, schemes, seeds
 from oblique_cli.data import catalogue
@@ -32,6 +29,7 @@ from oblique_cli.errors import (
     EXIT_OK,
     EXIT_TERMINATED,
     ConfigError,
+    StoreError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
@@ -39,8 +37,10 @@ from oblique_cli.estimators.outside import known
 from oblique_cli.estimators.outside.algorithm import algorithm_of
 from oblique_cli.evaluation import metrics as metrics_of
 from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
+from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
+from oblique_cli.experiments.predictions import Labels, Predictions, pack, pack_labels
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import (
@@ -65,6 +65,7 @@ class Case:
     """One algorithm on one data set: what all its jobs share.
 
     metrics       what rows hold besides what every row has
+    keep          as in `Experiment`
     tune_metric   what chooses parameters; None for accuracy, or the squared error of regression
 
     Metrics are here themselves, not by name: a worker process has not imported the files that others come from.
@@ -76,6 +77,7 @@ class Case:
     algorithm: Algorithm
     metrics: tuple[Metric, ...] = ()
     tune_metric: Metric | None = None
+    keep: str = "predictions"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A heuristic or a metric of a plugin has a name in a process only once the plugin is imported there.
@@ -86,7 +88,7 @@ class Case:
         """Return the case of an algorithm and a data set of `experiment`."""
         metrics = tuple(METRICS[name] for name in metrics_of.to_measure(experiment.metrics))
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
-        return cls(dataset, policy, spec, algorithm_of(spec, ALGORITHMS), metrics, tune_metric)
+        return cls(dataset, policy, spec, algorithm_of(spec, ALGORITHMS), metrics, tune_metric, experiment.keep)
 
 
 def _sent(_: plugins.Imported, *values: Any) -> Case:
@@ -109,7 +111,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         if chosen is None:
             chosen, inner = tune(case, fold.tuning, job.seed) if case.spec.grid else ({}, [])
         tuned = time.perf_counter()
-        estimator, encoder = _fit(case, fold.train, fold.pruning, job.seed, chosen)
+        estimator, encoder = fit_on(case, fold.train, fold.pruning, job.seed, chosen)
         fitted = time.perf_counter()
         X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
         predicted = estimator.predict(X)
@@ -118,7 +120,8 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         found = getattr(estimator, "n_clusters_", None)
         extra = getattr(estimator, "extra_measures", None)
         measures = {} if extra is None else {name: float(value) for name, value in extra(X, y).items()}
-        measures |= _measures(case, estimator, X, y, predicted)
+        scored = _scored(case, estimator, X, y, predicted)
+        measures |= _measures(case, scored)
         if case.dataset.task == "regression":
             n_correct, per_class = 0, {}
         else:
@@ -143,6 +146,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             inner=inner,
             clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
             measures=measures,
+            packed=_packed(case, fold, scored),
         )
     except Exception as error:  # any exception belongs to this fold alone and is shown with it
         return failed(job, error)
@@ -154,12 +158,21 @@ def _scored(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicted:
     return Scored(y, predicted, n_classes, shares, estimator, X)
 
 
-def _measures(case: Case, estimator: Any, X: np.ndarray, y: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+def _measures(case: Case, scored: Scored) -> dict[str, Any]:
     """The metrics that a row holds by name. ValueError if predicted numbers are not finite."""
-    if case.dataset.task == "regression" and not np.isfinite(predicted).all():
+    if case.dataset.task == "regression" and not np.isfinite(scored.predicted).all():
         raise ValueError("the predictions are not finite")
     always = [name for name in SHOWN[case.dataset.task] if METRICS[name].measured]
-    return metrics_of.measure(always, _scored(case, estimator, X, y, predicted), case.metrics)
+    return metrics_of.measure(always, scored, case.metrics)
+
+
+def _packed(case: Case, fold: Fold, scored: Scored) -> bytes:
+    """What a fold predicted, to be kept with its row."""
+    shares = None
+    if case.keep == "probabilities" and case.dataset.task == "classification":
+        with contextlib.suppress(Undefined):
+            shares = scored.probabilities()
+    return pack(Predictions(fold.test, np.asarray(scored.predicted), shares))
 
 
 def no_information_error(y: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
@@ -227,7 +240,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
         for j, params in enumerate(fitted):
             if path and path_values:
                 params = {**params, path: min(path_values)}
-            estimator, encoder = _fit(case, pair.train, pair.pruning, pair_seed, params)
+            estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params)
             X = _columns(case, encoder, pair.valid)
             if path_values:
                 predictions = estimator.predict_path(X, path_values)
@@ -281,11 +294,17 @@ def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | N
     """Return the class codes that `run_job` counts, for the test rows of `fold`; `chosen` as in `run_job`."""
     if chosen is None:
         chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
-    estimator, encoder = _fit(case, fold.train, fold.pruning, seed, chosen)
+    estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
     return np.asarray(estimator.predict(_columns(case, encoder, fold.test)))
 
 
-def _fit(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
+def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tuple[Any, Any, np.ndarray]:
+    """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it saw them."""
+    estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
+    return estimator, encoder, _columns(case, encoder, fold.train)
+
+
+def fit_on(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
     encoder = fold_encoder(case.dataset, case.policy)
     X = case.dataset.X[train]
@@ -360,18 +379,26 @@ def run(
     data_dir: str | None = None,
     offline: bool = False,
     argv: Sequence[str] = (),
+    shard: Shard | None = None,
+    only: Callable[[Job], bool] | None = None,
+    strict_environment: bool = False,
     scheduler: str | None = None,
 ) -> RunSummary:
     """Run or resume `experiment`: every fold without a good row in `store`, failed ones included.
 
     n_jobs     processors to use, "auto" for all
     fresh      delete the run's results first
-    adopt      take over folds that another run in `store` has done: a job's key says all that decides its result
+    adopt      take over folds that another run in `store` has done: equal keys and environments are equal results
     data_dir, offline   where data sets come from, see `catalogue.load`
+    shard      run the folds of one part only
+    only       run those folds only that it holds for
+    strict_environment  ConfigError if folds are stored that another environment has made: other versions, another
+               processor. Without it, the table says so
     scheduler  address of a Dask scheduler, whose workers are used in place of n_jobs processors
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
-    once. Either way the summary names the signal, and the same call goes on from there.
+    once. Either way the summary names the signal, and the same call goes on from there. StoreError if another process
+    starts the run over meanwhile.
     """
     started = time.perf_counter()
     workers = count_workers(n_jobs)
@@ -380,71 +407,149 @@ def run(
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
+    libraries = known.packages_of(spec.name for spec in experiment.algorithms)
+    here = environments.environment(_used(experiment), libraries)
+    if strict_environment and not fresh:
+        _refuse_other_environments(store, experiment.name, here)
     store.begin(
         experiment.name,
         content,
         len(jobs),
         argv=argv,
-        environment=environment(known.packages_of(spec.name for spec in experiment.algorithms)),
-        presentation=experiment.presentation() | ({"fold_counts": fold_counts} if fold_counts else {}),
+        environment=here,
+        presentation=experiment.presentation()
+        | ({"fold_counts": fold_counts} if fold_counts else {})
+        | ({"data_dir": str(Path(data_dir).resolve())} if data_dir else {}),
+        workers=workers,
         fresh=fresh,
     )
-    for dataset in datasets:
-        for note in dataset.notes:
-            progress.remark(f"{dataset.name}: {note}")
-    if adopt:
-        store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
-    pending = store.pending(experiment.name, jobs)
-    if more := store.not_asked_for(experiment.name):
-        progress.note(f"{experiment.name}: {more} stored folds are of repetitions beyond cv.repeats; kept, not shown")
-
-    cases = {
-        (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
-        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
-        for spec in experiment.algorithms
-    }
-    done = len(jobs) - len(pending)
-    failures: list[Row] = []
-    with Signals(progress) as signals, _connected(scheduler) as cluster:
-        crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals, cluster)
-        try:
-            tunings = _tune_shared(experiment, cases, pending, store, crew, progress)
-            progress.begin(experiment.name, len(jobs), done)
-
-            def call(job: Job, fold: Fold) -> Call:
-                tuning = tunings.get((job.dataset, job.algorithm))
-                if tuning is not None and tuning.status != "ok":
-                    return job, failed, (job, f"choosing parameters: {tuning.message}")
-                chosen = () if tuning is None else (tuning.chosen,)
-                return job, run_job, (job, cases[job.dataset, job.algorithm], fold, *chosen)
-
-            def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
-                for together, fold in _with_folds(experiment, cases, tunings, left):
-                    yield [call(job, fold) for job in together]
-
-            for row in crew.results(pending, calls, failed):
-                store.append(experiment.name, row)
-                if row.status == "ok":
-                    done += 1
-                else:
-                    failures.append(row)
-                progress.step(f"{row.dataset}/{row.algorithm} r{row.repeat} f{row.fold}", row.message)
-        except KeyboardInterrupt:
-            if not signals.received:
-                raise
-        finally:
-            progress.end()
+    try:
+        for dataset in datasets:
+            for note in dataset.notes:
+                progress.remark(f"{dataset.name}: {note}")
+        store.displace(experiment.name, jobs)
+        store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
+        if adopt:
+            store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
+        if shard is not None:
+            jobs = shard.of(jobs)
+        pending = store.pending(experiment.name, jobs)
+        done = len(jobs) - len(pending)
+        if only is not None:
+            pending = [job for job in pending if only(job)]
+        resumed = done
+        _say(experiment.name, store, progress)
+        cases = {
+            (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
+            for policy, dataset in zip(experiment.datasets, datasets, strict=True)
+            for spec in experiment.algorithms
+        }
+        failures: list[Row] = []
+        with Signals(progress) as signals, _connected(scheduler) as cluster:
+            crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals, cluster)
+            try:
+                for row in _results(experiment, cases, pending, store, crew, progress, len(jobs), done):
+                    store.append(experiment.name, row)
+                    if row.status == "ok":
+                        done += 1
+                    else:
+                        failures.append(row)
+                    progress.step(f"{row.dataset}/{row.algorithm} r{row.repeat} f{row.fold}", row.message)
+            except KeyboardInterrupt:
+                if not signals.received:
+                    raise
+            finally:
+                progress.end()
+    finally:
+        with contextlib.suppress(StoreError):  # what went wrong before is what matters
+            store.end(experiment.name)
     failures.sort(key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
     return RunSummary(
         experiment.name,
         total=len(jobs),
         done=done,
-        resumed=len(jobs) - len(pending),
+        resumed=resumed,
         failures=tuple(failures),
         stopped=signals.received,
         seconds=time.perf_counter() - started,
         fold_counts=fold_counts,
     )
+
+
+def _results(
+    experiment: Experiment,
+    cases: Mapping[tuple[str, str], Case],
+    pending: Sequence[Job],
+    store: Store,
+    crew: Crew,
+    progress: Progress,
+    total: int,
+    done: int,
+) -> Iterator[Row]:
+    """Yield the rows of `pending` as they are finished, after choices of parameters that folds share."""
+    tunings = _tune_shared(experiment, cases, pending, store, crew, progress)
+    progress.begin(experiment.name, total, done)
+
+    def call(job: Job, fold: Fold) -> Call:
+        tuning = tunings.get((job.dataset, job.algorithm))
+        if tuning is not None and tuning.status != "ok":
+            return job, failed, (job, f"choosing parameters: {tuning.message}")
+        chosen = () if tuning is None else (tuning.chosen,)
+        return job, run_job, (job, cases[job.dataset, job.algorithm], fold, *chosen)
+
+    def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
+        for together, fold in _with_folds(experiment, cases, tunings, left):
+            yield [call(job, fold) for job in together]
+
+    yield from crew.results(pending, calls, failed)
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part `index` of `count` parts of a run, counted from 1: every `count`-th fold, with all its algorithms.
+
+    Algorithms of a fold stay together because some share their work. Every part of a scheme that chooses parameters
+    once for all folds makes these choices, which are the same in each.
+    """
+
+    index: int
+    count: int
+
+    def of(self, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs of this part."""
+        places = {place: i for i, place in enumerate(dict.fromkeys((j.dataset, j.repeat, j.fold) for j in jobs))}
+        return [job for job in jobs if places[job.dataset, job.repeat, job.fold] % self.count == self.index - 1]
+
+
+def _used(experiment: Experiment) -> list[Any]:
+    """What a run calls that may come from a file outside the package."""
+    algorithms = [algorithm_of(spec, ALGORITHMS) for spec in experiment.algorithms]
+    names = [*experiment.metrics, *([experiment.cv.tune_metric] if experiment.cv.tune_metric else [])]
+    return [
+        *(type(one) for one in algorithms),
+        *(part for one in algorithms for part in vars(one).values() if callable(part)),
+        *(METRICS[name] for name in names),
+        type(SCHEMES[experiment.cv.scheme]),
+    ]
+
+
+def _refuse_other_environments(store: Store, run: str, here: Mapping[str, Any]) -> None:
+    now = environments.deciding(here)
+    for one in store.environments(run).values():
+        if one != now:
+            what = ", ".join(environments.differences(one, now))
+            raise ConfigError(
+                f"run {run!r} has folds that another environment has made ({what}): use --fresh to start over, another "
+                "name to keep both (--set name=...), or leave --strict-environment out."
+            )
+
+
+def _say(run: str, store: Store, progress: Progress) -> None:
+    """Say before the first fold what a reader of the table should know."""
+    if more := store.not_asked_for(run):
+        progress.note(f"{run}: {more} stored folds are of repetitions beyond cv.repeats; kept, not shown")
+    if others := store.made_elsewhere(run):
+        progress.note(f"{run}: {others}; the table will say so, --strict-environment refuses, --fresh starts over")
 
 
 @contextlib.contextmanager
@@ -475,9 +580,7 @@ def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[st
 
 def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[str]:
     return [
-        jobs_of.shared_tuning(experiment, policy, dataset, spec).key
-        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
-        for spec in experiment.algorithms
+        jobs_of.shared_tuning(experiment, dataset, spec).key for dataset in datasets for spec in experiment.algorithms
     ]
 
 
@@ -545,7 +648,7 @@ def _tune_shared(
         case = cases[name]
         if case.spec.grid:
             fold = next(iter(schemes.repetition(case.dataset, experiment.cv, experiment.seed, 0)))
-            job = jobs_of.shared_tuning(experiment, case.policy, case.dataset, case.spec)
+            job = jobs_of.shared_tuning(experiment, case.dataset, case.spec)
             needed[job.key], pairs[job.key] = job, fold.tuning
     tunings = {t.key: t for t in store.tunings(experiment.name) if t.key in needed and t.status == "ok"}
     missing = [job for job in needed.values() if job.key not in tunings]
@@ -571,25 +674,3 @@ def count_workers(n_jobs: int | str) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
         raise ConfigError(f"the number of jobs must be auto or a whole number, at least 1. Got {n_jobs!r}.")
     return n_jobs
-
-
-def environment(packages: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the versions and the machine that results depend on, as plain data. packages : further ones of interest"""
-    versions = {}
-    for name in dict.fromkeys(
-        ("oblique-trees", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", *packages)
-    ):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
-    blas = [
-        {key: library.get(key) for key in ("internal_api", "version", "architecture")}
-        for library in threadpool_info()
-        if library["user_api"] == "blas"
-    ]
-    return {
-        "python": platform.python_version(),
-        "packages": versions,
-        "blas": blas,
-        "processors": os.cpu_count(),
-        "platform": platform.platform(),
-    }

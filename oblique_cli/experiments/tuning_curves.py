@@ -48,7 +48,7 @@ def tuning_curves(
         for fold in schemes.repetition(dataset, experiment.cv, experiment.seed, 0):
             index = -1 if fold.tuning_id else fold.index
             if index < 0:
-                seed = jobs_of.shared_tuning(experiment, policy, dataset, spec).seed
+                seed = jobs_of.shared_tuning(experiment, dataset, spec).seed
             else:
                 seed = job_seeds[dataset.name, index]
             chosen, table = tune(case, fold.tuning, seed)

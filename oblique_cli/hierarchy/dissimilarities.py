@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from oblique_cli.errors import DataError
+from oblique_cli.magnitudes import exponents, measured, refuse_extreme
 
 Array = NDArray[np.float64]
 Condensed = NDArray[Any]
@@ -22,6 +23,7 @@ Condensed = NDArray[Any]
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
 SCALINGS = ("zscore", "none")
 DTYPES = ("float64", "float32")
+LEAST = np.finfo(float).smallest_subnormal  # a scale is never rounded to 0
 
 
 def number_of_objects(condensed: Condensed) -> int:
@@ -86,22 +88,22 @@ def to_square(condensed: Condensed) -> Array:
     return np.asarray(squareform(np.asarray(condensed, dtype=np.float64), checks=False))
 
 
-def spread_of(X: Array, scaling: str) -> tuple[Array, Array]:
+def spread_of(X: Array, scaling: str, metric: str) -> tuple[Array, Array]:
     """Return the shift and scale of each column: mean and standard deviation, or 0 and 1 for scaling "none".
 
-    A column of equal values has scale 1, so that it is 0 in every row. DataError if a variance is infinite.
+    A column of equal values has scale 1, so that it is 0 in every row. Units do not matter: a column of very large or
+    very small numbers is measured in a power of 2. Without scaling they do, and DataError names such a column, unless
+    the metric asks for nothing but equality.
     """
     if scaling == "none":
+        if metric != "hamming":
+            refuse_extreme(X, "scaling none")
         return np.zeros(X.shape[1]), np.ones(X.shape[1])
-    with np.errstate(over="ignore", invalid="ignore"):
-        shift, scale = X.mean(axis=0), X.std(axis=0)
-    wrong = np.flatnonzero(~np.isfinite(shift) | ~np.isfinite(scale))
-    if len(wrong):
-        raise DataError(
-            f"column {wrong[0] + 1} has no finite variance (largest value {np.abs(X[:, wrong[0]]).max():.3g}); "
-            "divide it by a number, or set scaling to none."
-        )
-    return shift, np.where((scale > 0) & (np.ptp(X, axis=0) > 0), scale, 1.0)
+    powers = exponents(X)
+    Z = measured(X, powers)
+    shift, scale = Z.mean(axis=0), Z.std(axis=0)
+    varies = (scale > 0) & (np.ptp(Z, axis=0) > 0)
+    return measured(shift, -powers), np.where(varies, np.maximum(measured(scale, -powers), LEAST), 1.0)
 
 
 def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", dtype: str = "float64") -> Condensed:
@@ -110,7 +112,7 @@ def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", d
     DataError if the metric is not defined for some rows (a cosine with a row of zeros).
     """
     rows = np.asarray(X, dtype=np.float64)
-    shift, scale = spread_of(rows, scaling)
+    shift, scale = spread_of(rows, scaling, metric)
     return _stored(_defined(pdist((rows - shift) / scale, metric), metric), len(rows), dtype)
 
 

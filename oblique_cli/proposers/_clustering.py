@@ -16,6 +16,7 @@ from oblique_cli.geometry import (
     has_normal,
     normalize_plane,
 )
+from oblique_cli.magnitudes import common_exponent, measured
 from oblique_cli.tree.splitting import Node
 
 Array = NDArray[np.float64]
@@ -26,12 +27,15 @@ BISECTOR_CLASSES = Choice(("all", "super"))
 def bisectors(node: Node) -> list[Array]:
     """Return the one or two angle bisectors (w, b) of the largest class against the rest; empty if a plane has no w.
 
-    Thesis 5.1.1 and 5.1.2; the largest class is the one of lowest code on a tie.
+    Thesis 5.1.1 and 5.1.2; the largest class is the one of lowest code on a tie. Features whose squares are no normal
+    numbers are measured in a power of 2, one for all.
     """
     positive = node.y == int(np.argmax(node.class_weights))
-    standard = Standard.of(node.X)
+    power = common_exponent(node.X)
+    X = measured(node.X, power)
+    standard = Standard.of(X)
     moments = [
-        augmented_moment(node.X[mask], None if node.weights is None else node.weights[mask], standard)
+        augmented_moment(X[mask], None if node.weights is None else node.weights[mask], standard)
         for mask in (positive, ~positive)
     ]
     planes = []
@@ -42,6 +46,8 @@ def bisectors(node: Node) -> list[Array]:
             return []
         planes.append(plane)
     bisectors = angle_bisectors(planes[0], planes[1])
+    for plane in bisectors:
+        plane[-1] = np.ldexp(plane[-1], power)
     if node.ties == "tolerant":
         # Rows on the plane itself must not fall to the side that rounding chooses: they belong to the left.
         for plane in bisectors:

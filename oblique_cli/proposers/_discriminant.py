@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.geometry import Standard, distinct_gap, orient
+from oblique_cli.geometry import Standard, distinct_gap, is_wide, orient
 from oblique_cli.tree.splitting import Candidates, Node
 
 Array = NDArray[np.float64]
@@ -55,11 +55,24 @@ def whiten(node: Node, tolerance: float = ZERO_EIGENVALUE) -> tuple[Array, Array
     standard = standard_scores(node)
     Z = (node.X - standard.center) / standard.scale
     w = np.ones(len(Z)) if node.weights is None else node.weights
-    values, vectors = np.linalg.eigh((Z * w[:, None]).T @ Z / w.sum())
+    values, vectors = _axes(Z, w)
     kept = values > max(tolerance * values[-1], 0.0)
     basis = vectors[:, kept] / np.sqrt(values[kept])
     basis[np.abs(Z).max(axis=0) == 0.0] = 0.0  # a constant feature has no part, not even by rounding
     return Z @ basis, basis, standard
+
+
+def _axes(Z: Array, w: Array) -> tuple[Array, Array]:
+    """Eigenvalues (k,) and eigenvectors (p, k) of Z'WZ / sum(w), rising.
+
+    Of many more features than rows those in the span of the rows: the eigenvalues of the others are 0.
+    """
+    n, p = Z.shape
+    if not is_wide(n, p):
+        values, vectors = np.linalg.eigh((Z * w[:, None]).T @ Z / w.sum())
+        return values, vectors
+    _, lengths, directions = np.linalg.svd(Z * np.sqrt(w / w.sum())[:, None], full_matrices=False)
+    return lengths[::-1] ** 2, directions[::-1].T
 
 
 def fisher(scores: Array, first: Mask, weights: Array | None) -> Array | None:

@@ -20,7 +20,8 @@ Array = NDArray[np.float64]
 class HHCRV(Reflecting):
     """Reflect along the representative vector of each class: the main direction of its rows, each of unit length.
 
-    tau : 0 in the thesis; sign : of the first non-zero component of every vector
+    tau : a vector within this distance of a feature axis is not reflected (0 in the thesis)
+    sign : sign given to the first non-zero component of every vector, on which the further axes of a reflection depend
     reflections : "both" reflects the opposite of every vector as well, at twice the cost (beyond the papers)
 
     Rows far from the class mean count as much as those near it, which makes the vector robust to outliers (thesis

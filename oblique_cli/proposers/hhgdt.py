@@ -16,7 +16,10 @@ from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 class HHGDT(Proposer):
     """Reflect along the normal of GDT's bisector and search all axes of that space with all classes.
 
-    bisector_classes : as in GDT; tau : 0 in the thesis; sign : of the first non-zero component of the normal
+    tau : a normal within this distance of a feature axis is not reflected (0 in the thesis)
+    sign : sign given to the first non-zero component of the normal, on which the further axes of the reflection depend
+    bisector_classes : "all" keeps the bisector that splits all classes of the node better; "super" the one that splits
+        the majority from the rest better. With two classes both are the same
     """
 
     title = "HHGDT"

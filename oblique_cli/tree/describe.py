@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from oblique_cli.nodes import nested_rules
-from oblique_cli.tree.missing import EVERYTHING
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import EVERYTHING, Tree
 
 
 def export_text(

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.tree.splitting import Candidates, Node, Proposer, Split, best_split, search
+from oblique_cli.tree.structure import EVERYTHING, lacking
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-EVERYTHING = float(np.finfo(np.float64).max)  # the threshold of a cut with every value on its left
 
 
 class MissingDivision(NamedTuple):
@@ -58,11 +57,6 @@ def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0) -> MissingDivi
         return None
     chosen = options[best.order]
     return chosen._replace(split=chosen.split._replace(gain=best.gain))
-
-
-def lacking(X: Array, coef: Array) -> Mask:
-    """Return which rows lack a value that a hyperplane uses. X : (n, p); coef : (p,); returns (n,)."""
-    return np.asarray(np.isnan(X[:, coef != 0.0]).any(axis=1))
 
 
 def heavier_left(node: Node, goes_left: Mask) -> bool:

@@ -18,6 +18,8 @@ Ints = NDArray[np.int32]
 
 SCHEMA = "oblique-tree/1"
 
+EVERYTHING = float(np.finfo(np.float64).max)  # the threshold of a cut with every value on its left
+
 
 class Tree:
     """A binary tree of hyperplanes, over features and scores of levels. All arrays are read-only.
@@ -245,6 +247,11 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree({self.n_leaves} leaves, depth {self.depth}, {self.n_features} features)"
+
+
+def lacking(X: Array, coef: Array) -> NDArray[np.bool_]:
+    """Return which rows lack a value that a hyperplane uses. X : (n, p); coef : (p,); returns (n,)."""
+    return np.asarray(np.isnan(X[:, coef != 0.0]).any(axis=1))
 
 
 def _flags(values: Sequence[bool]) -> NDArray[np.bool_]:

@@ -191,7 +191,13 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-@pytest.mark.parametrize("arguments", [["list", "algorithms"], ["list", "schemes", "--format", "json"], ["schema"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list", "algorithms"], ["list", "schemes", "--format", "json"], ["schema"], ["data", "list"], ["--version"],
+        ["--help"],
+    ],
+)  # fmt: skip
 def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
     with open("/dev/full", "w") as full:
         process = start(tmp_path, *arguments, stdout=full)
@@ -216,7 +222,7 @@ def test_a_terminal_that_cannot_show_a_character_shows_a_question_mark(tmp_path)
         env={**os.environ, "PYTHONIOENCODING": "latin-1"},
         capture_output=True,
     )
-    assert (done.returncode, done.stderr) == (0, b"") and b"\nif ? <= 2.5:\n" in done.stdout
+    assert (done.returncode, done.stderr) == (0, b"") and b"\nif ? > 2.5:  (" in done.stdout
 
 
 @pytest.mark.parametrize(("options", "shown"), [([], False), (["-W", "default"], True)])

@@ -11,6 +11,7 @@ import re
 import sqlite3
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from oblique_cli.cli import _common
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation.tables import FORMATS
 from oblique_cli.experiments import running
+from oblique_cli.experiments.store import Store
 
 __all__ = ["call"]
 
@@ -36,14 +38,14 @@ def small(call):
 def broken(monkeypatch):
     """Make the folds without row 0 fail, while `broken` is true."""
     state = {"broken": True}
-    fit = running._fit
+    fit = running.fit_on
 
     def fails(case, train, *arguments):
         if state["broken"] and case.algorithm.name == "hhgdt" and 0 not in train:
             raise np.linalg.LinAlgError("singular matrix\nand a second line")
         return fit(case, train, *arguments)
 
-    monkeypatch.setattr(running, "_fit", fails)
+    monkeypatch.setattr(running, "fit_on", fails)
     return state
 
 
@@ -234,18 +236,32 @@ def test_a_dry_run_writes_nothing_and_tells_what_is_left(small):
     ]
 
 
+def rewrite(small, change):
+    """Store the rows of the run as `change` makes them; None leaves one out."""
+    with Store(small.folder / DATABASE) as store:
+        found, rows = store.run("small"), store.rows("small")
+        store.delete("small")
+        store.begin("small", found.content, found.total, presentation=found.presentation, workers=2)
+        for row in filter(None, map(change, rows)):
+            store.append("small", row)
+        store.end("small")
+
+
 def test_a_dry_run_estimates_from_stored_folds(small):
     small("run", "small.yaml")
     assert small("run", "small.yaml", "--dry-run").out.startswith("small: 0 of 24 folds to run\n")
     assert small("run", "small.yaml", "--dry-run", "--fresh").out.startswith("small: 24 of 24 folds to run, and no")
-    with closing(sqlite3.connect(small.folder / DATABASE)) as db, db:
-        db.execute("DELETE FROM rows WHERE repeat = 1 AND algorithm = 'hhgdt'")
-        db.execute("UPDATE rows SET tune_seconds = 9, fit_seconds = 0.75, predict_seconds = 0.25")
+    seconds = {"tune_seconds": 9.0, "fit_seconds": 0.75, "predict_seconds": 0.25}
+    rewrite(small, lambda row: None if (row.repeat, row.algorithm) == (1, "hhgdt") else replace(row, **seconds))
     lines = small("run", "small.yaml", "--dry-run", "-j", "2").out.splitlines()
     assert lines[0] == "small: 6 of 24 folds to run, about 0:30 with 2 workers"
     assert lines[3].split() == ["iris", "hhgdt", "6", "3", "0", "3", "10", "s"]
-    with closing(sqlite3.connect(small.folder / DATABASE)) as db, db:
-        db.execute("DELETE FROM rows WHERE dataset = 'bupa'")
+    status = small("status").out.splitlines()[1]
+    assert status.split()[:6] == ["small", "24", "18", "0", "6", "0:30"]
+    detail = json.loads(small("status", "small", "--format", "json").out)
+    assert detail["seconds_left"] == pytest.approx(30) and detail["writers"] == []
+    assert "time left  about 0:30 with 2 workers\n" in small("status", "small").out
+    rewrite(small, lambda row: None if row.dataset == "bupa" else row)
     lines = small("run", "small.yaml", "--dry-run", "-j", "1").out.splitlines()
     assert lines[0] == "small: 15 of 24 folds to run, at least 0:30 with 1 worker"
 
@@ -284,7 +300,7 @@ def test_status_lists_runs_with_their_latest_command(small):
     small("run", "small.yaml")
     small("run", "small.yaml", "--set", "name=other", "--set", "datasets=[iris]", "--quiet")
     lines = small("status").out.splitlines()
-    assert lines[0].split() == ["run", "folds", "done", "failed", "left", "begun", "(UTC)", "command"]
+    assert lines[0].split() == ["run", "folds", "done", "failed", "left", "time", "left", "begun", "(UTC)", "command"]
     assert [line.split()[:5] for line in lines[1:]] == [
         ["small", "24", "24", "0", "0"],
         ["other", "12", "12", "0", "0"],

@@ -43,7 +43,7 @@ def rows_of(exp, seed=5) -> list[Row]:
 
 def store(folder, exp, rows=None, data="digest") -> list[Row]:
     rows = rows_of(exp) if rows is None else rows
-    content = {**exp.content(), "data": {spec.name: data for spec in exp.datasets}, "result_version": 1}
+    content = {**exp.content(), "data": {spec.name: data for spec in exp.datasets}}
     with Store(folder / "results" / "oblique.sqlite") as open_store:
         open_store.begin(exp.name, content, len(rows), presentation={"title": exp.title, "published": []})
         for row in rows:

@@ -228,7 +228,7 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         (
             "seed: 7",
             "zzz: 7",
-            "3:1 unknown key 'zzz' in the configuration. Known: version, name, title, seed, dataset,",
+            "3:1 unknown key 'zzz' in the configuration. Known: version, name, title, seed, keep,",
         ),
         ("dataset: bupa\n", "", "1:1 the key dataset (or datasets) is missing."),
         ("dataset: bupa", "dataset: bupaa", "4:10 unknown data set 'bupaa'. Did you mean 'bupa'"),

@@ -28,9 +28,8 @@ from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import DatasetSpec
 from oblique_cli.tree.describe import export_text
-from oblique_cli.tree.missing import EVERYTHING
 from oblique_cli.tree.pruning import cost_complexity_path, sequence_errors
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import EVERYTHING, Tree
 
 __all__ = ["call"]
 

@@ -11,7 +11,6 @@ import pytest
 from runner_support import experiment, toy
 
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.experiments import jobs as jobs_module
 from oblique_cli.experiments.jobs import content, expand, shared_tuning
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 
@@ -51,7 +50,7 @@ def test_a_key_changes_with_everything_that_decides_the_result():
     base, dataset = experiment(grid, scheme="nested"), toy()
     spec = base.datasets[0]
     others = [
-        first_key(base, replace(toy(), name="other")),
+        first_key(replace(base, datasets=(replace(spec, name="other"),)), replace(dataset, name="other")),
         first_key(base, replace(toy(), X=toy().X + 1)),
         first_key(replace(base, seed=2), dataset),
         first_key(replace(base, cv=replace(base.cv, tune_folds=4)), dataset),
@@ -78,13 +77,6 @@ def test_a_key_does_not_change_with_what_cannot_change_the_result():
     assert [first_key(exp, toy()) for exp in same] == [key] * 3
 
 
-def test_a_key_changes_with_the_result_version(monkeypatch):
-    key = first_key(experiment("stump"), toy())
-    monkeypatch.setattr(jobs_module, "RESULT_VERSION", jobs_module.RESULT_VERSION + 1)
-    assert first_key(experiment("stump"), toy()) != key
-    assert content(experiment("stump"), [toy()])["result_version"] == jobs_module.RESULT_VERSION
-
-
 def test_keys_and_seeds_are_the_same_in_every_process():
     script = (
         "import sys; sys.path.insert(0, 'tests')\n"
@@ -100,7 +92,7 @@ def test_keys_and_seeds_are_the_same_in_every_process():
 def test_a_shared_tuning_has_a_key_and_seed_of_its_own():
     spec = AlgorithmSpec("gdt", "gdt", grid={"epsilon": (0.1, 0.2)})
     exp, dataset = experiment(spec, scheme="two_stage"), toy()
-    tuning = shared_tuning(exp, exp.datasets[0], dataset, spec)
+    tuning = shared_tuning(exp, dataset, spec)
     jobs = expand(exp, [dataset])
     assert tuning.key not in {job.key for job in jobs} and tuning.seed not in {job.seed for job in jobs}
     assert (tuning.dataset, tuning.algorithm, tuning.fold) == ("toy", "gdt", -1)

@@ -24,9 +24,10 @@ from oblique_cli import data
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.evaluation.tables import summarize
 from oblique_cli.experiments import running
+from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.jobs import expand
 from oblique_cli.experiments.progress import Progress
-from oblique_cli.experiments.running import Case, environment, run, run_job, tune
+from oblique_cli.experiments.running import Case, run, run_job, tune
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec
 from oblique_cli.schemes import SCHEMES, folds
@@ -339,7 +340,8 @@ def test_a_run_stores_every_fold_and_says_so(store):
     assert out.getvalue().startswith("test: 12 folds\n") and "test: 12 of 12 folds in" in out.getvalue()
     (record,) = store.runs()
     assert (record.total, record.done, record.argv) == (12, 12, ["oblique", "run"])
-    assert record.environment == environment()
+    assert {**record.environment, "outside": {}} == environment()
+    assert list(record.environment["outside"]) == ["runner_support.py"]
 
 
 def test_all_algorithms_see_the_same_folds_and_seeds(store, monkeypatch):

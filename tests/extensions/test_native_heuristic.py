@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
+from core_support import CORE, built, missing_tool, run
 
-import oblique_cli
-
-CORE = Path(oblique_cli.__file__).parent / "core"
 TESTS = Path(__file__).parent.parent
 
 PROPOSER = '''
@@ -84,34 +80,6 @@ print("equal trees")
 """
 
 
-def tool(name: str) -> str | None:
-    """Path of a program: of the environment that runs the tests, or of the machine."""
-    return shutil.which(name, path=os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")]))
-
-
-def missing_tool() -> str | None:
-    """What is not there to build the core with, or None."""
-    if not CORE.is_dir():
-        return "the source of the core"
-    if importlib.util.find_spec("nanobind") is None:
-        return "the Python package nanobind"
-    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
-        return "Python.h"
-    if tool("cmake") is None:
-        return "cmake"
-    if tool("ninja") is None:
-        return "ninja"
-    if not any(map(tool, filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")))):
-        return "a C++ compiler"
-    return None
-
-
-def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
-    return done
-
-
 def documented_family() -> str:
     """The whole file that growth/heuristic.hpp shows to whoever writes a heuristic."""
     prose = (CORE / "growth" / "heuristic.hpp").read_text(encoding="utf-8").split("#pragma once")[0]
@@ -119,27 +87,6 @@ def documented_family() -> str:
     text = "\n".join(lines).strip() + "\n"
     assert text.startswith("#include") and text.endswith("}  // namespace oblique\n")
     return text
-
-
-def built(core: Path, build: Path) -> Path:
-    """Build a copy of the core, and return the module."""
-    nanobind = run(sys.executable, "-m", "nanobind", "--cmake_dir").stdout.strip()
-    settings = {
-        "CMAKE_MAKE_PROGRAM": tool("ninja"),
-        "CMAKE_BUILD_TYPE": "Release",
-        "OBLIQUE_OPTIMIZATION": "-O1",
-        "Python_EXECUTABLE": sys.executable,
-        "nanobind_DIR": nanobind,
-    }
-    if cache := tool("ccache"):
-        settings["CMAKE_CXX_COMPILER_LAUNCHER"] = cache
-    cmake = tool("cmake")
-    assert cmake is not None
-    given = [f"-D{name}={value}" for name, value in settings.items()]
-    run(cmake, "-S", str(core), "-B", str(build), "-G", "Ninja", *given)
-    run(cmake, "--build", str(build), CCACHE_BASEDIR=str(core.parent), CCACHE_NOHASHDIR="1")
-    (module,) = build.glob("_core*.so")
-    return module
 
 
 @pytest.mark.skipif(missing_tool() is not None, reason=f"the core cannot be built here: {missing_tool()} is missing")

@@ -135,7 +135,7 @@ def test_a_repetition_does_not_depend_on_how_many_there_are(bupa):
 
 
 def test_draws_are_the_ones_on_record(bupa):
-    """Guards published results: a change here changes every table, and needs a new RESULT_VERSION."""
+    """Guards published results: a change here changes every table."""
     nested = folds(bupa, CVSpec("nested"), seed=20260101)[0]
     stratified = folds(bupa, CVSpec("stratified"), seed=20260101)[0]
     assert nested.test[:6].tolist() == [6, 8, 12, 34, 38, 43]

@@ -82,6 +82,12 @@ def test_an_instance_has_nested_parameters_and_needs_no_registration(bupa):
         model.set_params(pruning__depth_limit=-3).fit(*bupa)
 
 
+def test_a_parameter_beside_an_instance_that_would_not_be_used_is_refused(bupa):
+    model = ObliqueTreeClassifier("hhcart_a", pruning=DepthLimit(2), ccp_alpha=0.1)
+    with pytest.raises(ConfigError, match=r"ccp_alpha=0\.1 has no effect beside pruning=DepthLimit\(depth_limit=2\)"):
+        model.fit(*bupa)
+
+
 @pytest.mark.parametrize("name", PRUNING_NAMES)
 def test_an_instance_of_a_registered_rule_prunes_as_its_name_does(name, bupa):
     values = {key: value for key, value in {"ccp_alpha": 0.01}.items() if key in PRUNINGS[name].constraints}

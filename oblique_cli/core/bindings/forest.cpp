@@ -10,6 +10,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/option_values.hpp"
+#include "bindings/release.hpp"
 #include "forest/forest.hpp"
 
 namespace oblique {
@@ -43,7 +44,7 @@ void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::opt
   require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   check_rows(x, y, weights, forest.n_classes);
   const ForestOptions options = forest_options(option_values("a forest", given));
-  nb::gil_scoped_release release;
+  const Released released;
   TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options);
   forest.grow(data, options, n_trees, n_threads);
 }
@@ -58,7 +59,7 @@ nb::object votes(const Forest& forest, const Matrix& x, Vote vote) {
   const std::size_t n = x.shape(0);
   std::vector<double> out(n * forest.n_classes, 0.0);
   {
-    nb::gil_scoped_release release;
+    const Released released;
     vote(x.data(), n, out.data());
   }
   return array(std::move(out), {n, forest.n_classes});
@@ -69,7 +70,7 @@ nb::object leaves_of(const Forest& forest, const Matrix& x, int n_threads) {
   const std::size_t n = x.shape(0);
   std::vector<std::int32_t> leaves(n * forest.trees.size());
   {
-    nb::gil_scoped_release release;
+    const Released released;
     forest.apply(x.data(), n, n_threads, leaves.data());
   }
   return array(std::move(leaves), {n, forest.trees.size()});

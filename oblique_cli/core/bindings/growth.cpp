@@ -12,6 +12,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/option_values.hpp"
+#include "bindings/release.hpp"
 #include "common/random.hpp"
 #include "growth/grower.hpp"
 #include "growth/heuristic.hpp"
@@ -57,7 +58,7 @@ nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& wei
     throw nb::value_error(("family '" + family.name + "' takes quantitative features only").c_str());
   TreeArrays tree;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
     tree = Grower(data, family, options).grow();
   }
@@ -73,7 +74,7 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   Split out;
   bool found = false;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
     found = Splitter(data, family, options).split(0, data.n, path, out);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/release.hpp"
 #include "hierarchy/avalanche.hpp"
 #include "hierarchy/gabriel.hpp"
 #include "hierarchy/joins.hpp"
@@ -40,7 +41,7 @@ nb::object avalanche(const Condensed<T>& distances, std::size_t n, bool trace) {
   check_pairs(distances, n);
   Avalanche<T> growing(distances.data(), n, trace);
   {
-    nb::gil_scoped_release release;
+    const Released released;
     growing.run();
   }
   const std::size_t m = growing.moves.size();
@@ -73,7 +74,7 @@ nb::object staxac(const Condensed<T>& distances, const Codes& y, std::size_t n_c
     merging.add_edge(static_cast<std::size_t>((*edges)(e)), static_cast<std::size_t>((*edges)(e + 1)));
   }
   {
-    nb::gil_scoped_release release;
+    const Released released;
     merging.run();
   }
   return nb::make_tuple(children_of(std::move(merging.joins)), merging.rounds);
@@ -84,7 +85,7 @@ nb::object gabriel(const Condensed<T>& distances, std::size_t n) {
   check_pairs(distances, n);
   std::vector<std::int32_t> edges;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     edges = gabriel_edges(distances.data(), n);
   }
   const std::size_t m = edges.size();
@@ -97,7 +98,7 @@ nb::object neighbor_joining(const Matrix& square) {
   std::vector<double> work(square.data(), square.data() + n * n);
   std::optional<NeighborJoining> tree;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     tree.emplace(work.data(), n);
   }
   return nb::make_tuple(children_of(std::move(tree->joins)), array(std::move(tree->lengths), {2 * n - 1}));
@@ -118,7 +119,7 @@ nb::object climb_representatives(const Matrix& square, const Codes& y, std::size
   }
   double q = 0.0;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     q = Representatives(square.data(), y.data(), n, n_classes, weight).climb(chosen);
   }
   std::vector<std::int32_t> rows(chosen.begin(), chosen.end());

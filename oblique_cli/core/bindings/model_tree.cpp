@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/release.hpp"
 #include "model_tree/least_squares.hpp"
 
 namespace oblique {
@@ -20,7 +21,7 @@ nb::object prefix_rss_of(const Matrix& rows,
     require(cuts(c) >= (c ? cuts(c - 1) : 0) && cuts(c) <= static_cast<std::int64_t>(n), "cuts must rise from 0 to n");
   std::vector<double> out;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     out = prefix_rss(rows.data(), m, cuts.data(), n_cuts, zero);
   }
   return array(std::move(out), {n_cuts});

@@ -8,6 +8,7 @@ namespace oblique {
 namespace {
 
 void load_lapack() {
+  const nb::gil_scoped_acquire lock;  // the first call may come from a thread of a forest
   const nb::object exported = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
   const nb::object capsule = exported["dsyev"];
   // The name of a capsule is its C signature; asking for it by its own name accepts whatever SciPy wrote there.
@@ -16,13 +17,19 @@ void load_lapack() {
   lapack().dsyev = reinterpret_cast<dsyev_t>(address);
 }
 
+void dsyev_at_first(char* jobz, char* uplo, int* n, double* a, int* lda, double* w, double* work, int* lwork,
+                    int* info) {
+  load_lapack();
+  lapack().dsyev(jobz, uplo, n, a, lda, w, work, lwork, info);
+}
+
 }  // namespace
 }  // namespace oblique
 
 NB_MODULE(_core, m) {
   using namespace oblique;
   m.doc() = "Compiled core: exact split search, whole-tree growth, traversal and pruning. Releases the GIL.";
-  load_lapack();
+  lapack().dsyev = dsyev_at_first;
   bind_search(m);
   bind_geometry(m);
   bind_growth(m);

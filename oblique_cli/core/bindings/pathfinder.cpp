@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/release.hpp"
 #include "pathfinder/inside_test.hpp"
 #include "pathfinder/planes.hpp"
 #include "pathfinder/rectangles.hpp"
@@ -28,7 +29,7 @@ std::optional<nb::tuple> region_split(const Matrix& u, const Codes& y, int n_cla
   check_planes(u, y, n_classes, cells);
   RegionSplit best;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     best = best_regions(u.data(), y.data(), u.shape(0), u.shape(1), n_classes, cells, {alpha, theta});
   }
   if (best.x < 0) return std::nullopt;

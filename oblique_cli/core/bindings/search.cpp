@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/release.hpp"
 #include "common/kernels.hpp"
 #include "growth/climbing/line_search.hpp"
 #include "search/candidates.hpp"
@@ -94,7 +95,7 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
   Split split;
   bool found = false;
   {
-    nb::gil_scoped_release release;
+    const Released released;
     PredictedRows predicted(x.data(), levels);
     predicted.begin(owned.order.data(), n, nullptr);
     const auto searcher = make_search(options);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/release.hpp"
 #include "tree/levels.hpp"
 #include "tree/traverse.hpp"
 
@@ -65,7 +66,7 @@ class Walker {
     check_columns(x);
     std::vector<std::int32_t> leaf(x.shape(0));
     {
-      nb::gil_scoped_release release;
+      const Released released;
       apply(view_, x.data(), x.shape(0), leaf.data());
     }
     const std::size_t n = leaf.size();
@@ -78,7 +79,7 @@ class Walker {
     const std::size_t n = x.shape(0), m = limits.shape(0);
     std::vector<std::int32_t> stop(n * m);
     {
-      nb::gil_scoped_release release;
+      const Released released;
       apply_truncated(view_, rate.data(), limits.data(), m, x.data(), n, stop.data());
     }
     return array(std::move(stop), {n, m});
@@ -108,7 +109,7 @@ class Walker {
             "X, y and weights must have the same number of rows");
     std::vector<double> wrong(alphas.shape(0), 0.0);
     {
-      nb::gil_scoped_release release;
+      const Released released;
       errors_of_sequence(view_, node_alpha.data(), labels.data(), alphas.data(), alphas.shape(0), x.data(), y.data(),
                          weights ? weights->data() : nullptr, x.shape(0), wrong.data());
     }

@@ -2,24 +2,75 @@
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
+#include <thread>
 
+#include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "common/lapack.hpp"
 
 namespace oblique {
 
+namespace {
+
+// Above this size a decomposition takes a tenth of a second or more.
+constexpr int kAside = 400;
+
+// Replaces the matrix in `vectors` by its eigenvectors; returns what LAPACK says.
+int decompose(int p, Vector& vectors, Vector& values, Vector& room) {
+  char job = 'V', triangle = 'U';
+  int n = p, lda = p, info = 0, size = static_cast<int>(room.size());
+  lapack().dsyev(&job, &triangle, &n, vectors.data(), &lda, values.data(), room.data(), &size, &info);
+  return info;
+}
+
+}  // namespace
+
 void SymmetricEigen::solve(const double* a, int p) {
   vectors.assign(a, a + static_cast<std::size_t>(p) * p);
   values.resize(static_cast<std::size_t>(p));
-  char job = 'V', triangle = 'U';
-  int n = p, lda = p, info = 0;
-  int size = std::max(1, 34 * p);
-  if (static_cast<int>(work_.size()) < size) work_.resize(static_cast<std::size_t>(size));
-  size = static_cast<int>(work_.size());
-  lapack().dsyev(&job, &triangle, &n, vectors.data(), &lda, values.data(), work_.data(), &size, &info);
+  const std::size_t size = static_cast<std::size_t>(std::max(1, 34 * p));
+  if (work_.size() < size) work_.resize(size);
+  const int info = p > kAside && interruptible() ? solve_aside(p) : decompose(p, vectors, values, work_);
   if (info != 0) throw std::runtime_error("the eigenvalue solver did not converge");
+}
+
+// LAPACK cannot be interrupted, so a thread of its own does the work while this one asks whether to go on. If not, the
+// thread is left alone with what it works on, and ends when it is done.
+int SymmetricEigen::solve_aside(int p) {
+  struct Work {
+    Vector vectors, values, room;
+    int info = 0;
+    bool done = false;
+    std::mutex guard;
+    std::condition_variable finished;
+  };
+  const auto work = std::make_shared<Work>();
+  work->vectors.swap(vectors);
+  work->values.swap(values);
+  work->room.swap(work_);
+  std::thread([work, p]() {
+    const int info = decompose(p, work->vectors, work->values, work->room);
+    const std::lock_guard lock(work->guard);
+    work->info = info;
+    work->done = true;
+    work->finished.notify_one();
+  }).detach();
+  std::unique_lock lock(work->guard);
+  while (!work->finished.wait_for(lock, interrupt::kEvery, [&work]() { return work->done; })) {
+    lock.unlock();
+    ask();
+    lock.lock();
+  }
+  work->vectors.swap(vectors);
+  work->values.swap(values);
+  work->room.swap(work_);
+  return work->info;
 }
 
 void orient(double* v, std::size_t p, double sign) {
@@ -31,16 +82,39 @@ void orient(double* v, std::size_t p, double sign) {
   }
 }
 
+namespace {
+
+// Takes `count` orthonormal columns out of one more column and scales the rest to length 1; false if none is left.
+bool orthonormalize_next(const double* columns, std::size_t count, double* column, std::size_t size) {
+  checkpoint(4 * count * size);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t e = 0; e < count; ++e) {
+      const double* earlier = columns + e * size;
+      add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
+    }
+    const double length = norm(column, size);
+    if (!(length > 0.0)) return false;
+    for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+  }
+  return true;
+}
+
+}  // namespace
+
 void orthonormalize(Vector& columns, std::size_t size) {
   for (std::size_t c = 0; c * size < columns.size(); ++c) {
     double* column = columns.data() + c * size;
-    for (int pass = 0; pass < 2; ++pass) {
-      for (std::size_t e = 0; e < c; ++e) {
-        const double* earlier = columns.data() + e * size;
-        add_scaled(-dot_columns(earlier, column, size), earlier, column, size);
-      }
-      const double length = norm(column, size);
-      for (std::size_t j = 0; j < size; ++j) column[j] /= length;
+    // Lengths are lost here anyhow; their squares must be normal numbers.
+    int power = 0;
+    std::frexp(largest_magnitude(column, size), &power);
+    if (std::abs(power) > 300)
+      for (std::size_t j = 0; j < size; ++j) column[j] = std::ldexp(column[j], -power);
+    bool found = orthonormalize_next(columns.data(), c, column, size);
+    // Columns that are independent, but not in floating point: any direction at right angles to the others will do.
+    for (std::size_t axis = 0; !found && axis < size; ++axis) {
+      std::fill_n(column, size, 0.0);
+      column[axis] = 1.0;
+      found = orthonormalize_next(columns.data(), c, column, size);
     }
   }
 }
@@ -51,6 +125,7 @@ void canonical_basis(double* columns, int count, std::size_t p) {
   Vector r(p);
   int found = 0;
   for (std::size_t axis = 0; axis < p && found < count; ++axis) {
+    checkpoint(static_cast<std::size_t>(count) * p);
     std::fill(r.begin(), r.end(), 0.0);
     for (int c = 0; c < count; ++c) {
       const double* column = columns + static_cast<std::size_t>(c) * p;
@@ -76,10 +151,18 @@ void canonical_basis(double* columns, int count, std::size_t p) {
 int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, double tolerance, double sign,
                    bool dominant_only, Vector& out) {
   eigen.solve(covariance, p);
-  const double largest = eigen.values[static_cast<std::size_t>(p) - 1];
+  return axes_of(eigen, p, tolerance, sign, dominant_only, out);
+}
+
+int axes_of(SymmetricEigen& eigen, int p, double tolerance, double sign, bool dominant_only, Vector& out) {
+  const int count = static_cast<int>(eigen.values.size());
+  const double largest = eigen.values[static_cast<std::size_t>(count) - 1];
   if (!(largest > 0.0)) return 0;
+  const auto vector = [&](int i) {
+    return eigen.vectors.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(p);
+  };
   int kept = 0;
-  int last = p - 1;
+  int last = count - 1;
   while (last >= 0 && eigen.values[static_cast<std::size_t>(last)] > tolerance * largest) {
     int first = last;
     while (first > 0 && eigen.values[static_cast<std::size_t>(first) - 1] > tolerance * largest &&
@@ -88,15 +171,15 @@ int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, doubl
       --first;
     const int repeated = last - first + 1;
     if (repeated > 1) {
-      canonical_basis(eigen.vector(first), repeated, static_cast<std::size_t>(p));
+      canonical_basis(vector(first), repeated, static_cast<std::size_t>(p));
       for (int c = first; c <= last; ++c) {
-        out.insert(out.end(), eigen.vector(c), eigen.vector(c) + p);
+        out.insert(out.end(), vector(c), vector(c) + p);
         orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
         ++kept;
         if (dominant_only) return kept;
       }
     } else {
-      out.insert(out.end(), eigen.vector(last), eigen.vector(last) + p);
+      out.insert(out.end(), vector(last), vector(last) + p);
       orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
       ++kept;
       if (dominant_only) return kept;

@@ -27,6 +27,8 @@ class SymmetricEigen {
   double* vector(int i) { return vectors.data() + static_cast<std::size_t>(i) * values.size(); }
 
  private:
+  int solve_aside(int p);
+
   Vector work_;
 };
 
@@ -47,5 +49,8 @@ void canonical_basis(double* columns, int count, std::size_t p);
 // Appends unit vectors of length p to `out`; returns how many.
 int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, double tolerance, double sign,
                    bool dominant_only, Vector& out);
+
+// The same of eigenvectors that are found already, values.size() columns of length p.
+int axes_of(SymmetricEigen& eigen, int p, double tolerance, double sign, bool dominant_only, Vector& out);
 
 }  // namespace oblique

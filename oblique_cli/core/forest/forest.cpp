@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/interrupt.hpp"
 #include "common/random.hpp"
 #include "forest/forest_grower.hpp"
 #include "forest/rotation.hpp"
@@ -84,6 +85,7 @@ void Forest::blocks(const double* x, std::size_t n, int n_threads, Use use) cons
               rotated[i * stride + q] = tree.rotation.of_row(q, rows + i * n_features);
           rows = rotated.data();
         }
+        checkpoint(count * 16);
         walk.leaves_of(tree, rows, count, stride, leaves.data());
         for (std::size_t i = 0; i < count; ++i) use(t, from + i, leaves[i]);
       }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/interrupt.hpp"
 #include "forest/rotation.hpp"
 #include "search/node_rows.hpp"
 
@@ -53,6 +54,7 @@ std::int32_t ForestTreeGrower::add_node() {
 }
 
 void ForestTreeGrower::visit(Open node) {
+  checkpoint(node.last - node.first);
   tree_.depth = std::max(tree_.depth, node.depth);
   const bool pure = rows_.runs().size() == 1;
   const bool deep = options_.max_depth >= 0 && node.depth >= options_.max_depth;
@@ -98,6 +100,7 @@ bool ForestTreeGrower::find_axis(Stream& stream, std::size_t first) {
       if (axis_.best.feature >= 0) break;
       drawn_.draw(stream);
     }
+    checkpoint(4 * bag_.n);
     const std::int32_t j = drawn_[at];
     if (rows_.presorted())
       axis_.sorted_feature(j, rows_.sorted_keys(static_cast<std::size_t>(j), first), rows_.facts());

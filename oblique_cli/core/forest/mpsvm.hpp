@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/eigen.hpp"
+#include "common/interrupt.hpp"
 #include "forest/axis_search.hpp"
 #include "forest/gathered.hpp"
 #include "forest/hyper_classes.hpp"
@@ -93,6 +94,7 @@ class MpsvmSplit {
       // L^-1 a, row by row; then the same for the transpose.
       for (std::size_t i = 0; i < size_; ++i) {
         double* __restrict row = a.data() + i * size_;
+        checkpoint(i * size_);
         for (std::size_t k = 0; k < i; ++k) {
           const double factor = factor_[i * size_ + k];
           const double* earlier = a.data() + k * size_;
@@ -118,6 +120,7 @@ class MpsvmSplit {
     while (count < size_ && std::fabs(eigen_.values[place(count)] - eigen_.values[end]) <= 1e-10) ++count;
     solutions_.assign(count * size_, 0.0);
     for (std::size_t c = 0; c < count; ++c) {
+      checkpoint(size_ * size_);
       double* out = solutions_.data() + c * size_;
       const double* v = eigen_.vectors.data() + place(c) * size_;
       for (std::size_t i = size_; i-- > 0;) {

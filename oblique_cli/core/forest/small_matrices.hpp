@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/eigen.hpp"
+#include "common/interrupt.hpp"
 
 namespace oblique {
 
@@ -92,6 +93,7 @@ class SmallEigen {
 // Lower Cholesky factor of a (size x size, row by row) in place; false at the first pivot that is not above `least`.
 inline bool cholesky(double* a, std::size_t size, double least) {
   for (std::size_t j = 0; j < size; ++j) {
+    checkpoint((size - j) * j);
     double pivot = a[j * size + j];
     for (std::size_t k = 0; k < j; ++k) pivot -= a[j * size + k] * a[j * size + k];
     if (!(pivot > least)) return false;
@@ -110,6 +112,7 @@ inline bool cholesky(double* a, std::size_t size, double least) {
 // The largest pivot is taken first: in another order the last one is rounding noise blown up by those before it.
 inline bool is_singular(double* a, std::size_t size, double least) {
   for (std::size_t step = 0; step < size; ++step) {
+    checkpoint((size - step) * (size - step));
     std::size_t at = step;
     for (std::size_t j = step + 1; j < size; ++j)
       if (a[j * size + j] > a[at * size + at]) at = j;

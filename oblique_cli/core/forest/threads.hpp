@@ -2,21 +2,32 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "common/interrupt.hpp"
+
 namespace oblique {
 
+// Thrown at a checkpoint of a thread whose work another one has given up.
+struct GivenUp : std::exception {};
+
 // Calls work(i) for i from 0 to n - 1 on several threads, in no particular order; make() gives each thread its worker.
-// The first exception is thrown once all have stopped.
+// The first exception is thrown once all have stopped, which the others do at their next checkpoint. The calling thread
+// goes on asking its own question while it waits.
 template <class Make>
 void on_threads(std::size_t n, int n_threads, Make make) {
   std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
   std::exception_ptr failure;
   std::mutex guard;
+  std::condition_variable finished;
+  std::size_t running = 0;
   const auto run = [&]() {
     try {
       auto work = make();
@@ -24,12 +35,52 @@ void on_threads(std::size_t n, int n_threads, Make make) {
     } catch (...) {
       const std::lock_guard lock(guard);
       if (!failure) failure = std::current_exception();
+      failed = true;
       next = n;
     }
   };
+  const auto help = [&]() {
+    {
+      const Interruptible watch([&failed]() {
+        if (failed) throw GivenUp();
+      });
+      run();
+    }
+    const std::lock_guard lock(guard);
+    --running;
+    finished.notify_one();
+  };
   std::vector<std::thread> threads;
-  for (int t = 1; t < n_threads && static_cast<std::size_t>(t) < n; ++t) threads.emplace_back(run);
+  for (int t = 1; t < n_threads && static_cast<std::size_t>(t) < n; ++t) {
+    {
+      const std::lock_guard lock(guard);
+      ++running;
+    }
+    try {
+      threads.emplace_back(help);
+    } catch (...) {  // no more threads: those there are do the work
+      const std::lock_guard lock(guard);
+      --running;
+      break;
+    }
+  }
   run();
+  {
+    std::unique_lock lock(guard);
+    while (!finished.wait_for(lock, interrupt::kEvery, [&]() { return running == 0; })) {
+      if (failed) continue;
+      lock.unlock();
+      try {
+        ask();
+      } catch (...) {
+        const std::lock_guard again(guard);
+        if (!failure) failure = std::current_exception();
+        failed = true;
+        next = n;
+      }
+      lock.lock();
+    }
+  }
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "growth/class_moments.hpp"
@@ -16,15 +17,33 @@
 
 namespace oblique {
 
-bool Bisectors::find(const NodeRows& rows, const Spread& spread, const Totals& totals, int largest,
+namespace {
+
+// The power of 2 in which features are measured whose squares are no normal numbers; 0 for any others
+// (oblique_cli/magnitudes.py).
+int unit_of(const Spread& spread) {
+  int power = 0;
+  std::frexp(*std::max_element(spread.magnitude.begin(), spread.magnitude.end()), &power);
+  return std::abs(power) > 300 ? power : 0;
+}
+
+}  // namespace
+
+bool Bisectors::find(const NodeRows& given, const Spread& spread, const Totals& totals, int largest,
                      ClassMoments& moments, std::vector<Plane>& out) {
-  const std::size_t p = rows.columns.size(), m = p + 1;
-  standard_.center.resize(p);
-  standard_.scale.resize(p);
-  for (std::size_t j = 0; j < p; ++j) {
-    standard_.center[j] = spread.center[j];
-    standard_.scale[j] = spread.range[j] > 0.0 ? std::exp2(std::ceil(std::log2(spread.range[j]))) : 1.0;
+  const std::size_t p = given.columns.size();
+  const int power = unit_of(spread);
+  standard_ = Standard::of(spread.center, spread.range);
+  // Few rows beside the features: the same problem in an orthonormal basis of the rows' span, a rotation of the
+  // features that leaves out those in which no row differs from 0.
+  const RowSpan* span = nullptr;
+  if (is_wide(given.n, p)) {
+    span_.find(given, standard_, power);
+    standard_ = Standard::of(span_.spread().center, span_.spread().range);
+    span = &span_;
   }
+  const NodeRows& rows = span ? span_.rows() : given;
+  const std::size_t m = rows.columns.size() + 1;
   a_.assign(m * m, 0.0);
   b_.assign(m * m, 0.0);
   double rest = 0.0;
@@ -34,15 +53,22 @@ bool Bisectors::find(const NodeRows& rows, const Spread& spread, const Totals& t
   }
   for (double& x : a_) x /= totals.of_class[largest];
   for (double& x : b_) x /= rest;
-  first_.resize(m);
-  second_.resize(m);
+  if (power != 0 && !span) standard_ = standard_.over_units_of(power);
+  first_.resize(p + 1);
+  second_.resize(p + 1);
   out.clear();
-  const Hyperplane first_case = plane_.solve(a_.data(), b_.data(), static_cast<int>(m), standard_, first_.data());
-  const Hyperplane second_case = plane_.solve(b_.data(), a_.data(), static_cast<int>(m), standard_, second_.data());
+  const Hyperplane first_case = plane_.solve(a_.data(), b_.data(), static_cast<int>(m), standard_, first_.data(), span);
+  const Hyperplane second_case =
+      plane_.solve(b_.data(), a_.data(), static_cast<int>(m), standard_, second_.data(), span);
   if (first_case == Hyperplane::none || second_case == Hyperplane::none) return false;
+  if (span) {
+    standard_ = Standard::of(spread.center, spread.range);
+    if (power != 0) standard_ = standard_.over_units_of(power);
+  }
   if (!has_normal(first_.data(), p, standard_) || !has_normal(second_.data(), p, standard_)) return false;
   if (!normalize_plane(first_.data(), p) || !normalize_plane(second_.data(), p)) return false;
   angle_bisectors(first_.data(), second_.data(), p, out);
+  for (Plane& plane : out) plane.t = std::ldexp(plane.t, power);
   return !out.empty();
 }
 

@@ -7,6 +7,7 @@
 
 #include "growth/class_moments.hpp"
 #include "growth/clustering_planes.hpp"
+#include "growth/row_span.hpp"
 #include "search/node.hpp"
 #include "search/node_rows.hpp"
 #include "search/node_search.hpp"
@@ -25,6 +26,7 @@ class Bisectors {
  private:
   ClusteringHyperplane plane_;
   Standard standard_;
+  RowSpan span_;
   Vector a_, b_, first_, second_;
 };
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "common/eigen.hpp"
+#include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "growth/clustering_planes.hpp"
 #include "search/node_rows.hpp"
@@ -35,7 +36,12 @@ bool ClassMoments::covariance(const NodeRows& rows, std::size_t first, std::size
 bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
   double total = 0.0;
   if (!center(rows, first, last, total)) return false;
-  const std::size_t p = rows.columns.size(), n = last - first;
+  scale_to_unit_length(rows.columns.size(), last - first);
+  scatter(rows, first, last, 1.0, out);
+  return true;
+}
+
+void ClassMoments::scale_to_unit_length(std::size_t p, std::size_t n) {
   length_.assign(n, 0.0);
   for (std::size_t j = 0; j < p; ++j) {
     const double* c = centered_.data() + j * n;
@@ -46,8 +52,52 @@ bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::si
   for (double& x : length_) x = std::sqrt(x) > least ? 1.0 / std::sqrt(x) : 0.0;
   for (std::size_t j = 0; j < p; ++j)
     for (std::size_t i = 0; i < n; ++i) centered_[j * n + i] *= length_[i];
-  scatter(rows, first, last, 1.0, out);
-  return true;
+}
+
+void ClassMoments::add_axes(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows, double tolerance,
+                            double sign, bool dominant_only, Vector& out) {
+  const std::size_t p = rows.columns.size();
+  if (!is_wide(last - first, p)) {
+    if (unit_rows ? unit_scatter(rows, first, last, matrix_) : covariance(rows, first, last, matrix_))
+      principal_axes(eigen_, matrix_.data(), static_cast<int>(p), tolerance, sign, dominant_only, out);
+    return;
+  }
+  double total = 0.0;
+  if (!center(rows, first, last, total)) return;
+  if (unit_rows) scale_to_unit_length(p, last - first);
+  solve_in_span(rows, first, last, dominant_only);
+  axes_of(eigen_, static_cast<int>(p), tolerance, sign, dominant_only, out);
+}
+
+void ClassMoments::solve_in_span(const NodeRows& rows, std::size_t first, std::size_t last, bool leading_only) {
+  const std::size_t p = rows.columns.size(), n = last - first;
+  if (rows.weights)
+    for (std::size_t j = 0; j < p; ++j)
+      for (std::size_t i = 0; i < n; ++i) centered_[j * n + i] *= std::sqrt(rows.weights[first + i]);
+  matrix_.assign(n * n, 0.0);
+  for (std::size_t j = 0; j < p; ++j) {
+    const double* c = centered_.data() + j * n;
+    for (std::size_t i = 0; i < n; ++i) add_scaled(c[i], c, matrix_.data() + i * n, n);
+    checkpoint(n * n);
+  }
+  eigen_.solve(matrix_.data(), static_cast<int>(n));
+  // What is 0 but for rounding has no direction; what may be repeated goes with the leading one.
+  const double share = leading_only ? 1.0 - 1e-9 : static_cast<double>(p) * std::numeric_limits<double>::epsilon();
+  const double least = share * eigen_.values[n - 1];
+  std::size_t zeros = 0;
+  while (zeros + 1 < n && !(eigen_.values[zeros] > least)) ++zeros;
+  Vector vectors((n - zeros) * p);
+  for (std::size_t k = zeros; k < n; ++k) {
+    double* v = vectors.data() + (k - zeros) * p;
+    const double* a = eigen_.vector(static_cast<int>(k));
+    for (std::size_t j = 0; j < p; ++j) v[j] = dot_columns(centered_.data() + j * n, a, n);
+    const double length = norm(v, p);
+    if (length > 0.0)
+      for (std::size_t j = 0; j < p; ++j) v[j] /= length;
+    checkpoint(n * p);
+  }
+  eigen_.vectors.swap(vectors);
+  eigen_.values.erase(eigen_.values.begin(), eigen_.values.begin() + static_cast<std::ptrdiff_t>(zeros));
 }
 
 void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
@@ -86,6 +136,7 @@ void ClassMoments::add_augmented(const NodeRows& rows, std::size_t first, std::s
       out[j * m + k] += value;
       if (k != j) out[k * m + j] += value;
     }
+    checkpoint(j * n);
   }
 }
 
@@ -128,6 +179,7 @@ void ClassMoments::scatter(const NodeRows& rows, std::size_t first, std::size_t 
     }
     for (std::size_t i = 0; i <= j; ++i)
       out[j * p + i] = out[i * p + j] = scale * dot_columns(centered_.data() + i * n, cj, n);
+    checkpoint(j * n);
   }
 }
 

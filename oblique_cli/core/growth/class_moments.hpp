@@ -25,6 +25,12 @@ class ClassMoments {
   // if the rows are all the same.
   bool unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out);
 
+  // The principal axes of `covariance` or of `unit_scatter`, found in the space of the rows where these are few beside
+  // the features: C'C and CC' have the same eigenvalues, and v = C'a (BEYOND the papers; docs/architecture.md, wide
+  // data). Appends them to `out`.
+  void add_axes(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows, double tolerance,
+                double sign, bool dominant_only, Vector& out);
+
   // Variance of every feature within the classes: their pooled squared deviations over the weight less one unit for
   // each class.
   void pooled_variances(const NodeRows& rows, Vector& out);
@@ -39,12 +45,24 @@ class ClassMoments {
   // rows are all the same.
   bool center(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
 
+  // Scales the rows in centered_ to unit length, those on the mean to 0.
+  void scale_to_unit_length(std::size_t p, std::size_t n);
+
+  // Eigenvalues of the scatter of the rows in centered_ that are not 0, or the leading ones, and eigenvectors, in
+  // eigen_.
+  void solve_in_span(const NodeRows& rows, std::size_t first, std::size_t last, bool leading_only);
+
   // out = scale * sum of w c c' over the rows in centered_, (p, p).
   void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out);
 
   double factor_ = 1.0;
-  Vector centered_, weighted_, length_;
+  Vector centered_, weighted_, length_, matrix_;
+  SymmetricEigen eigen_;
 };
+
+// Whether rows are so few beside features that their span is the place to work in. Narrow data, and with it every
+// published table, is not affected.
+inline bool is_wide(std::size_t n, std::size_t p) { return p > 100 && n + 1 < p; }
 
 // Shrinks the covariance of a class of weight n < 5 p towards the diagonal of pooled variances (beyond the thesis):
 // (1 - l) S + l diag(pooled), l = 1 - n / (5 p).

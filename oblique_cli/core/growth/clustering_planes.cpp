@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/eigen.hpp"
+#include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 
 namespace oblique {
@@ -25,7 +26,22 @@ void Standard::to_standard(double* wb) const {
   }
 }
 
-Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, const Standard& standard, double* w) {
+Standard Standard::of(const Vector& centers, const Vector& ranges) {
+  Standard out{centers, Vector(ranges.size(), 1.0)};
+  for (std::size_t j = 0; j < ranges.size(); ++j)
+    if (ranges[j] > 0.0) out.scale[j] = std::exp2(std::ceil(std::log2(ranges[j])));
+  return out;
+}
+
+Standard Standard::over_units_of(int power) const {
+  Standard out = *this;
+  for (double& each : out.center) each = std::ldexp(each, -power);
+  for (std::size_t j = 0; j < scale.size(); ++j) out.scale[j] = std::ldexp(scale[j], -power);
+  return out;
+}
+
+Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, const Standard& standard, double* w,
+                                       const RowSpan* span) {
   const std::size_t size = static_cast<std::size_t>(m);
   first_.solve(a, m);
   const double eps = std::numeric_limits<double>::epsilon() * m;
@@ -48,7 +64,7 @@ Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, 
       for (std::size_t c = 0; c < null; ++c) standard.to_standard(basis_.data() + c * size);
       project(b, basis_, size);
       second_.solve(projected_.data(), static_cast<int>(null));
-      leading(null_, size, w);
+      leading(null_, size, w, span, false);
       return Hyperplane::null_space;
     }
   }
@@ -61,28 +77,37 @@ Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, 
   project(b, basis_, size);
   second_.solve(projected_.data(), m - static_cast<int>(null));
   for (std::size_t c = 0; c + null < size; ++c) standard.to_original(basis_.data() + c * size);
-  leading(basis_, size, w);
-  // The plane in the range of A over x is taken, of all planes that differ by a member of N(A).
-  for (std::size_t c = 0; c < null; ++c) {
-    const double* q = null_.data() + c * size;
+  leading(basis_, size, w, span, true);
+  if (!span) take_out_null_space(w, size);
+  return null > 0 ? Hyperplane::range_space : Hyperplane::full_rank;
+}
+
+// The plane in the range of A over x is taken, of all planes that differ by a member of N(A).
+void ClusteringHyperplane::take_out_null_space(double* w, std::size_t size) const {
+  for (std::size_t at = 0; at < null_.size(); at += size) {
+    const double* q = null_.data() + at;
     add_scaled(-dot_columns(q, w, size), q, w, size);
   }
-  return null > 0 ? Hyperplane::range_space : Hyperplane::full_rank;
 }
 
 void ClusteringHyperplane::project(const double* b, const Vector& q, std::size_t size) {
   const std::size_t width = q.size() / size;
   half_.assign(q.size(), 0.0);
   projected_.assign(width * width, 0.0);
-  for (std::size_t c = 0; c < width; ++c)
+  for (std::size_t c = 0; c < width; ++c) {
     for (std::size_t i = 0; i < size; ++i) add_scaled(q[c * size + i], b + i * size, half_.data() + c * size, size);
-  for (std::size_t c = 0; c < width; ++c)
+    checkpoint(size * size);
+  }
+  for (std::size_t c = 0; c < width; ++c) {
     for (std::size_t d = 0; d <= c; ++d)
       projected_[c * width + d] = projected_[d * width + c] =
           dot_columns(q.data() + d * size, half_.data() + c * size, size);
+    checkpoint(c * size);
+  }
 }
 
-void ClusteringHyperplane::leading(const Vector& q, std::size_t size, double* w) {
+void ClusteringHyperplane::leading(const Vector& q, std::size_t size, double* w, const RowSpan* span,
+                                   bool within_range) {
   const std::size_t count = second_.values.size();
   const double largest = second_.values[count - 1];
   std::size_t first = count - 1;
@@ -92,6 +117,16 @@ void ClusteringHyperplane::leading(const Vector& q, std::size_t size, double* w)
     for (std::size_t k = 0; k < count; ++k)
       add_scaled(second_.vector(static_cast<int>(c))[k], q.data() + k * size, solutions_.data() + (c - first) * size,
                  size);
+  if (span) {
+    Vector over_features((span->n_features() + 1) * (count - first));
+    for (std::size_t c = 0; c < count - first; ++c) {
+      double* solution = solutions_.data() + c * size;
+      if (within_range) take_out_null_space(solution, size);
+      span->to_features(solution, over_features.data() + c * (span->n_features() + 1));
+    }
+    solutions_.swap(over_features);
+    size = span->n_features() + 1;
+  }
   if (count - first > 1) {
     orthonormalize(solutions_, size);
     canonical_basis(solutions_.data(), static_cast<int>(count - first), size);

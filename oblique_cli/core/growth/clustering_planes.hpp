@@ -8,6 +8,7 @@
 
 #include "common/eigen.hpp"
 #include "common/kernels.hpp"
+#include "growth/row_span.hpp"
 
 namespace oblique {
 
@@ -17,9 +18,14 @@ namespace oblique {
 struct Standard {
   Vector center, scale;
 
+  // Coordinates for rows whose features have these centers and ranges.
+  static Standard of(const Vector& centers, const Vector& ranges);
+
   // (w, b) over z to the same plane over x, and back.
   void to_original(double* wb) const;
   void to_standard(double* wb) const;
+  // The same coordinates over x in units of 2^power.
+  Standard over_units_of(int power) const;
 };
 
 enum class Hyperplane { full_rank, null_space, range_space, none };
@@ -31,15 +37,20 @@ enum class Hyperplane { full_rank, null_space, range_space, none };
 // Ranks are decided in standard coordinates, lengths and right angles are those of the original ones.
 class ClusteringHyperplane {
  public:
-  Hyperplane solve(const double* a, const double* b, int m, const Standard& standard, double* w);
+  // w : (m,). With `span`, x are the coordinates of rows in it, and w (p + 1,) is over the features themselves.
+  Hyperplane solve(const double* a, const double* b, int m, const Standard& standard, double* w,
+                   const RowSpan* span = nullptr);
 
  private:
+  void take_out_null_space(double* w, std::size_t size) const;
+
   // projected_ = Q'bQ for the columns of Q.
   void project(const double* b, const Vector& q, std::size_t size);
 
   // w = Q y for the leading eigenvector y of second_. When its eigenvalue is repeated, the solver's choice within the
-  // space of solutions is arbitrary, so the first vector of that space's canonical basis is taken.
-  void leading(const Vector& q, std::size_t size, double* w);
+  // space of solutions is arbitrary, so the first vector of that space's canonical basis is taken. In a span, what lies
+  // in null_ is taken out first if `within_range`; over all features the caller does that.
+  void leading(const Vector& q, std::size_t size, double* w, const RowSpan* span, bool within_range);
 
   SymmetricEigen first_, second_;
   Vector null_, basis_, half_, projected_, solutions_;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "hierarchy/joins.hpp"
 
 namespace oblique {
@@ -41,6 +42,7 @@ class Avalanche {
     std::vector<Task> open{{0, n, 0, false, 0.0}};
     std::size_t join = n - 1;  // the root is the last node
     while (!open.empty()) {
+      checkpoint(1);
       const Task task = open.back();
       open.pop_back();
       std::int64_t node;
@@ -69,6 +71,7 @@ class Avalanche {
   void add_up(const std::size_t* objects, std::size_t count) {
     for (std::size_t a = 0; a < count; ++a) sums_[objects[a]] = 0.0;
     for (std::size_t a = 0; a < count; ++a) {
+      checkpoint(count - a);
       double sum = 0.0;
       for (std::size_t b = a + 1; b < count; ++b) {
         const double v = distance(objects[a], objects[b]);
@@ -104,6 +107,7 @@ class Avalanche {
     double between = sums_[left_[next]];
     note(join, left_[next], between, true);
     for (;;) {
+      checkpoint(left_.size() + right_.size());
       const std::size_t last = left_[next];
       right_.push_back(last);
       left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(next));
@@ -126,8 +130,10 @@ class Avalanche {
     const bool right_is_smaller = right_.size() <= left_.size();
     const std::vector<std::size_t>& small = right_is_smaller ? right_ : left_;
     const std::vector<std::size_t>& large = right_is_smaller ? left_ : right_;
-    for (const std::size_t i : small)
+    for (const std::size_t i : small) {
       for (const std::size_t j : large) sums_[j] -= distance(i, j);
+      checkpoint(large.size());
+    }
     for (const std::size_t j : large) sums_[j] = std::max(0.0, sums_[j]);
     add_up(small.data(), small.size());
     open.push_back({task.begin, left_.size(), join, false, right_is_smaller ? magnitude : 0.0});

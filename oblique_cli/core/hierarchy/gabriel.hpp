@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "hierarchy/joins.hpp"
 
 namespace oblique {
@@ -18,6 +19,7 @@ std::vector<std::int32_t> gabriel_edges(const T* d, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     std::size_t blocker = 0;  // of the last pair, often that of the next one too
     for (std::size_t j = i + 1; j < n; ++j) {
+      checkpoint(1);
       const double dij = static_cast<double>(d[at(i, j)]), square = dij * dij;
       const auto blocks = [&](std::size_t k) {
         if (k == i || k == j) return false;
@@ -30,6 +32,7 @@ std::vector<std::int32_t> gabriel_edges(const T* d, std::size_t n) {
           free = false;
           blocker = k;
         }
+      if (free) checkpoint(n);
       if (free) {
         edges.push_back(static_cast<std::int32_t>(i));
         edges.push_back(static_cast<std::int32_t>(j));

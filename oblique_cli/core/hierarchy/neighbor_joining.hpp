@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "hierarchy/joins.hpp"
 
 namespace oblique {
@@ -29,6 +30,7 @@ struct NeighborJoining {
     std::iota(node.begin(), node.end(), std::int64_t{0});
     for (std::size_t join = 0; slot.size() > 1; ++join) {
       const std::size_t m = slot.size();
+      checkpoint(2 * m * m);
       double largest = 0.0;
       for (const std::size_t i : slot) {
         sums[i] = 0.0;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/interrupt.hpp"
+
 namespace oblique {
 
 // One climb of SRIDHCR (Eick, Zeidat and Zhao 2004): representatives are added or removed one at a time, always the
@@ -63,6 +65,7 @@ class Representatives {
 
   double score(const std::vector<std::size_t>& chosen) {
     counts_.assign(chosen.size() * n_classes_, 0);
+    checkpoint(n_ * chosen.size());
     for (std::size_t i = 0; i < n_; ++i)
       ++counts_[nearest(i, chosen) * n_classes_ + static_cast<std::size_t>(codes_[i])];
     return q_of(counts_, chosen.size());
@@ -79,6 +82,7 @@ class Representatives {
 
   // q of what was assigned with one representative more: the rows that are nearer to it change hands.
   double with(std::size_t added, std::size_t k) {
+    checkpoint(n_);
     counts_ = assigned_;
     counts_.resize((k + 1) * n_classes_, 0);
     for (std::size_t i = 0; i < n_; ++i) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "hierarchy/joins.hpp"
 
 namespace oblique {
@@ -77,6 +78,7 @@ class Staxac {
         look_around(i);
       }
       for (;;) {
+        checkpoint(active_.size());
         const Candidate* chosen = &none_;
         for (const std::size_t i : active_)
           if (best_[i] < *chosen) chosen = &best_[i];
@@ -109,12 +111,14 @@ class Staxac {
   }
 
   void look_around(std::size_t i) {
+    checkpoint(neighbors_[i].size() * n_classes_);
     best_[i] = Candidate{};
     for (const std::size_t j : neighbors_[i]) best_[i] = std::min(best_[i], candidate(i, j));
   }
 
   // Finds the cluster nearest to `i` on average, of equals the first, and makes the pair its candidate.
   void seek(std::size_t i) {
+    checkpoint(active_.size());
     double least = std::numeric_limits<double>::infinity();
     for (const std::size_t j : active_) {
       if (j == i) continue;
@@ -129,12 +133,14 @@ class Staxac {
     const std::size_t m = active_.size();
     std::vector<double> least(m, std::numeric_limits<double>::infinity());
     std::vector<std::size_t> which(m, 0);
-    for (std::size_t a = 0; a < m; ++a)
+    for (std::size_t a = 0; a < m; ++a) {
+      checkpoint(m);
       for (std::size_t b = a + 1; b < m; ++b) {
         const double v = average(active_[a], active_[b]);
         if (v < least[a]) least[a] = v, which[a] = b;
         if (v < least[b]) least[b] = v, which[b] = a;
       }
+    }
     for (std::size_t a = 0; a < m; ++a) {
       neighbors_[active_[a]].push_back(active_[which[a]]);
       neighbors_[active_[which[a]]].push_back(active_[a]);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/interrupt.hpp"
+
 namespace oblique {
 
 // The triangular factor R of the rows seen so far, kept by Givens rotations. The last column is the target, and what
@@ -55,7 +57,10 @@ inline std::vector<double> prefix_rss(const double* rows, std::size_t m, const s
   GrowingFactor factor(m, zero);
   std::int64_t done = 0;
   for (std::size_t c = 0; c < n_cuts; ++c) {
-    for (; done < cuts[c]; ++done) factor.add(rows + static_cast<std::size_t>(done) * m);
+    for (; done < cuts[c]; ++done) {
+      factor.add(rows + static_cast<std::size_t>(done) * m);
+      checkpoint(m * m);
+    }
     out[c] = factor.rss();
   }
   return out;

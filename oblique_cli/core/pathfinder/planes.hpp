@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "pathfinder/boundary.hpp"
 #include "pathfinder/inside_test.hpp"
 #include "pathfinder/rectangles.hpp"
@@ -53,6 +54,7 @@ class Planes {
 
   std::pair<Regions, Regions> opposed(int a, int b, const Purity& purity) const {
     const std::size_t area = static_cast<std::size_t>(cells_) * cells_;
+    checkpoint(4 * area);
     const std::int32_t *of_a = counts_.data() + a * area, *of_b = counts_.data() + b * area;
     Regions first = grow_rectangles({of_a, of_b}, frame(), purity),
             second = grow_rectangles({of_b, of_a}, frame(), purity);
@@ -70,6 +72,7 @@ class Planes {
     std::vector<double> in(classes_, 0.0), all(classes_, 0.0);
     double n_in = 0.0;
     for (std::size_t i = 0; i < n_; ++i) {
+      checkpoint(owner.size());
       all[y_[i]] += 1.0;
       if (inside({u_[i * p_ + x_], u_[i * p_ + y_axis_]})) in[y_[i]] += 1.0, n_in += 1.0;
     }
@@ -105,6 +108,7 @@ inline RegionSplit best_regions(const double* u, const std::int32_t* y, std::siz
   Planes planes(u, y, n, p, n_classes, cells);
   for (int i = 0; i < static_cast<int>(p); ++i)
     for (int j = i + 1; j < static_cast<int>(p); ++j) {
+      checkpoint(n);
       if (planes.flat(i) || planes.flat(j)) continue;
       planes.use(i, j);
       for (int a = 0; a < n_classes; ++a)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/eigen.hpp"
+#include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "search/node_rows.hpp"
 #include "search/node_search.hpp"
@@ -57,14 +58,15 @@ void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& sprea
     }
     // X u once, then every reflected axis is x_j - 2 u_j X u.
     combine_columns(rows.columns.data(), space.u.data(), p, xu.data(), rows.n);
+    checkpoint(p * rows.n);
+    const Spread::Reflected reflected(spread, space.u);
     for (std::size_t j = 0; j < p; ++j, ++order) {
       if (space.u[j] == 0.0) {  // the reflection leaves this axis where it was
         if (axis_done[j]) continue;
         axis_done[j] = 1;
         search.direction(order, rows.columns[j], spread.of_axis(j));
       } else {
-        search.reflected_direction(order, rows.columns[j], xu.data(), 2.0 * space.u[j],
-                                   spread.of_reflected_axis(space.u, j));
+        search.reflected_direction(order, rows.columns[j], xu.data(), 2.0 * space.u[j], reflected.of_axis(j));
       }
     }
   }

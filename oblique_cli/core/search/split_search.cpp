@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "common/key_sort.hpp"
 #include "search/bin_table.hpp"
@@ -93,6 +94,7 @@ class SplitSearch final : public NodeSearch {
 
   void fixed_cut(std::int64_t order, const double* z, double threshold, double least) override {
     ++counts.directions;
+    checkpoint(rows_->n);
     double s = 0.0;
     for (int k = 0; k < rows_->n_classes; ++k) {
       double l = 0.0;
@@ -114,6 +116,7 @@ class SplitSearch final : public NodeSearch {
 
   void search(std::int64_t order, const double* z, Range range, double distinct) {
     ++counts.directions;
+    checkpoint(4 * rows_->n);
     if (!(range.high - range.low > (strict_ ? 0.0 : distinct))) return;
     if (exhaustive_ || strict_ || rows_->n < kSortRows || !keyable(range))
       search_by_sorting(order, z, range, distinct);

@@ -35,16 +35,29 @@ struct Spread {
   }
   // The original axis j needs no arithmetic, hence no allowance for its rounding.
   double of_axis(std::size_t j) const { return 1e-9 * range[j]; }
-  // Column j of I - 2uu'.
-  double of_reflected_axis(const Vector& u, std::size_t j) const {
-    double r = 0.0, m = 0.0;
-    for (std::size_t i = 0; i < u.size(); ++i) {
-      const double h = std::fabs((i == j ? 1.0 : 0.0) - 2.0 * u[i] * u[j]);
-      r += h * range[i];
-      m += h * magnitude[i];
+  // The axes of I - 2uu'. What they have in common is added up once, so that p axes take p steps and not p^2.
+  class Reflected {
+   public:
+    Reflected(const Spread& spread, const Vector& u) : spread_(spread), u_(u) {
+      for (std::size_t i = 0; i < u.size(); ++i) {
+        range_ += std::fabs(u[i]) * spread.range[i];
+        magnitude_ += std::fabs(u[i]) * spread.magnitude[i];
+      }
     }
-    return gap(r, m);
-  }
+    // The scale of column j.
+    double of_axis(std::size_t j) const {
+      const double size = std::fabs(u_[j]), diagonal = std::fabs(1.0 - 2.0 * u_[j] * u_[j]);
+      const auto sum = [&](double all, double own) {
+        return diagonal * own + 2.0 * size * std::max(all - size * own, 0.0);
+      };
+      return gap(sum(range_, spread_.range[j]), sum(magnitude_, spread_.magnitude[j]));
+    }
+
+   private:
+    const Spread& spread_;
+    const Vector& u_;
+    double range_ = 0.0, magnitude_ = 0.0;
+  };
   double of_direction(const double* h) const {
     double r = 0.0, m = 0.0;
     for (std::size_t i = 0; i < range.size(); ++i) {

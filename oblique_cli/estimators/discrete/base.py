@@ -18,10 +18,11 @@ from oblique_cli.c45.domain import Array, Domain, Ints
 from oblique_cli.c45.growing import C45, Rows
 from oblique_cli.c45.structure import DiscreteTree, describe, node_texts
 from oblique_cli.constraints import Choice, Constraint, Integer, Real, check
-from oblique_cli.drawing.diagram import Sketch, wrapped
+from oblique_cli.drawing.diagram import Sketch
+from oblique_cli.drawing.view import TreeView
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.discrete.discretizing import Discretizer, coded
-from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TreeKind
+from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TrainingRows, TreeKind, visits
 from oblique_cli.estimators.rows import checked
 from oblique_cli.fourier.extraction import spectrum_of
 from oblique_cli.fourier.spectrum import Spectrum, combination
@@ -130,10 +131,32 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
     def _text_of(self, tree: DiscreteTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
         return describe(tree, features, self.value_names(), classes, precision)
 
-    def _sketch_of(self, tree: DiscreteTree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
+    def _view_of(
+        self,
+        tree: DiscreteTree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
         texts, ways = node_texts(tree, features, self.value_names(), classes, precision)
         shades = np.where(tree.is_leaf, tree.labels, -1).tolist()
-        return Sketch(tree.parents, [wrapped(text) for text in texts], ways, shades)
+        rules: list[dict[str, Any]] = []
+        for node in range(tree.n_nodes):
+            if tree.is_leaf[node]:
+                rules.append({})
+                continue
+            column = self.columns_[int(tree.feature[node])]
+            codes = {"levels": column.levels.tolist(), "cuts": column.cuts.tolist(), "usual": column.usual}
+            rules.append({"k": int(tree.feature[node]), **codes})
+        counts = None
+        if rows is not None:
+            leaves = tree.apply(coded(np.asarray(rows[0], dtype=np.float64), self.columns_))
+            counts = visits(leaves, tree.parents, rows[1], len(classes))
+            texts = [classes[tree.labels[node]] if tree.is_leaf[node] else text for node, text in enumerate(texts)]
+        sketch = Sketch(tree.parents, texts, ways, shades, rules)
+        return sketch.view(title, classes, counts, None if counts is None else counts.sum(axis=1).astype(np.int64))
 
     def _sizes(self, trees: Sequence[DiscreteTree]) -> None:
         """Set the sizes that tables show: nodes and leaves of all trees, depth of the deepest."""

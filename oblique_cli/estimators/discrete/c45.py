@@ -58,10 +58,13 @@ class C45Classifier(_FlatParameters, SingleDiscreteTree):
     Parameters
     ----------
     criterion : {"gain_ratio", "gain"}, default "gain_ratio"
+        Information gain over the entropy of the branches' sizes, or information gain alone.
     min_samples_leaf : float, default 2
         Least number of rows of at least two branches of a test (C4.5's m).
     max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
     pruning : {"pessimistic", "none"}, default "pessimistic"
+        "pessimistic" replaces a subtree where the upper limit of a leaf's error rate is no worse.
     confidence : float in (0, 0.5], default 0.25
         Of the upper limit that replaces an error rate; lower prunes more.
     subtree_raising : bool, default True
@@ -143,6 +146,7 @@ class C45BaggingClassifier(_FlatParameters, SeveralDiscreteTrees, BaggedTreesCla
     Parameters
     ----------
     n_estimators : int, default 40
+        Number of trees.
     bag_fraction : float in (0, 1], default 1
         Rows drawn for each tree, as a share of the training rows.
     criterion, min_samples_leaf, max_depth, pruning, confidence, subtree_raising, discretization, n_bins, max_levels,
@@ -202,6 +206,7 @@ class C45ForestClassifier(C45BaggingClassifier):
     Parameters
     ----------
     n_estimators : int, default 40
+        Number of trees.
     max_features : int or None, default None
         Features drawn at a node; None for half of them, rounded up, which is what Kargupta et al. (2006) use. Where
         none of those drawn can split, the next ones are drawn.

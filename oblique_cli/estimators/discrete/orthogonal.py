@@ -256,6 +256,7 @@ class OrthogonalTreesClassifier(SeveralDiscreteTrees, FourierTreesClassifier):
     n_components : int or None, default None
         Components to keep; None for the fewest that capture more than `variance`. Never more than there are.
     variance : float in (0, 1), default 0.9
+        Share of the variance of the bagged trees that the components together exceed.
     center : bool, default False
         Take covariances instead of inner products, as for functions of mean 0; the paper derives one and says nothing
         of how it computes. Components are then uncorrelated rather than orthogonal.

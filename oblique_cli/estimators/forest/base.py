@@ -19,10 +19,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.drawing.diagram import Sketch, sketch_of
+from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
-from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
+from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
 from oblique_cli.estimators.rows import checked
 from oblique_cli.nodes import parents_of
 from oblique_cli.tree.describe import export_text
@@ -247,8 +247,16 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
     def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
         return export_text(tree, features, classes, precision)
 
-    def _sketch_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
-        return sketch_of(tree, features, classes, precision)
+    def _view_of(
+        self,
+        tree: Tree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        return view_of(tree, features, classes, title=title, precision=precision, rows=rows)
 
     def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
         """Return how much accuracy on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""

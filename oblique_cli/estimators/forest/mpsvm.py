@@ -39,7 +39,7 @@ class MPSVMForestClassifier(ForestClassifier):
         diagonal of its moments (equation 11); "axis" grows axis-parallel splits from there down; "null" uses the null
         space, as the geometric decision tree does. "none" is the ensemble without MPSVM, of axis-parallel splits only.
     n_estimators : int, default 50
-        Trees; `n_trees` in the paper.
+        Number of trees; `n_trees` in the paper.
     max_features : int, float, {"auto", "sqrt", "log2"} or None, default "auto"
         Features drawn at each node, `mtry` in the paper: a number, a share, or all (None), as in scikit-learn. "auto"
         is what the paper takes, the square root of p rounded to the nearest, and all with base "rof", which takes
@@ -48,8 +48,9 @@ class MPSVMForestClassifier(ForestClassifier):
         An impure node of this many rows or fewer is a leaf; rows drawn twice count twice. The limit is the paper's
         `minleaf`: unlike scikit-learn's it does not forbid a larger node to have a smaller child.
     max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
     delta : float, default 0.01
-        In the units of the features, as in the paper. Covariances of classes are mended by it too.
+        What "tikhonov" adds, in the units of the features, as in the paper. It mends covariances of classes too.
     group_size : int, default 3
         Features of a group that is rotated; of more than p, one group of all.
     scaling : {"range", "deviation", "none"}, default "range"

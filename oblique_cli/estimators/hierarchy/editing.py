@@ -62,6 +62,7 @@ class MultiEditClassifier(NearestNeighborsClassifier):
     Parameters
     ----------
     n_subsets : int, default 3
+        Parts that the rows are divided into; each is edited by the next.
     edit_neighbors : int, default 1
         k of the editing.
     quiet_rounds : int, default 1

@@ -42,6 +42,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         As in `AvalancheClustering`. For "precomputed", X is (n, n) in fit and (m, n) in predict, distances to all
         training rows.
     scaling : {"zscore", "none"}, default "zscore"
+        Columns are brought to mean 0 and variance 1 of the training rows first.
 
     Attributes
     ----------
@@ -77,7 +78,7 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         if self.metric == PRECOMPUTED:
             from_square(rows)  # checks it
         else:
-            self._shift, self._scale = spread_of(rows, self.scaling)
+            self._shift, self._scale = spread_of(rows, self.scaling, self.metric)
             self._rows = (rows - self._shift) / self._scale
         self._keep(self._edit(rows))
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,10 +15,12 @@ from sklearn.tree import export_text as tree_text
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.drawing.diagram import Sketch, drawn, wrapped, yes_or_no
+from oblique_cli.drawing.diagram import Sketch, drawn, yes_or_no
+from oblique_cli.drawing.view import BLANK, Histogram, TreeView, histogram, number_of, unbroken
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.fitted import Names, SingleTree
+from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, paths
 from oblique_cli.estimators.rows import checked, refuse_times
+from oblique_cli.magnitudes import comparable, refuse_extreme
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.model_tree.structure import ModelTree, export_text, node_texts
@@ -47,7 +50,7 @@ TURNING: Mapping[str, Constraint] = {
     "max_discrete_values": Integer(0),
 }
 DISCRETE = ("auto", "all", "none")
-LARGEST = 1e140  # sums of squares of larger numbers overflow
+LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
 
 
 class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
@@ -65,20 +68,21 @@ class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.
 
-        X : (n, p) and y : (n,) numbers of at most 1e140 in size. A constant target gives one leaf. With fewer rows than
-        coefficients a model goes through all of them, with the smallest coefficients that do.
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. With fewer rows than coefficients a
+            model goes through all of them, with the smallest coefficients that do.
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = checked(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
         )
         targets = np.asarray(targets, dtype=np.float64)
-        for name, values in (("X", rows), ("y", targets)):
-            if (size := np.abs(values).max()) > LARGEST:
-                raise DataError(
-                    f"{name} of {type(self).__name__} must hold numbers of at most {LARGEST:g} in size. "
-                    f"Got {size:g}; divide it by a unit."
-                )
+        refuse_extreme(rows, type(self).__name__)
+        if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
+            raise DataError(
+                f"the largest number in y of {type(self).__name__} must be from {1.0 / LARGEST:g} to {LARGEST:g} in "
+                f"size, or 0. Got {size:g}; divide y by a unit."
+            )
         # Sums depend on the order of rows, and no tree should.
         order = np.lexsort((*rows.T[::-1], targets))
         rows, targets = np.ascontiguousarray(rows[order]), targets[order]
@@ -115,11 +119,25 @@ class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     ) -> Figure:
         """Return the tree as a matplotlib figure, the equation of a leaf in it. Parameters are those of `export_text`.
 
-        ConfigError for more than 64 leaves, or without matplotlib.
+        ConfigError for more than 200 leaves, or without matplotlib.
+        """
+        return drawn(self.view(feature_names, target, precision, title))
+
+    def view(  # type: ignore[override]
+        self,
+        feature_names: Names = None,
+        target: str = "y",
+        precision: int = 3,
+        title: str = "",
+        rows: TrainingRows = None,
+    ) -> TreeView:
+        """Return what drawings show of the tree. rows : the training rows (n, p) and their numbers (n,), or None
+
+        Other parameters are those of `plot`.
         """
         check_is_fitted(self)
-        sketch = self._sketch_of(self.tree_, self._feature_names(feature_names), [target], precision)
-        return drawn(sketch, title)[0]
+        features = [unbroken(name) for name in self._feature_names(feature_names)]
+        return self._view_of(self.tree_, features, [unbroken(target)], precision, title, rows)
 
     def _decreases(self) -> Array:
         # Cuts alone: what features do within the linear models of the leaves is in the coefficients.
@@ -132,9 +150,38 @@ class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     def _text_of(self, tree: ModelTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
         return export_text(tree, features, classes[0], precision)
 
-    def _sketch_of(self, tree: ModelTree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
-        texts = [wrapped(text) for text in node_texts(tree, features, classes[0], precision)]
-        return Sketch(tree.parents, texts, yes_or_no(tree.left), np.where(tree.is_leaf, 0, -1).tolist())
+    def _view_of(
+        self,
+        tree: ModelTree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        # No line is broken within a term.
+        texts = [
+            re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text)
+            for text in node_texts(tree, features, classes[0], precision)
+        ]
+        ways = [""] * tree.n_nodes
+        rules: list[dict[str, Any]] = []
+        for node in range(tree.n_nodes):
+            if tree.is_leaf[node]:
+                used = np.flatnonzero(tree.coef[node]).tolist()
+                model = [[j, float(tree.coef[node, j])] for j in used]
+                rules.append({"v": [float(tree.intercept[node]), model]})
+                continue
+            feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
+            rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
+            texts[node] = features[feature]
+            shown = number_of(threshold, precision)
+            ways[tree.left[node]], ways[tree.right[node]] = f"≤ {shown}", f"> {shown}"
+        sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules)
+        view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
+        if rows is None:
+            return view
+        return view.with_histograms(_along_features(tree, np.asarray(rows[0], dtype=np.float64)))
 
     def _settings(self, n: int) -> Settings:
         shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
@@ -175,6 +222,7 @@ class TPRTIRegressor(ModelTreeRegressor):
     discrete : {"auto", "all", "none"} or list of columns, default "auto"
         Features of which every distinct value is a turning point; "auto" are those with at most `max_discrete_values`.
     max_discrete_values : int, default 10
+        Of "auto".
     min_node_percent : float, default 10
         A node with fewer rows, in percent of the training rows, is a leaf.
     min_improvement_percent : float, default 10
@@ -183,6 +231,7 @@ class TPRTIRegressor(ModelTreeRegressor):
         Least rows of a child, in percent of the training rows; None for `min_node_percent`, since Table 2.5 calls that
         the required size of a node. With 0, leaves of a few rows come about, whose models go astray between rows.
     max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
     weighting : {"size", "sum"}, default "size"
         "size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even cut
         then halves the sum even where it explains nothing, and trees grow until nodes are small; "sum" adds them.
@@ -190,6 +239,7 @@ class TPRTIRegressor(ModelTreeRegressor):
         "leave_one_out", beyond the paper, scores the `shortlist` best cuts again by cross-validation: the error of
         predicting each row from the other rows of its side, in closed form. The stopping rule uses it as well.
     shortlist : int, default 20
+        Cuts that "leave_one_out" scores again.
 
     Attributes
     ----------
@@ -275,9 +325,13 @@ class TPRTIRegressor(ModelTreeRegressor):
 class RETISRegressor(ModelTreeRegressor):
     """A regression tree with linear leaves that tries every distinct value of every feature (Karalic 1992).
 
-    As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. Parameters are those of
-    `TPRTIRegressor`. One pass over the sorted rows answers all cuts of a feature, so a node costs O(n p^3), not
-    O(n^2 p^3).
+    As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. One pass over the sorted
+    rows answers all cuts of a feature, so a node costs O(n p^3), not O(n^2 p^3).
+
+    Parameters
+    ----------
+    min_node_percent, min_improvement_percent, min_child_percent, max_depth, weighting, selection, shortlist
+        As in `TPRTIRegressor`.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, **LOOK_AHEAD}
@@ -315,10 +369,13 @@ class M5StyleRegressor(ModelTreeRegressor):
     Parameters
     ----------
     min_node_percent : float, default 1
+        A node with fewer rows, in percent of the training rows, is a leaf.
     min_improvement_percent : float, default 0
         Least part of the sum of squares around the mean that a cut must take away.
-    min_child_percent, max_depth : as in `TPRTIRegressor`
+    min_child_percent, max_depth
+        As in `TPRTIRegressor`.
     pruning : bool, default True
+        Whether a subtree becomes a leaf where the estimated error of the leaf's model is no larger.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, "pruning": Boolean()}
@@ -351,8 +408,35 @@ class M5StyleRegressor(ModelTreeRegressor):
         return growing.prune(tree, X, y) if self.pruning else tree
 
 
+def _along_features(tree: ModelTree, X: Array) -> dict[int, Histogram | None]:
+    """The rows of each inner node along the feature that it cuts."""
+    passed = paths(tree.apply(X), tree.parents).tocsc()
+    found = {}
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        values = X[passed.indices[passed.indptr[node] : passed.indptr[node + 1]], tree.feature[node]]
+        threshold = float(tree.thresholds[node])
+        found[node] = histogram(values, values <= threshold, threshold, np.zeros(len(values), dtype=np.int64), 1)
+    return found
+
+
 class CARTRegressor(DecisionTreeRegressor):
-    """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read."""
+    """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read.
+
+    It takes all parameters of `sklearn.tree.DecisionTreeRegressor`; configurations have these.
+
+    Parameters
+    ----------
+    min_samples_leaf : int, default 1
+        Least rows of a child.
+    min_samples_split : int, default 2
+        A node with fewer rows is a leaf.
+    max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
+    max_leaf_nodes : int or None, default None
+        Most leaves, those of largest gain first; None for no limit.
+    ccp_alpha : float, default 0
+        Complexity at which the tree is cut back, in units of the mean squared error.
+    """
 
     needs_pruning_rows: ClassVar[bool] = False
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -366,8 +450,28 @@ class CARTRegressor(DecisionTreeRegressor):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
         """Grow the tree, as scikit-learn does. X : (n, p) numbers; y : (n,) numbers; sample_weight : (n,) or None."""
         refuse_times(X, type(self).__name__)
+        if check_input:
+            sample_weight = self._checked_ends(X, sample_weight)
         super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
         return self
+
+    def _checked_ends(self, X: Any, sample_weight: Any) -> Any:
+        """Weights of ordinary size; refuses X that is not of the single precision that scikit-learn's trees keep."""
+        owner = type(self).__name__
+        try:
+            rows = np.asarray(X)
+            if rows.dtype.kind == "c":
+                return sample_weight
+            rows = rows.astype(np.float64)
+            weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError):
+            return sample_weight  # scikit-learn says what is wrong with them
+        if rows.ndim == 2 and len(rows) and np.isfinite(rows).all():
+            single = np.finfo(np.float32)
+            refuse_extreme(rows, owner, float(single.tiny), float(single.max))
+        if weights is None or weights.ndim != 1 or not np.isfinite(weights).all():
+            return sample_weight
+        return comparable(weights, f"sample_weight of {owner}")
 
     def export_text(self, feature_names: Names = None, target: str = "y", precision: int = 3) -> str:
         """Return the rules of the tree as scikit-learn writes them.
@@ -382,7 +486,7 @@ class CARTRegressor(DecisionTreeRegressor):
     def plot(self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = "") -> Figure:
         """Return the tree as a matplotlib figure. Parameters are those of the other regression trees' `export_text`.
 
-        ConfigError for more than 64 leaves, or without matplotlib.
+        ConfigError for more than 200 leaves, or without matplotlib.
         """
         check_is_fitted(self)
         own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
@@ -395,8 +499,8 @@ class CARTRegressor(DecisionTreeRegressor):
             else f"{names[tree.feature[node]]} <= {tree.threshold[node]:.{precision}g}"
             for node in range(len(left))
         ]
-        sketch = Sketch(parents_of(left, right), texts, yes_or_no(left), np.where(left < 0, 0, -1).tolist())
-        return drawn(sketch, title)[0]
+        sketch = Sketch(parents_of(left, right), texts, yes_or_no(left), [-1] * len(left))
+        return drawn(sketch.view(title, n_rows=tree.n_node_samples.astype(np.int64)))
 
     @property
     def n_leaves_(self) -> int:

@@ -25,6 +25,7 @@ from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITER
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
+from oblique_cli.magnitudes import common_exponent, measured, refuse_extreme
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
@@ -83,6 +84,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
     max_components : int or None, default None
         Without it, K is limited by the number of distinct rows alone, which goes before `min_components` too.
     component_folds : int, default 10
+        Folds of "cv", random halves of "mccv".
     standardize : bool, default True
         Whether each feature is scaled to variance 1 in the class before mixtures are fitted, so that units decide
         nothing.
@@ -99,7 +101,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         Not in the paper: below a leaf that training rows of another class than its own reach, grow a tree top-down by
         HHCART(A) until its leaves are pure. Leaves are then more than clusters.
     criterion, tau, sign, ties
-        Of the hyperplanes of "hhcart" and of `hybrid`, as in HHCART(A) and `ObliqueTreeClassifier`.
+        As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.
     cost : float, default 1
         Of the support vector machine (Gamma of thesis eq. 6.4.4), for features scaled to variance 1 at the node.
     random_state : int, RandomState or None, default None
@@ -183,6 +185,11 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
+        if not self.standardize:  # what is added to covariances is then in the features' own units
+            refuse_extreme(rows, f"{type(self).__name__} without standardize")
+        # One power of 2 for all features: the distances of clusters and the directions of planes stay what they are.
+        self._power = common_exponent(rows)
+        rows = measured(rows, self._power)
         seed = int(check_random_state(self.random_state).randint(2**31))
         started = time.perf_counter()
         clusters = self._clusters(rows, inverse, seed)
@@ -223,22 +230,22 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         n_classes = len(self.classes_)
         splitter = by_hhcart if self.splitter == "hhcart" else by_svm
         tree = grow_bottom_up(X, codes, n_classes, skeleton.leaves, skeleton.merges, splitter)
-        if not self.hybrid:
-            return tree
-        return grow_below(
-            tree,
-            X,
-            codes,
-            lambda rows, leaf: grow_top_down(
-                X[rows],
-                codes[rows],
-                n_classes,
-                proposer,
-                criterion=self.criterion,
-                ties=self.ties,
-                seed=seeds.integer(skeleton.seed, "below", leaf),
-            ),
-        )
+        if self.hybrid:
+            tree = grow_below(
+                tree,
+                X,
+                codes,
+                lambda rows, leaf: grow_top_down(
+                    X[rows],
+                    codes[rows],
+                    n_classes,
+                    proposer,
+                    criterion=self.criterion,
+                    ties=self.ties,
+                    seed=seeds.integer(skeleton.seed, "below", leaf),
+                ),
+            )
+        return self._in_own_units(tree)
 
     def _rows(self, X: ArrayLike) -> Array:
         rows: Array = checked(self, X, reset=False, **ROWS)
@@ -268,6 +275,13 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
             if cost not in self._trees:
                 self._trees[cost] = self._split(self._skeleton, cost)
         return [self._trees[cost] for cost in costs]
+
+    def _in_own_units(self, tree: Tree) -> Tree:
+        """The tree over the features as they are, of one over features measured in a power of 2."""
+        if not self._power:
+            return tree
+        thresholds = measured(tree.thresholds, -self._power)
+        return Tree(tree.left, tree.right, tree.coef_, thresholds, tree.counts, tree.gains, tree.n_rows)
 
     def _check_parameters(self) -> None:
         owner = type(self).__name__

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -20,6 +21,8 @@ from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.registry import close_matches, source_of
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
+# A parameter in the docstring of a heuristic, with its further lines indented.
+OWN_PARAMETER = re.compile(r"^(?P<name>[a-z]\w*) : (?P<text>.*\n(?:[ ]+\S.*\n?)*)", re.MULTILINE)
 LIMIT = "max_misrate"  # which some papers have another name for
 HOME = "oblique_cli.estimators.oblique.classifiers"
 
@@ -167,18 +170,38 @@ def _documented(
     limit: str,
 ) -> str:
     """Return the docstring: what the heuristic does, every parameter, and what the tree's own docstring says."""
-    of_tree = inspect.getdoc(ObliqueTreeClassifier) or ""
-    described, behind = _parameter_blocks(of_tree)
-    first, _, rest = (inspect.getdoc(proposer) or proposer.__name__).partition("\n")
-    lines = [f"{proposer.title or proposer.__name__}: a top-down tree. {first}", "", f"Source: {proposer.source}."]
-    lines += [rest.rstrip()] if rest.strip() else []
+    described, behind = _parameter_blocks(inspect.getdoc(ObliqueTreeClassifier) or "")
+    own: dict[str, list[str]] = {}
+    for cls in reversed(proposer.__mro__):  # a heuristic that inherits parameters need not describe them again
+        own |= _described(inspect.cleandoc(vars(cls).get("__doc__") or ""))
+    text = OWN_PARAMETER.sub("", inspect.getdoc(proposer) or proposer.__name__)
+    first, _, rest = text.removeprefix(f"{proposer.title}: ").partition("\n")
+    first = first[:1].upper() + first[1:]
+    summary = f"{proposer.title or proposer.__name__}: a top-down tree."
+    lines = [summary, "", first, "", f"Source: {proposer.source}."]
+    lines += ["", rest.strip()] if rest.strip() else []
     lines += ["", "Parameters", "----------"]
     for name, parameter in parameters.items():
         original = LIMIT if name == limit else name
         allowed = constraints[name].describe() if name in constraints else "see `ObliqueTreeClassifier`"
         lines.append(f"{name} : {allowed}, default {parameter.default!r}")
-        lines += described.get(original, ["    Of the heuristic, see above."])
+        lines += own.get(name) or described.get(original, ["    Of the heuristic."])
     return "\n".join([*lines, "", behind])
+
+
+def _described(doc: str) -> dict[str, list[str]]:
+    """Return the indented lines for each parameter that a heuristic's docstring describes as "tau : what it is"."""
+    found = {}
+    for match in OWN_PARAMETER.finditer(doc):
+        words = " ".join(match["text"].split()).removesuffix(".") + "."
+        found[match["name"]] = textwrap.wrap(
+            words[0].upper() + words[1:],
+            116,
+            initial_indent="    ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+        )
+    return found
 
 
 def _parameter_blocks(doc: str) -> tuple[dict[str, list[str]], str]:

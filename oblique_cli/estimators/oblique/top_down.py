@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,6 +24,7 @@ from oblique_cli.estimators.missing_values import medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
+from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
@@ -83,6 +85,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry (2012) print come
         out so (docs/reproduction.md), though their text defines the other.
     max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
     min_samples_leaf : float, default 1
         Least weight of a child, in the unit of `min_parent`: rows, where they weigh the same. `min_leaf` in results.
     min_weight_fraction_leaf : float in [0, 0.5], default 0
@@ -103,7 +106,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold
         cross-validation of the training rows. "pessimistic" and "ccp_alpha" need no further rows.
     pruning_fraction : float in (0, 1), default 0.1
+        Share of the training rows that "cost_complexity" and "reduced_error" keep from growth.
     pruning_folds : int, default 10
+        Folds of "cv".
     standard_errors : float, default 0
         c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
     ccp_alpha : float, default 0
@@ -125,6 +130,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         "native" grows the tree in the compiled core, "reference" calls the proposer at every node; "auto" is native
         where the heuristic has native growth. Both give the same tree.
     random_state : int, RandomState or None, default None
+        What is drawn: see the notes.
 
     Attributes
     ----------
@@ -213,7 +219,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """Grow and prune the tree.
 
         X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
-        sample_weight : (n,) non-negative, rows of weight 0 are left out
+        sample_weight : (n,) non-negative, rows of weight 0 are left out; ConfigError if two others differ by more than
+            a factor of 2e60
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
         """
         proposer = self._checked_proposer()
@@ -336,17 +343,19 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
 
     def _weights(self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array | None:
         """Checked weights of rows, those of their classes included; None if there are none."""
+        owner = type(self).__name__
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
         if weights is not None and (weights < 0).any():
             raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
         if self.class_weight is None:
-            return weights
+            return None if weights is None else comparable(weights, f"sample_weight of {owner}")
         try:
             of_class = compute_sample_weight(self.class_weight, labels)
         except ValueError as error:  # it names classes that y does not have
-            raise ConfigError(f"class_weight of {type(self).__name__} does not fit y: {error}.") from error
-        product: Array = of_class if weights is None else weights * of_class
-        return product
+            raise ConfigError(f"class_weight of {owner} does not fit y: {error}.") from error
+        if weights is None:
+            return comparable(of_class, f"class_weight of {owner}")
+        return product(weights, of_class, f"sample_weight times class_weight of {owner}")
 
     def _level_counts(self) -> Sequence[int] | None:
         if not self.levels_:
@@ -419,6 +428,13 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     def _rule(self) -> PruningRule:
         """The rule that `pruning` is or names, with the parameters that the estimator has for it."""
         if isinstance(self.pruning, PruningRule):
+            defaults = inspect.signature(type(self)).parameters
+            for name in PRUNING_CONSTRAINTS:
+                if getattr(self, name) != defaults[name].default:
+                    raise ConfigError(
+                        f"{name}={getattr(self, name)!r} has no effect beside pruning={self.pruning!r}, an instance "
+                        "that has its own parameters; give the value to the instance, or name the rule instead."
+                    )
             return self.pruning
         rule = PRUNINGS[self.pruning]
         return rule(**{name: getattr(self, name) for name in rule.constraints if name in PRUNING_CONSTRAINTS})

@@ -12,9 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Constraint, Integer, Real, check
-from oblique_cli.drawing.diagram import Sketch, wrapped, yes_or_no
+from oblique_cli.drawing.diagram import Sketch, yes_or_no
+from oblique_cli.drawing.view import TreeView
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.fitted import LogProbabilities, SingleTree
+from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
 from oblique_cli.estimators.rows import checked
 from oblique_cli.nodes import spread_decreases
 from oblique_cli.pathfinder.clusters import CellGrid
@@ -55,6 +56,7 @@ class PathfinderClassifier(LogProbabilities, SingleTree, ClassifierMixin, BaseEs
         misclassified or rejected, the smallest of equals (the paper, 3.4.2, goes by the error alone, in which a tree
         that rejects every row is perfect).
     max_grid_size : int, default 30
+        Largest number that "auto" tries.
     alpha : float in (0, 100], default 100
         Least percentage of the pivot class in a row or column of cells that is added to a rectangle; at most `theta`.
     theta : float in (0, 100], default 100
@@ -195,10 +197,22 @@ class PathfinderClassifier(LogProbabilities, SingleTree, ClassifierMixin, BaseEs
     def _text_of(self, tree: RegionTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
         return export_text(tree, features, classes)
 
-    def _sketch_of(self, tree: RegionTree, features: Sequence[str], classes: Sequence[str], precision: int) -> Sketch:
-        texts = [wrapped(text) for text in node_texts(tree, features, classes)]
+    def _view_of(
+        self,
+        tree: RegionTree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        texts = node_texts(tree, features, classes)
+        counts = np.array([node.counts for node in tree.nodes], dtype=np.float64)
+        # The picture shows the counts at every node.
+        texts = [text.rpartition("  (")[0] or text for text in texts]
         shades = [node.label if node.split is None else -1 for node in tree.nodes]
-        return Sketch(tree.parents, texts, yes_or_no(tree.left), shades)
+        sketch = Sketch(tree.parents, texts, yes_or_no(tree.left), shades)
+        return sketch.view(title, classes, counts, counts.sum(axis=1).astype(np.int64))
 
     def _grown(self, U: Array, codes: NDArray[np.int32], size: int) -> RegionTree:
         grid = CellGrid(size, self.alpha / 100, self.theta / 100)

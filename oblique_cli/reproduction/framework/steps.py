@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
+from oblique_cli.experiments import keys
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
-from oblique_cli.experiments.jobs import RESULT_VERSION, digest
+from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import count_workers, failed
 from oblique_cli.experiments.store import Store
@@ -32,7 +33,7 @@ class Steps:
 
 def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *decides: Any) -> Job:
     """Return the job of a step. `decides` is what else decides its result, as plain data."""
-    key = digest([RESULT_VERSION, study, dataset, algorithm, repeat, seed, *decides])
+    key = keys.digest([keys.FORM, study, dataset, algorithm, repeat, seed, *decides])
     return Job(key, dataset, algorithm, repeat, 0, seed)
 
 
@@ -41,12 +42,13 @@ def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
 
     calls   a step's job, what makes its row, and the arguments that follow the job
 
-    The rows are in the store under a name that no configuration can have, so `oblique status` does not list them. They
-    serve every profile. A step that fails has no row, is shown with its message, and is taken again next time.
+    The rows are in the store under a name that no configuration can have, so `oblique status` does not list them. The
+    name goes by what the steps are; a step that another profile has taken already, in the same environment, is taken
+    over. A step that fails is shown with its message, and is taken again next time.
     """
     started = time.perf_counter()
     by_key = {job.key: (job, function, arguments) for job, function, arguments in calls}
-    name = f"reproduce/{study}"
+    name = f"reproduce/{study}-{keys.digest(sorted(by_key))[:16]}"
     progress = Progress(quiet=not sys.stderr.isatty(), closing=False)
     code = EXIT_OK
 
@@ -56,8 +58,10 @@ def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
             yield [(job, _attempt, (job, function, arguments))]
 
     with Store(f"{request.results}/{DATABASE}") as store, Signals(progress) as signals:
-        if request.fresh:
-            store.delete(name)
+        uses = [function for _, function, _ in calls]
+        store.begin(name, {}, len(calls), environment=environment(uses), fresh=request.fresh)
+        if not request.fresh:
+            store.adopt(name, by_key)
         pending = store.pending(name, [job for job, _, _ in calls])
         progress.begin(study, len(calls), len(calls) - len(pending), unit="steps")
         try:

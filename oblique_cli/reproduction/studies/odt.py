@@ -24,7 +24,7 @@ from oblique_cli import seeds
 from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.experiments.dispatching import Call
-from oblique_cli.experiments.jobs import digest
+from oblique_cli.experiments.keys import digest
 from oblique_cli.nouns import DatasetSpec, Job, Row
 from oblique_cli.published.reading import Published
 from oblique_cli.reproduction.framework.runs import Number, cells

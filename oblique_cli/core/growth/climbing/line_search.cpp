@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "growth/climbing/crowded_bin.hpp"
 #include "growth/climbing/line_scan.hpp"
@@ -52,6 +53,7 @@ class LineSearchBy final : public LineSearch {
   double gain(double of_value) const override { return Criterion::gain(of_value, node_totals_); }
 
   Step search(const double* v, double v_size, const Direction& direction, bool exact, double needed) override {
+    checkpoint(4 * rows_.n);
     rows_.turn(v, direction, exact);
     if (rows_.n < 2 && !(rows_.two_ways && rows_.n == 1)) return {};
     // Large enough to keep most keys away from the ends, where they would crowd.

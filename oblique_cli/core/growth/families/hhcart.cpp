@@ -21,8 +21,14 @@ class HHCART final : public Reflecting {
     moments_.begin(node.spread.widest());
     if (shrinkage_) moments_.pooled_variances(rows, pooled_);
     for (int k = 0; k < rows.n_classes; ++k) {
+      if (!shrinkage_) {
+        moments_.add_axes(rows, rows.first_row[k], rows.first_row[k + 1], false, tolerance_, sign_, dominant_only,
+                          vectors);
+        continue;
+      }
+      // A covariance that was shrunk has full rank, so it does not lie in the span of the rows.
       if (!moments_.covariance(rows, rows.first_row[k], rows.first_row[k + 1], covariance_)) continue;
-      if (shrinkage_) shrink(covariance_, pooled_, node.search.totals().of_class[k]);
+      shrink(covariance_, pooled_, node.search.totals().of_class[k]);
       principal_axes(eigen_, covariance_.data(), static_cast<int>(node.n_features()), tolerance_, sign_, dominant_only,
                      vectors);
     }

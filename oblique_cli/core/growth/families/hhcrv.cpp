@@ -15,9 +15,7 @@ class HHCRV final : public Reflecting {
     const NodeRows& rows = node.rows;
     moments_.begin(node.spread.widest());
     for (int k = 0; k < rows.n_classes; ++k)
-      if (moments_.unit_scatter(rows, rows.first_row[k], rows.first_row[k + 1], scatter_))
-        principal_axes(eigen_, scatter_.data(), static_cast<int>(node.n_features()), kZeroEigenvalue, sign_, true,
-                       vectors);
+      moments_.add_axes(rows, rows.first_row[k], rows.first_row[k + 1], true, kZeroEigenvalue, sign_, true, vectors);
   }
 
  private:
@@ -26,8 +24,6 @@ class HHCRV final : public Reflecting {
 
   const double sign_;
   ClassMoments moments_;
-  SymmetricEigen eigen_;
-  Vector scatter_;
 };
 
 const Registered hhcrv("hhcrv", {number("tau"), number("sign"), flag("both_signs")}, make<HHCRV>);

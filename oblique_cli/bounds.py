@@ -1,0 +1,48 @@
+"""How much is read of a file: bounds against archives and lists that fill the memory, each with a variable to raise it.
+
+A bound is checked while a file is read, so what is beyond it is never in memory. docs/reliability.md lists them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from oblique_cli.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The most that is read of something.
+
+    variable : of the environment, which sets another number
+    default  : without it
+    unit     : what is counted, as messages say it
+    """
+
+    variable: str
+    default: int
+    unit: str
+
+    @property
+    def value(self) -> int:
+        """The number that holds now; ConfigError for a variable that is no whole number."""
+        text = os.environ.get(self.variable, "")
+        if not text:
+            return self.default
+        if not (text.isascii() and text.isdecimal() and len(text) < 19 and int(text) > 0):
+            raise ConfigError(f"{self.variable} must be a whole number of {self.unit}, at least 1. Got {text[:40]!r}.")
+        return int(text)
+
+    @property
+    def advice(self) -> str:
+        """What to do about a file that is meant to be so large."""
+        return f"set {self.variable} to read more"
+
+
+TABLE_BYTES = Bound("OBLIQUE_MAX_TABLE_BYTES", 1 << 28, "bytes")  # of a CSV file, unpacked
+TABLE_CELLS = Bound("OBLIQUE_MAX_TABLE_CELLS", 30_000_000, "cells")
+CONFIG_BYTES = Bound("OBLIQUE_MAX_CONFIG_BYTES", 1 << 18, "bytes")  # PyYAML reads about 300 kB a second
+CONFIG_VALUES = Bound("OBLIQUE_MAX_CONFIG_VALUES", 50_000, "values")
+FOLDS = Bound("OBLIQUE_MAX_FOLDS", 3_000_000, "folds")  # a job takes about 300 bytes
+BOUNDS = (TABLE_BYTES, TABLE_CELLS, CONFIG_BYTES, CONFIG_VALUES, FOLDS)

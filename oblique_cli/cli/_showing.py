@@ -1,0 +1,352 @@
+"""A fitted tree on its way to a reader: where it comes from, and every form it can be shown in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from oblique_cli.drawing.view import BLANK, TreeView, printable, text_of, view_of
+from oblique_cli.errors import ConfigError
+from oblique_cli.tree.reading import Units
+from oblique_cli.tree.sparse import simplified
+from oblique_cli.tree.structure import Tree
+
+if TYPE_CHECKING:
+    from oblique_cli.cli._fitting import Fitted
+    from oblique_cli.experiments.regrowing import Regrown
+    from oblique_cli.models import Model
+
+DRAWN = ("png", "pdf")  # by matplotlib, into files
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A fitted tree and the names that go with it.
+
+    title       the first words of what is shown
+    tree        a `Tree`, or the structure of another kind
+    X, y        training rows as the estimator saw them, and their codes or numbers; None if they are not at hand
+    features    names of the columns of X; levels : qualitative column -> names of the tree's codes
+    target      what is predicted
+    remarks     further lines of the heading
+    document    what the JSON says beside the tree
+    estimator   the fitted estimator; a model from a file makes it when it is asked for
+    """
+
+    title: str
+    tree: Any
+    features: Sequence[str]
+    classes: Sequence[str]
+    levels: Mapping[int, Sequence[str]]
+    target: str
+    X: Any = None
+    y: Any = None
+    remarks: tuple[str, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+    units: Units | None = None
+    make_estimator: Any = None
+
+    @cached_property
+    def estimator(self) -> Any:
+        """The fitted estimator."""
+        return self.make_estimator()
+
+    @cached_property
+    def tree_rows(self) -> Any:
+        """Training rows as the tree takes them."""
+        if self.X is None:
+            return None
+        rows = getattr(self.estimator, "tree_rows", None)
+        return self.X if rows is None else rows(self.X)
+
+    @property
+    def is_hyperplanes(self) -> bool:
+        """Whether the tree is one of hyperplanes with classes in its leaves."""
+        return isinstance(self.tree, Tree)
+
+    def with_fewer_terms(self, tolerance: float) -> Shown:
+        """Return the same with a sparser tree; ConfigError for a tree of another kind, or without training rows."""
+        if not self.is_hyperplanes:
+            raise ConfigError("--sparse drops terms of hyperplanes, and this tree has none.")
+        if self.X is None:
+            raise ConfigError("--sparse needs the training rows, which a model file does not hold: fit the tree again.")
+        found = simplified(self.tree, self.tree_rows, self.y, tolerance)
+        right = [int((one.labels[one.apply(self.tree_rows)] == self.y).sum()) for one in (self.tree, found.tree)]
+        kept = "no training row changes its side of a split"
+        if tolerance > 0:
+            kept = f"at most {100 * tolerance:g} % of the training rows more are wrong"
+        remark = (
+            f"--sparse: terms {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
+            f"{found.tree.n_leaves}, training rows right {right[0]} -> {right[1]} of {len(self.y)}; {kept}"
+        )
+        return replace(self, tree=found.tree, remarks=(*self.remarks, remark))
+
+    def view(self, precision: int, raw: bool, depth: int | None) -> TreeView:
+        """Return what a reader sees. raw : weights in the features' own units; depth : levels of splits"""
+        notes = [printable(remark) for remark in self.remarks]
+        rows = None if self.X is None else (self.tree_rows, self.y)
+        if not self.is_hyperplanes:
+            named = self.classes or self.target
+            own = None if self.X is None else (self.X, self.y)
+            view: TreeView = self.estimator.view(self.features, named, precision, self.title, own)
+            return replace(view, notes=(*notes, *view.notes)).cut(depth)
+        return view_of(
+            self.tree,
+            self.features,
+            self.classes,
+            title=self.title,
+            notes=notes,
+            precision=precision,
+            level_names=self.levels,
+            rows=rows,
+            units=self.units_of(raw),
+        ).cut(depth)
+
+    def units_of(self, raw: bool) -> Units | None:
+        """Return the units of weights."""
+        if not self.is_hyperplanes:
+            return None
+        if raw or (self.X is None and self.units is None):
+            return Units.raw(self.tree.n_features)
+        return self.units or Units.deviations(self.tree_rows, self.tree.levels)
+
+    def rules(self, view: TreeView, precision: int, depth: int | None, width: int) -> str:
+        """Return the tree as text."""
+        if self.is_hyperplanes:
+            return text_of(view, width=width)
+        if not self.classes:
+            text = self.estimator.export_text(self.features, self.target, precision)
+        else:
+            text = self.estimator.export_text(self.features, self.classes, precision)
+        return cut_text(text, depth)
+
+    def heading(self) -> str:
+        """Return the first lines of the text: what was fitted, its size, and how right it is."""
+        n_leaves, depth = int(self.tree.n_leaves), int(self.tree.depth)
+        size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, depth {depth}"
+        lines = [f"{printable(self.title)}: {size}{self._found()}", *map(printable, self.remarks)]
+        return "".join(f"# {line}\n" for line in lines)
+
+    def _found(self) -> str:
+        """How right the tree is about its training rows."""
+        if self.X is None:
+            return ""
+        if not self.classes:
+            predicted = self.estimator.predict(self.X)
+            return f", RMSE {((predicted - self.y) ** 2).mean() ** 0.5:.4g} on its {len(self.y)} rows"
+        if self.is_hyperplanes:
+            predicted = self.tree.labels[self.tree.apply(self.tree_rows)]
+        else:
+            predicted = self.estimator.predict(self.X)
+        found = f", {int((predicted == self.y).sum())} of its {len(self.y)} rows right"
+        if hasattr(self.estimator, "reject_"):
+            found += f", {int(self.estimator.reject_.sum())} rejected"
+        return found
+
+    def json(self) -> str:
+        """Return the tree as JSON, every coefficient to the bit."""
+        return json.dumps({**self.document, **self.tree.to_dict()}) + "\n"
+
+    def html(self, view: TreeView, precision: int, raw: bool, depth: int | None) -> str:
+        """Return the tree as a page of its own."""
+        from oblique_cli.drawing.page import PageData, page
+
+        rows = self.tree_rows
+        leaves = None
+        if rows is not None:
+            leaves = self.tree.apply(rows) if self.is_hyperplanes else self.estimator.apply(self.X)
+        data = PageData(
+            self.features,
+            self.target,
+            self.levels,
+            self.units_of(raw),
+            rows,
+            self.y,
+            leaves,
+            self.tree.parents,
+            self.rules(view, precision, depth, 110),
+        )
+        return page(view, data)
+
+
+def cut_text(text: str, depth: int | None) -> str:
+    """Return indented rules of which only `depth` levels of conditions are shown."""
+    if depth is None:
+        return text
+    lines: list[str] = []
+    for line in text.splitlines():
+        level = (len(line) - len(line.lstrip(" "))) // 4
+        if level < depth or (level == depth and not line.rstrip().endswith(":")):
+            lines.append(line)
+        elif not lines or lines[-1].strip() != "...":
+            lines.append("    " * depth + "...")
+    return "\n".join(lines) + "\n"
+
+
+def content(shown: Shown, form: str, *, precision: int, raw: bool, depth: int | None, width: int = 100) -> bytes:
+    """Return the tree in a form: text, json, svg, png, pdf, html, dot or tikz."""
+    if form == "json":
+        return shown.json().encode()
+    view = shown.view(precision, raw, depth)
+    if form == "text":
+        said = shown.heading()
+        notes = (*view.notes[len(shown.remarks) :], view.direction('to "else"')) if shown.is_hyperplanes else ()
+        said += "".join(f"# {note}\n" for note in notes if note)
+        return (said + shown.rules(view, precision, depth, width)).replace(BLANK, " ").encode(errors="replace")
+    if form == "html":
+        return shown.html(view, precision, raw, depth).encode()
+    if form == "svg":
+        from oblique_cli.drawing.scene import scene_of
+        from oblique_cli.drawing.svg import svg
+
+        return svg(scene_of(view)).encode()
+    if form == "dot":
+        from oblique_cli.drawing.dot import dot
+
+        return dot(view).encode()
+    if form == "tikz":
+        from oblique_cli.drawing.tikz import tikz
+
+        return tikz(view).encode()
+    from oblique_cli.drawing.canvas import rendered
+    from oblique_cli.drawing.diagram import drawn
+
+    return rendered(drawn(view), form)
+
+
+# ---- where trees come from -------------------------------------------------------------------------------------------
+
+
+def of_fit(fitted: Fitted, target: str) -> Shown:
+    """Return the tree that was fitted to all rows of a data set."""
+    notes = tuple(line for line in (fitted.dataset.note, *fitted.notes) if line)
+    target = fitted.columns.target if fitted.columns is not None else target
+    return _of_estimator(
+        fitted.estimator,
+        fitted.dataset,
+        fitted.encoder,
+        fitted.spec,
+        fitted.spec.params,
+        fitted.X,
+        fitted.dataset.y,
+        f"on {fitted.dataset.name}",
+        target,
+        notes,
+    )
+
+
+def of_run(found: Regrown) -> Shown:
+    """Return the tree of a stored fold, grown again."""
+    row = found.row
+    chosen = ", ".join(f"{name} {value}" for name, value in row.chosen.items())
+    if found.case.algorithm.family.task == "regression":
+        tested = f"RMSE {row.measures.get('rmse', float('nan')):.4g} on its {row.n_test} test rows"
+    else:
+        tested = f"{row.n_correct} of its {row.n_test} test rows right"
+    remark = f"fold {row.fold} of repetition {row.repeat}, {tested}{f'; chosen: {chosen}' if chosen else ''}"
+    return _of_estimator(
+        found.estimator,
+        found.dataset,
+        found.encoder,
+        found.case.spec,
+        {**found.case.spec.params, **row.chosen},
+        found.X,
+        found.y,
+        f"on {found.dataset.name}",
+        found.case.policy.target or "target",
+        (remark,),
+    )
+
+
+def _of_estimator(
+    estimator: Any,
+    dataset: Any,
+    encoder: Any,
+    spec: Any,
+    params: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    where: str,
+    target: str,
+    remarks: tuple[str, ...],
+) -> Shown:
+    from oblique_cli.c45.structure import DiscreteTree
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.estimators.encoding import encoded_levels, encoded_names
+
+    if not ALGORITHMS[spec.name].family.makes_tree:
+        raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
+    features = list(encoded_names(dataset, encoder))
+    levels = encoded_levels(dataset, estimator)
+    values = estimator.value_names() if isinstance(estimator.tree_, DiscreteTree) else []
+    document = {
+        "algorithm": spec.name,
+        "parameters": {**ALGORITHMS[spec.name].defaults, **ALGORITHMS[spec.name].current(params)},
+        "dataset": dataset.name,
+        "features": features,
+        "classes": dataset.classes,
+        **({"level_names": levels} if levels else {}),
+        **({"value_names": values} if values else {}),
+    }
+    title = f"{ALGORITHMS[spec.name].title} {where}"
+    return Shown(
+        title,
+        estimator.tree_,
+        features,
+        list(dataset.classes),
+        levels,
+        target,
+        X,
+        y,
+        remarks,
+        document,
+        None,
+        lambda: estimator,
+    )
+
+
+def of_model(path: Path) -> Shown:
+    """Return the tree of a model file; nothing but NumPy and the core is loaded for a tree of hyperplanes."""
+    from oblique_cli.models import load
+
+    model = load(path)
+    name = model.algorithm or model.fitted.cls
+    if "tree_" not in model.fitted.state:
+        raise ConfigError(f"{path}: the model is {name}, which is no tree to show.")
+    return of_loaded(model, f"{name}, model {path.name}")
+
+
+def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: tuple[str, ...] = ()) -> Shown:
+    """Return the tree of a model that has one. X, y : training rows as its estimator saw them, if they are at hand"""
+    features, levels = model.columns_seen()
+    target = model.columns.target if model.columns is not None else "class" if model.classes else "target"
+    return Shown(
+        title,
+        model.fitted.state["tree_"],
+        features,
+        list(model.classes),
+        levels,
+        target,
+        X,
+        y,
+        remarks,
+        document={
+            "algorithm": model.algorithm,
+            "parameters": dict(model.parameters),
+            "features": features,
+            "classes": list(model.classes),
+            **({"level_names": levels} if levels else {}),
+        },
+        units=_units(model.facts, len(features)),
+        make_estimator=lambda: model.estimator,
+    )
+
+
+def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:
+    """The units that a model file keeps of its training rows, if it does."""
+    found = facts.get("units")
+    return Units.from_plain(found, n_features) if isinstance(found, Mapping) else None

@@ -1,0 +1,69 @@
+"""`oblique diff`: how two stored runs differ."""
+
+from __future__ import annotations
+
+import click
+
+from oblique_cli.cli._common import (
+    NumberRange,
+    database,
+    format_option,
+    metric_option,
+    output_option,
+    results_option,
+    table_of,
+    write,
+)
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@click.option("--second-results", metavar="DIR", help="Folder of results of SECOND.  [default: that of FIRST]")
+@click.option(
+    "--alpha",
+    type=NumberRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="What p must be below.",
+)
+@metric_option
+@results_option
+@format_option
+@output_option
+def diff(
+    first: str,
+    second: str,
+    second_results: str | None,
+    alpha: float,
+    metrics: tuple[str, ...],
+    results: str,
+    format_: str,
+    output: str | None,
+) -> None:
+    """Show how the stored run SECOND differs from FIRST: which cells, by how much, significantly or not, which folds.
+
+    Algorithms go by their ids. Folds are compared one by one: rows right, sizes, chosen parameters, and how many test
+    rows were predicted otherwise. Where both runs divided the same data the same way, the differences are tested.
+
+    \b
+    Example: oblique diff before after
+             oblique diff bupa_hhgdt bupa_hhgdt --second-results other/results
+    """
+    from oblique_cli.evaluation.metrics import TESTED
+    from oblique_cli.evaluation.tables import render, task_of_experiment
+    from oblique_cli.experiments.diffing import Side
+    from oblique_cli.experiments.diffing import diff as compared
+    from oblique_cli.experiments.store import Store
+
+    def side(store: Store, name: str) -> Side:
+        run, rows = store.run(name), store.rows(name)
+        names = metrics or TESTED[task_of_experiment(run.experiment)]
+        return Side.of(store, run, rows, table_of(run.experiment, rows, names))
+
+    with (
+        Store(database(results), must_exist=True) as one,
+        Store(database(second_results or results), must_exist=True) as other,
+    ):
+        found = compared(side(one, first), side(other, second), metrics, alpha)
+    write(render(found, format_), output)

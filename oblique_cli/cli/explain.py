@@ -1,0 +1,122 @@
+"""`oblique explain`: why a model says what it says of one row, and what would have to change."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.cli._common import output_option, write
+from oblique_cli.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from oblique_cli.models import Model
+
+BLOCK = 16_384  # rows read at once
+
+
+@click.command()
+@click.argument("model")
+@click.argument("new", required=False)
+@click.option("--row", type=click.IntRange(1), metavar="N", help="The row of NEW, from 1 below the header.")
+@click.option(
+    "--values", multiple=True, metavar="NAME=VALUE,...", help="A row typed here instead; other columns are missing."
+)
+@click.option("--fix", multiple=True, metavar="COLUMN", help="Leave this column as it is; may be repeated.")
+@click.option("--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]")
+@click.option("--terms", type=click.IntRange(1), default=5, show_default=True, help="Columns shown of a split.")
+@click.option(
+    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
+)
+@output_option
+def explain(
+    model: str,
+    new: str | None,
+    row: int | None,
+    values: tuple[str, ...],
+    fix: tuple[str, ...],
+    to: str | None,
+    terms: int,
+    format_: str,
+    output: str | None,
+) -> None:
+    """Explain what MODEL, a file of oblique fit, says of one row of the table NEW, or of a row that is typed.
+
+    Shown are the splits on the way down, how far the row is from each and which columns count most, the training rows
+    of its leaf, and the nearest change of the row that leads to another class: exact, in standard deviations of the
+    training columns, checked by predicting the changed row. Columns of levels and missing cells stay as they are.
+    docs/explain.md says how it is found.
+
+    \b
+    Example: oblique explain model.json new.csv --row 3
+             oblique explain model.json --values age=41,dose=2.5 --fix age
+    """
+    if (new is None) == (not values):
+        raise click.UsageError("give either a table NEW with --row, or --values")
+    if (new is None) != (row is None):
+        raise click.UsageError("NEW and --row, the number of the row, go together")
+
+    from oblique_cli.explaining import explain as explained
+    from oblique_cli.explaining import report
+    from oblique_cli.models import load
+    from oblique_cli.models.procedure import procedure_of
+    from oblique_cli.models.tables import needs_table
+
+    fitted = load(model)
+    procedure = procedure_of(fitted)
+    needs_table(fitted, model)
+    if new is not None and row is not None:
+        cells, title = _row_of(fitted, new, row), f"row {row} of {'standard input' if new == '-' else new}"
+    else:
+        cells, title = _typed(fitted, values), "the row"
+    found = explained(fitted, cells, fix=fix, to=to)
+    if format_ == "json":
+        document = {"model": model, "row": row, **report.plain_of(found, procedure)}
+        write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
+    else:
+        write(report.text_of(found, procedure, title, terms), output)
+
+
+def _row_of(model: Model, table: str, number: int) -> Any:
+    from oblique_cli.data.columns import chunks
+
+    before = 0
+    for chunk in chunks(table, model.columns, BLOCK):
+        if number <= before + len(chunk.X):
+            return chunk.X[number - before - 1]
+        before += len(chunk.X)
+    where = "standard input" if table == "-" else table
+    raise DataError(f"{where}: there is no row {number}; the table has {before} rows below its header.")
+
+
+def _typed(model: Model, texts: tuple[str, ...]) -> Any:
+    """A row of "name=value,name=value": a comma ends a value where the name of a column and "=" follow it."""
+    from oblique_cli.data.columns import chunks
+    from oblique_cli.data.own_source import Source
+    from oblique_cli.registry import close_matches
+
+    names = model.columns.feature_names
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    given: dict[str, str] = {}
+    for text in texts:
+        pieces = re.split(rf",\s*(?=(?:{known})=)", text)
+        for piece in pieces:
+            name = next((one for one in sorted(names, key=len, reverse=True) if piece.startswith(f"{one}=")), None)
+            if name is None:
+                said = piece.partition("=")[0]
+                hint = close_matches(said, names) or f" Its columns: {', '.join(names[:20])}."
+                raise ConfigError(
+                    f"--values must be NAME=VALUE, with names of the model's columns. Got {piece!r}.{hint}"
+                )
+            if name in given:
+                raise ConfigError(f"--values names {name!r} twice.")
+            given[name] = piece[len(name) + 1 :]
+    content = io.StringIO()
+    writer = csv.writer(content, delimiter=model.columns.delimiter)
+    writer.writerows([names, [given.get(name, "") for name in names]])
+    (chunk,) = chunks(Source("--values", content=content.getvalue().encode()), model.columns)
+    return chunk.X[0]

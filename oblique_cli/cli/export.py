@@ -1,0 +1,80 @@
+"""`oblique export`: a fitted model in another language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from oblique_cli.cli._common import output_option, write
+from oblique_cli.errors import ConfigError
+
+# The names in models.exporting.FORMATS, which the help must know without importing it, and the suffixes of files that
+# say which format is meant.
+FORMATS = ("python", "c", "sql", "onnx", "pmml", "dot", "rules", "latex", "json")
+SUFFIXES = {
+    ".py": "python",
+    ".c": "c",
+    ".sql": "sql",
+    ".onnx": "onnx",
+    ".pmml": "pmml",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".txt": "rules",
+    ".tex": "latex",
+    ".json": "json",
+}
+BINARY = ("onnx",)
+
+
+@click.command()
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="Language. Without it, the ending of --output decides.",
+)
+@click.option(
+    "--name", metavar="NAME", default="", help="Table in sql, prefix of functions in c, model in pmml and onnx."
+)
+@click.option("--precision", type=click.IntRange(1, 17), help="Digits in rules, dot and latex; the others are exact.")
+@output_option
+def export(model: str, format_: str | None, name: str, precision: int | None, output: str | None) -> None:
+    """Write the fitted model in the file MODEL in another language.
+
+    What is written needs neither oblique nor, in most cases, anything else, and predicts what `oblique predict`
+    predicts: to the bit, also for rows that lie on a hyperplane. docs/export.md has the limits of each format.
+
+    \b
+    python  a module without imports              rules  a rule for each leaf, in words
+    c       C99 and C++, without allocation       dot    a drawing for Graphviz
+    sql     a SELECT of standard SQL              latex  a drawing for LaTeX (TikZ)
+    onnx    for onnxruntime and others            json   the steps, to write an exporter of one's own
+    pmml    for scoring engines
+
+    \b
+    Example: oblique export model.json --output model.c
+             oblique export model.json --format sql --name patients
+    """
+    suffix = Path(output).suffix.lower() if output else ""
+    chosen = format_ or SUFFIXES.get(suffix)
+    if chosen is None:
+        raise click.UsageError(
+            f"give --format, one of {', '.join(FORMATS)}, or --output with an ending such as .py or .c"
+        )
+    if chosen in BINARY and output is None:
+        raise click.UsageError(f"--format {chosen} needs --output, the file to write")
+
+    from oblique_cli.models import load
+    from oblique_cli.models.exporting import export as exported
+
+    if output is not None and Path(model).resolve() == Path(output):
+        raise ConfigError(f"{model!r} is the model itself; give another file to write.")
+    written = exported(load(model), chosen, name=name, precision=precision)
+    if isinstance(written, bytes):
+        from oblique_cli.data import files
+
+        files.write(Path(str(output)), written)
+    else:
+        write(written, output)

@@ -1,0 +1,160 @@
+"""`oblique fit`: a model of one's own data, with what is to be expected of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.cli._common import data_dir_option, offline_option, set_option, writable, write
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
+from oblique_cli.cli._own import OwnOptions, own_data_options
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+    from oblique_cli.fitting.fitting import Outcome
+
+AUTO = "auto"
+
+
+@click.command()
+@click.argument("data", shell_complete=complete_dataset_or_file)
+@own_data_options
+@click.option(
+    "--algorithm",
+    metavar="auto|NAME",
+    default=AUTO,
+    show_default=True,
+    help="Algorithm (oblique list algorithms).",
+    shell_complete=complete_algorithm,
+)
+@set_option("max_depth=3, missing=drop or 'min_samples_leaf={grid: [1, 5, 20]}'")
+@click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
+@click.option("--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
+@click.option("--out", metavar="FILE", callback=writable, help="Write the model to FILE, for oblique predict.")
+@click.option(
+    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
+)
+@click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits of the tree.")
+@data_dir_option
+@offline_option
+def fit(
+    data: str,
+    own: OwnOptions,
+    algorithm: str,
+    overrides: tuple[str, ...],
+    tune: bool,
+    folds: int | None,
+    seed: int,
+    out: str | None,
+    format_: str,
+    precision: int,
+    data_dir: str | None,
+    offline: bool,
+) -> None:
+    """Fit a model to DATA, a file of your own with --target or the name of a data set, and say what to expect of it.
+
+    auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT and Cline (for numbers: all regression trees) on the same
+    folds, and takes the smallest tree whose error is within one standard error of the least. Trees are pruned by
+    cross-validation with the rule of one standard error unless --set pruning=none says otherwise.
+
+    The estimate is of rows that the fit has not seen. Whatever was chosen, algorithm or parameters, is chosen again
+    inside each training set (nested cross-validation), so no row has a part in its own prediction. The model is then
+    fitted to all rows. docs/models.md says what the file holds.
+
+    \b
+    Example: oblique fit my.csv --target class --out model.json
+             oblique fit my.csv --target price --algorithm m5_style --tune
+             oblique fit bupa --algorithm hhgdt --set epsilon=0.1
+    """
+    from oblique_cli.fitting import fitting, reporting
+    from oblique_cli.models.model import save
+
+    dataset, policy, specs, columns = _asked(data, own, algorithm, overrides, data_dir, offline)
+    several = len(specs) > 1
+    outcome = fitting.fit(
+        dataset, policy, specs, columns=columns, tune=tune, folds=folds or (5 if several else 10), seed=seed
+    )
+    written = [] if out is None else [str(path) for path in save(outcome.model, out)]
+    if format_ == "json":
+        write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")
+        return
+    write(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision))
+    for path in written:
+        click.echo(f"model written to {path}", err=True)
+
+
+def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:
+    """The heading with the estimate, and the rules of the tree, if the model is one."""
+    from oblique_cli.cli import _showing
+    from oblique_cli.fitting import reporting
+
+    model, title, remarks = outcome.model, reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
+    if not hasattr(model.fitted.state.get("tree_"), "to_dict"):
+        lines = [title, *remarks, "The model is not one tree of ours, so no rules are shown."]
+        return "".join(f"# {line}\n" for line in lines)
+    shown = _showing.of_loaded(model, title, outcome.X, dataset.y, remarks)
+    return _showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
+
+
+def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
+    model = outcome.model
+    return {
+        "algorithm": model.algorithm,
+        "parameters": dict(model.parameters),
+        "classes": list(model.classes),
+        "features": list(model.feature_names),
+        **model.facts,
+        "written": written,
+    }
+
+
+def _asked(
+    data: str, own: OwnOptions, algorithm: str, overrides: tuple[str, ...], data_dir: str | None, offline: bool
+) -> Any:
+    """The data set, how it is read, the algorithms, and the columns of a file of the user's own."""
+    from oblique_cli import config
+    from oblique_cli.cli._fitting import full_key
+    from oblique_cli.cli._own import UNASKED, is_own, looked_at, refuse_strays
+    from oblique_cli.data import catalogue
+    from oblique_cli.errors import ConfigError
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.fitting.fitting import auto_names
+
+    if algorithm != AUTO:
+        ALGORITHMS[algorithm]  # UnknownName, before a file is read
+    where, keyed = "oblique fit", [full_key(text) for text in overrides]
+    about_data = [text for text in keyed if not text.startswith("algorithm.")]
+    columns: Any = None
+    if is_own(data):
+        asked, dataset, columns = looked_at(data, own, about_data, where)
+        key = {**own.dataset_key(data), "target": asked.target, "task": columns.task}
+    else:
+        refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
+        key = {"name": data, **UNASKED}
+
+    def parsed(name: str, texts: list[str]) -> Any:
+        plain: dict[str, Any] = {"version": 1, "dataset": key, "algorithm": {"name": name}}
+        plain["cv"] = {"scheme": "nested"}  # which may choose from a grid
+        return config.from_mapping(plain, "fit", texts, where=where)
+
+    if columns is None:
+        first = parsed("hhcart_a" if algorithm == AUTO else algorithm, about_data)
+        dataset = catalogue.load(first.datasets[0], data_dir, offline)
+    if algorithm != AUTO:
+        experiment = parsed(algorithm, keyed)
+        return dataset, experiment.datasets[0], experiment.algorithms, columns
+    names = auto_names(dataset.task)
+    of_algorithm = [text for text in keyed if text.startswith("algorithm.")]
+    takers = {text: [name for name in names if _key(text) in ALGORITHMS[name].parameters] for text in of_algorithm}
+    for text, taking in takers.items():
+        if not taking:
+            raise ConfigError(f"none of the algorithms of auto has a parameter {_key(text)!r} ({', '.join(names)}).")
+    found = [parsed(name, about_data + [text for text in of_algorithm if name in takers[text]]) for name in names]
+    return dataset, found[0].datasets[0], [one.algorithms[0] for one in found], columns
+
+
+def _key(override: str) -> str:
+    return override.partition("=")[0].split(".")[1]

@@ -1,0 +1,33 @@
+"""`oblique folds`: every fold of a stored run, one line each."""
+
+from __future__ import annotations
+
+import click
+
+from oblique_cli.cli._common import database, results_option
+from oblique_cli.cli._tidy import tidy_format_option, tidy_output_option, write_tidy
+
+
+@click.command()
+@click.argument("run")
+@click.option("--inner", is_flag=True, help="The candidates that parameters were chosen from, one line each, instead.")
+@results_option
+@tidy_format_option
+@tidy_output_option
+def folds(run: str, inner: bool, results: str, format_: str, output: str | None) -> None:
+    """Print every stored fold of RUN, one line each, in full precision: what other programs want to read.
+
+    Rows right and tested, sizes, times, the parameters that were chosen, metrics, a failed fold's message, and what
+    made the fold (versions, linear algebra, processor). With --inner: what inner cross-validation said of every
+    candidate, and which one was chosen.
+
+    \b
+    Example: oblique folds bupa_hhgdt --output folds.csv
+             oblique folds bupa_hhgdt --inner --format parquet --output choices.parquet
+    """
+    from oblique_cli.experiments import tidy
+    from oblique_cli.experiments.store import Store
+
+    with Store(database(results), must_exist=True) as store:
+        make = tidy.choices if inner else tidy.folds
+        write_tidy(make(store, store.run(run)), format_, output)

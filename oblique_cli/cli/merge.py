@@ -1,0 +1,37 @@
+"""`oblique merge`: parts of a run, from several results folders, put together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from oblique_cli.cli._common import database, results_option
+
+
+@click.command()
+@click.argument("run")
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
+@results_option
+def merge(run: str, folders: tuple[str, ...], results: str) -> None:
+    """Take the folds of RUN from results FOLDERs into --results, one folder after the other, each whole or not at all.
+
+    That is how parts made by oblique run --shard come together; the table is that of one run. Folders that were run on
+    other data, by another configuration, or that disagree about a fold are refused. Folds that are there already stay.
+
+    Example: oblique merge bupa_hhgdt part1 part2 --results results
+    """
+    from oblique_cli.experiments.store import Store
+
+    sources = [Path(folder) if Path(folder).is_file() else database(folder) for folder in folders]
+    for folder, source in zip(folders, sources, strict=True):
+        if source.resolve() == database(results).resolve():
+            raise click.UsageError(f"{folder} is where --results is: give the folders that folds come from")
+    with Store(database(results)) as store:
+        for source in sources:
+            with Store(source, must_exist=True) as other:
+                new, known = store.take_over(other, run)
+            click.echo(f"{source}: {new} folds taken, {known} there already", err=True)
+        found = store.run(run)
+    left = found.total - found.done - found.failed
+    click.echo(f"{run}: {found.done} of {found.total} folds, {found.failed} failed, {left} left -> {database(results)}")

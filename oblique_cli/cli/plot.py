@@ -1,0 +1,100 @@
+"""`oblique plot`: pictures of stored runs."""
+
+from __future__ import annotations
+
+import click
+
+from oblique_cli.cli._common import (
+    NumberRange,
+    data_dir_option,
+    database,
+    offline_option,
+    results_option,
+    writable,
+    write,
+)
+
+# The names in report.plots.KINDS, which the help must know without importing it.
+KINDS = ("box", "scatter", "curve", "regions", "calibration", "confusion", "cd", "time", "learning")
+FORMS = ("svg", "pdf", "png")
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--metric", metavar="NAME", default="", help="What is shown (oblique list metrics).  [default: accuracy]")
+@click.option("--x", metavar="NAME", default="leaves", show_default=True, help="The other metric of a scatter.")
+@click.option(
+    "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
+)
+@click.option(
+    "--algorithm", "algorithms", metavar="ID", multiple=True, help="An algorithm; may be repeated.  [default: all]"
+)
+@click.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
+@click.option("--features", metavar="A,B", default="", help="The two features of decision regions.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMS), help="Form of the picture.  [default: as the file is named]"
+)
+@click.option("--width", type=NumberRange(40, 400), default=85.0, show_default=True, help="Width in millimeters.")
+@click.option(
+    "--output", metavar="FILE", callback=writable, help="Where the picture goes.  [default: standard output, as SVG]"
+)
+@results_option
+@data_dir_option
+@offline_option
+def plot(
+    kind: str,
+    runs: tuple[str, ...],
+    metric: str,
+    x: str,
+    datasets: tuple[str, ...],
+    algorithms: tuple[str, ...],
+    parameter: str,
+    features: str,
+    form: str | None,
+    width: float,
+    output: str | None,
+    results: str,
+    data_dir: str | None,
+    offline: bool,
+) -> None:
+    """Draw stored runs (oblique status lists them); the caption for a paper goes to the terminal.
+
+    \b
+    box          spread of a metric over folds, or over many data sets
+    scatter      a metric against another, such as accuracy against leaves, with the Pareto front
+    curve        what tuning found for each value of a parameter
+    regions      predicted classes over two features; fits the models again
+    calibration  how often a prediction of some probability is right; needs --keep-probabilities of the run
+    confusion    which class was taken for which
+    cd           critical-difference diagram of average ranks
+    time         seconds of fitting and predicting
+    learning     a metric by training rows, of a run with cv: {scheme: learning}
+
+    \b
+    Example: oblique plot scatter smoke --output scatter.svg
+    """
+    from pathlib import Path
+
+    from oblique_cli.drawing.canvas import rendered
+    from oblique_cli.experiments.store import Store
+    from oblique_cli.report.material import gather
+    from oblique_cli.report.plots import Request, draw
+
+    suffix = Path(output).suffix[1:].lower() if output else "svg"
+    if form is None and suffix not in FORMS:
+        raise click.BadParameter(f"{output!r} does not say the form; name it *.svg, *.pdf or *.png, or give --format.")
+    request = Request(
+        metric,
+        x,
+        parameter,
+        tuple(name.strip() for name in features.split(",") if name.strip()),
+        width,
+        data_dir,
+        offline,
+    )
+    with Store(database(results), must_exist=True) as store:
+        made = draw(kind, gather(store, runs, datasets, algorithms), request)
+        picture = rendered(made.figure, form or suffix, made.caption)
+    write(picture, output)
+    click.echo(made.caption, err=output is None)

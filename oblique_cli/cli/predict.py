@@ -1,0 +1,68 @@
+"""`oblique predict`: what a model says of new rows."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from oblique_cli.cli._common import writable
+
+FORMATS = ("csv", "json", "parquet")  # those of models.tables, which the help must know without importing it
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("new", type=click.Path())
+@click.option("--proba", is_flag=True, help="Also the share of each class.")
+@click.option("--leaf", is_flag=True, help="Also the leaf, as a node number; of a forest the leaf in each tree.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="Form of the predictions.  [default: by the ending of --output, else csv]",
+)
+@click.option(
+    "--output",
+    metavar="FILE",
+    callback=writable,
+    help="Write the predictions to FILE, whole or not at all, instead of standard output.",
+)
+def predict(model: str, new: str, proba: bool, leaf: bool, format_: str | None, output: str | None) -> None:
+    """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
+
+    NEW has the columns that the model was fitted on, by name and in any order; others are passed over. A missing column
+    or a cell that cannot be read is an error with its place. A level that the training rows did not have counts as no
+    level at all, and is named. Rows are read and answered block by block, so NEW may be of any length.
+
+    \b
+    Example: oblique predict model.json new.csv --proba --output predictions.csv
+             zcat new.csv.gz | oblique predict model.json - --format json
+    """
+    from oblique_cli.data import files
+    from oblique_cli.models.model import load
+    from oblique_cli.models.tables import WRITERS, Unseen, format_of, needs_table, predictions
+
+    kind = format_ or format_of(output)
+    if kind == "parquet" and output is None:
+        raise click.UsageError("--format parquet needs --output, the file to write to")
+    fitted = load(model)
+    needs_table(fitted, model)
+    unseen = Unseen()
+    found = predictions(fitted, new, "standard input" if new == "-" else new, proba=proba, leaf=leaf, unseen=unseen)
+    if output is None:
+        sys.stdout.flush()
+        writer = WRITERS[kind](sys.stdout.buffer, fitted)
+        for some in found:
+            writer.add(some)
+        writer.close()
+        sys.stdout.buffer.flush()
+    else:
+        with files.written(Path(output)) as stream:
+            writer = WRITERS[kind](stream, fitted)
+            for some in found:
+                writer.add(some)
+            writer.close()
+    for sentence in unseen.sentences():
+        click.echo(f"note: {sentence}", err=True)

@@ -1,0 +1,49 @@
+"""`oblique predictions`: what every fold of a stored run predicted."""
+
+from __future__ import annotations
+
+import click
+
+from oblique_cli.cli._common import database, results_option
+from oblique_cli.cli._tidy import tidy_format_option, tidy_output_option, write_tidy
+from oblique_cli.errors import ConfigError
+from oblique_cli.registry import close_matches
+
+
+@click.command()
+@click.argument("run")
+@click.option("--dataset", "datasets", metavar="NAME", multiple=True, help="Of this data set; may be repeated.")
+@click.option("--algorithm", "algorithms", metavar="ID", multiple=True, help="Of this algorithm; may be repeated.")
+@results_option
+@tidy_format_option
+@tidy_output_option
+def predictions(
+    run: str, datasets: tuple[str, ...], algorithms: tuple[str, ...], results: str, format_: str, output: str | None
+) -> None:
+    """Print what every fold of RUN predicted for its test rows, one line a row: truth, prediction, probabilities.
+
+    Rows are numbered from 0 in the order of the data set as it was read. Probabilities are there if the run kept them
+    (oblique run --keep-probabilities, or keep: probabilities in the configuration).
+
+    \b
+    Example: oblique predictions bupa_hhgdt --algorithm hhgdt
+             oblique predictions bupa_hhgdt --format parquet --output bupa.parquet
+    """
+    from oblique_cli.experiments import tidy
+    from oblique_cli.experiments.store import Store
+
+    with Store(database(results), must_exist=True) as store:
+        found = store.run(run)
+        experiment = found.experiment
+        known = ("data set", [spec.name for spec in experiment.datasets], datasets)
+        for what, names, asked in (known, ("algorithm", [spec.id for spec in experiment.algorithms], algorithms)):
+            for name in asked:
+                if name not in names:
+                    hint = close_matches(name, names) or f" It has {', '.join(names)}."
+                    raise ConfigError(f"run {run!r} has no {what} {name!r}.{hint}")
+        table = tidy.predictions(
+            store,
+            found,
+            lambda row: (not datasets or row.dataset in datasets) and (not algorithms or row.algorithm in algorithms),
+        )
+        write_tidy(table, format_, output)

@@ -1,0 +1,73 @@
+"""`oblique repair`: what is damaged in a results file is dropped and run again."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import click
+
+from oblique_cli.cli._common import Runner, database, rerunning_options, run_again, write
+from oblique_cli.errors import EXIT_OK, StoreError
+
+if TYPE_CHECKING:
+    from oblique_cli.experiments.store import Damage
+    from oblique_cli.nouns import Job
+
+
+@click.command()
+@click.argument("run", required=False)
+@click.option("--check", is_flag=True, help="Only say what is damaged; exit code 5 if anything is.")
+@click.option("--drop", is_flag=True, help="Drop what is damaged and run nothing.")
+@rerunning_options
+def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: str, output: str | None) -> None:
+    """Find stored folds that are not what was stored, drop them, and run just those again. Without RUN, of all runs.
+
+    A file whose own structure is damaged is first read as far as it can be, into a new one; the damaged file stays
+    beside it as oblique.sqlite.damaged. What could not be read is run again by the run's own command.
+
+    Example: oblique repair bupa_hhgdt --check
+    """
+    from oblique_cli.evaluation.tables import render
+    from oblique_cli.experiments.store import Store, is_sound, salvage
+
+    path = database(runner.results)
+    if not is_sound(path):
+        if check:
+            raise StoreError(f"{path} is damaged: oblique repair saves what can be read.")
+        n, aside = salvage(path)
+        click.echo(f"{path}: {n} records saved; the damaged file is {aside}.", err=True)
+    with Store(path, must_exist=True) as store:
+        names = store.names() if run is None else [store.run(run).name if run not in store.names() else run]
+        found = {name: store.damage(name) if check else store.repair(name) for name in names}
+        described = {name for name in found if not check and store.is_described(name)}
+    found = {name: damage for name, damage in found.items() if damage}
+    for name, damage in found.items():
+        click.echo(f"{name}: {len(damage)} damaged{'' if check else ', dropped'}: {_listed(damage)}")
+    if not found:
+        click.echo("nothing is damaged")
+    if check and found:
+        raise StoreError("stored folds are damaged: oblique repair runs them again.")
+    code, tables = EXIT_OK, []
+    for name, damage in () if check or drop else found.items():
+        if name not in described:
+            click.echo(f"{name}: nothing is left that says what it was; give its command again.", err=True)
+            continue
+        summary, table = run_again(runner, name, functools.partial(_is_among, damage))
+        tables.append(render(table, format_))
+        runner.report(summary)
+        code = max(code, summary.exit_code)
+    if tables:
+        write("\n".join(tables), output)
+    raise SystemExit(code)
+
+
+def _is_among(damage: list[Damage], job: Job) -> bool:
+    """Whether a job is of a fold that was dropped: by its key, or by its place where the key is what was damaged."""
+    name = f"{job.dataset}/{job.algorithm} r{job.repeat} f{job.fold}"
+    return any(job.key == one.key or name == one.name for one in damage)
+
+
+def _listed(damage: list[Damage]) -> str:
+    names = [one.name for one in damage]
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -1,0 +1,116 @@
+"""`oblique report`: one page of everything that is known of stored runs."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from oblique_cli.cli._common import (
+    command_line,
+    data_dir_option,
+    database,
+    offline_option,
+    results_option,
+    writable,
+    write,
+)
+from oblique_cli.errors import ConfigError
+
+if TYPE_CHECKING:
+    from oblique_cli.nouns import Row
+    from oblique_cli.report.material import Method
+    from oblique_cli.report.page import DrawnTree
+
+PICTURED = 12  # leaves of a tree that is shown as a picture too
+WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger one the first levels are
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--metric", metavar="NAME", default="", help="What the plots show.  [default: accuracy, or RMSE]")
+@click.option(
+    "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
+)
+@click.option(
+    "--algorithm", "algorithms", metavar="ID", multiple=True, help="An algorithm; may be repeated.  [default: all]"
+)
+@click.option(
+    "--trees",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Show the trees of so many folds of every algorithm and data set; 0 for none.",
+)
+@click.option(
+    "--output", metavar="FILE", callback=writable, help="Where the page goes.  [default: the first run's name, .html]"
+)
+@results_option
+@data_dir_option
+@offline_option
+def report(
+    runs: tuple[str, ...],
+    metric: str,
+    datasets: tuple[str, ...],
+    algorithms: tuple[str, ...],
+    trees: int,
+    output: str | None,
+    results: str,
+    data_dir: str | None,
+    offline: bool,
+) -> None:
+    """Write everything that is known of stored runs into one HTML file (oblique status lists runs).
+
+    Tables that can be sorted and copied as LaTeX, CSV or Markdown, tests of significance with the critical-difference
+    diagram, plots, choices of parameters fold by fold, trees, failures, times, environments, digests of the data and
+    the configuration. The file needs no network, and no script to be read. Plots need matplotlib.
+
+    \b
+    Example: oblique report smoke --output smoke.html
+    """
+    from oblique_cli.errors import DataError
+    from oblique_cli.experiments.store import Store
+    from oblique_cli.report.material import gather
+    from oblique_cli.report.page import page
+    from oblique_cli.report.plots import Request
+
+    place = output or writable(click.get_current_context(), None, f"{runs[0].replace('/', '-')}.html")
+    request = Request(metric=metric, data_dir=data_dir, offline=offline)
+
+    def tree_of(method: Method, row: Row) -> DrawnTree:
+        try:
+            return _tree(method, row, data_dir, offline)
+        except DataError as why:
+            raise ConfigError(str(why)) from None
+
+    with Store(database(results), must_exist=True) as store:
+        material = gather(store, runs, datasets, algorithms)
+        text = page(material, request, tree_of, trees, shlex.join(command_line()))
+    write(text, place)
+    click.echo(f"{output or place}: {len(text.encode()) / 1e6:.2f} MB")
+
+
+def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> DrawnTree:
+    """The tree of a fold, grown again."""
+    from oblique_cli.cli import _showing
+    from oblique_cli.experiments.regrowing import regrown
+    from oblique_cli.report.page import DrawnTree
+
+    found = regrown(
+        method.shown.run,
+        [row],
+        repeat=row.repeat,
+        fold=row.fold,
+        dataset=row.dataset,
+        algorithm=row.algorithm,
+        data_dir=data_dir,
+        offline=offline,
+    )
+    shown = _showing.of_run(found)
+    depth = None if row.n_leaves <= WHOLE else FIRST
+    text = _showing.content(shown, "text", precision=3, raw=False, depth=depth).decode()
+    svg = ""
+    if shown.is_hyperplanes and row.n_leaves <= PICTURED:
+        svg = _showing.content(shown, "svg", precision=3, raw=False, depth=None).decode()
+    return DrawnTree(method.label, svg, text)

@@ -1,0 +1,72 @@
+"""`oblique score`: how well a model does on rows with known answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from oblique_cli.cli._common import columns, output_option, write
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("test", type=click.Path())
+@click.option(
+    "--metric",
+    "metrics",
+    metavar="NAME",
+    multiple=True,
+    help="A metric (oblique list metrics); may be repeated.  [default: accuracy and balanced_accuracy, or rmse, mae "
+    "and r2]",
+)
+@click.option(
+    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
+)
+@output_option
+def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output: str | None) -> None:
+    """Compare what MODEL, a file of oblique fit, predicts for the table TEST ("-": standard input) with its target.
+
+    TEST has the columns that the model was fitted on, and the target. On rows that the model was fitted to, the score
+    is flattering: oblique fit prints the estimate for new ones.
+
+    \b
+    Example: oblique score model.json test.csv
+             oblique score model.json test.csv --metric roc_auc --metric confusion
+    """
+    from oblique_cli.evaluation.metrics import METRICS
+    from oblique_cli.fitting import scoring
+    from oblique_cli.models.model import load
+    from oblique_cli.models.tables import needs_table
+
+    for name in metrics:
+        METRICS[name]  # UnknownName, before anything is read
+    fitted = load(model)
+    needs_table(fitted, model)
+    found = scoring.score(fitted, test, "standard input" if test == "-" else test, metrics)
+    if format_ == "json":
+        document = {"model": model, "rows": found.rows, "metrics": found.values}
+        write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
+    else:
+        lines = [("rows", str(found.rows), "")]
+        text = ""
+        for name, value in found.values.items():
+            if METRICS[name].matrix and not isinstance(value, str):
+                text += f"\n{METRICS[name].title}, rows: the class, columns: the prediction\n"
+                text += _matrix(value, fitted.classes) + "\n"
+            else:
+                lines.append((str(METRICS[name].title), *_shown(value, str(METRICS[name].unit))))
+        write(columns(lines, {1}) + "\n" + text, output)
+    for sentence in found.unseen.sentences():
+        click.echo(f"note: {sentence}", err=True)
+
+
+def _shown(value: Any, unit: str) -> tuple[str, str]:
+    return ("-", value) if isinstance(value, str) else (f"{value:.4g}", unit)
+
+
+def _matrix(counts: Any, classes: tuple[str, ...]) -> str:
+    head = ("", *classes)
+    rows = [(label, *(f"{count:g}" for count in row)) for label, row in zip(classes, counts, strict=True)]
+    return columns([head, *rows], set(range(1, len(head))))

@@ -1,0 +1,73 @@
+// Long work that can be interrupted.
+//
+// Loops call `checkpoint` with the work they have just done, in rows or products. Every tenth of a second or so the
+// thread then asks whether to go on. What it asks is set by whoever started the work: the bindings ask Python for
+// signals, and threads of a forest ask whether one of them has failed. Without a question a checkpoint costs an
+// addition.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <utility>
+
+namespace oblique {
+
+// What a thread asks at its checkpoints; it throws to end the work.
+using Question = std::function<void()>;
+
+namespace interrupt {
+
+inline constexpr std::size_t kWork = std::size_t{1} << 18;  // about a tenth of a millisecond
+inline constexpr std::chrono::milliseconds kEvery{100};
+
+struct State {
+  const Question* question = nullptr;
+  std::size_t work = 0;
+  std::chrono::steady_clock::time_point due{};
+};
+
+inline State& state() {
+  thread_local State of_thread;
+  return of_thread;
+}
+
+}  // namespace interrupt
+
+// Asks now, if there is a question.
+inline void ask() {
+  if (const Question* question = interrupt::state().question) (*question)();
+}
+
+// Counts work done, and asks where the time has come.
+inline void checkpoint(std::size_t work) {
+  interrupt::State& state = interrupt::state();
+  state.work += work;
+  if (state.work < interrupt::kWork) return;
+  state.work = 0;
+  if (!state.question) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < state.due) return;
+  state.due = now + interrupt::kEvery;
+  (*state.question)();
+}
+
+// Whether the work of this thread can be interrupted.
+inline bool interruptible() { return interrupt::state().question != nullptr; }
+
+// Gives the thread a question for as long as it lives.
+class Interruptible {
+ public:
+  explicit Interruptible(Question question) : question_(std::move(question)), before_(interrupt::state()) {
+    interrupt::state() = {&question_, 0, std::chrono::steady_clock::now() + interrupt::kEvery};
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  ~Interruptible() { interrupt::state() = before_; }
+
+ private:
+  const Question question_;
+  const interrupt::State before_;
+};
+
+}  // namespace oblique

@@ -1,0 +1,55 @@
+"""A tree in the language of Graphviz: `dot -Tpdf tree.dot -o tree.pdf`."""
+
+from __future__ import annotations
+
+from oblique_cli.drawing.palette import COLORS, N_COLORS
+from oblique_cli.drawing.view import BLANK, NodeView, TreeView, number_of
+
+MOST_TERMS = 8
+
+
+def dot(view: TreeView) -> str:
+    """Return a directed graph with a box a node; names stand in quotes, in which only quotes and backslashes count."""
+    lines = [
+        "digraph tree {",
+        f"  label={quoted(view.title)}; labelloc=t;",
+        '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="Helvetica", fontsize=10];',
+        '  edge [fontname="Helvetica", fontsize=9];',
+        *(f"  // {note.replace(BLANK, ' ')}" for note in view.notes),
+    ]
+    for place, node in enumerate(view.nodes):
+        fill = ""
+        if node.is_leaf and view.classes and node.label >= 0:
+            fill = f', color="{COLORS[node.label % N_COLORS]}", fillcolor="{COLORS[node.label % N_COLORS]}22"'
+        lines.append(f"  n{place} [label={quoted(label_of(node, view))}{fill}];")
+    for place, node in enumerate(view.nodes):
+        if node.parent >= 0:
+            lines.append(f"  n{node.parent} -> n{place} [label={quoted(node.way)}];")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def label_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> str:
+    """Return what stands in a node, a line a term."""
+    lines = [node.text]
+    if node.hidden:
+        lines = [f"{node.hidden} leaves", *([f"mostly {node.text}"] if node.text else [])]
+    elif len(node.terms) > 1:
+        lines = [f"{number_of(term.weight)} {term.name}" for term in node.terms[:most_terms]]
+        if len(node.terms) > most_terms:
+            lines.append(f"and {len(node.terms) - most_terms} smaller terms")
+    if counts := counts_of(node, view):
+        lines.append(counts)
+    return "\n".join(line.replace(BLANK, " ") for line in lines)
+
+
+def counts_of(node: NodeView, view: TreeView) -> str:
+    """Return the rows of a node, by class if there are classes."""
+    if view.classes and node.counts:
+        return ", ".join(f"{name}: {n:.6g}" for name, n in zip(view.classes, node.counts, strict=True) if n)
+    return f"{node.n_rows} row{'' if node.n_rows == 1 else 's'}" if node.n_rows >= 0 else ""
+
+
+def quoted(text: str) -> str:
+    r"""Return a text as Graphviz takes it literally, line ends as \n."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,373 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const { nodes, classes, features, rows, units } = data;
+  const SVG = "http://www.w3.org/2000/svg";
+  const picture = document.getElementById("picture");
+  const tree = picture.querySelector("svg");
+  const groups = [...tree.querySelectorAll(".node")];
+  const groupOf = new Map(groups.map((group) => [Number(group.dataset.node), group]));
+  const links = new Map([...tree.querySelectorAll("[data-to]")].map((link) => [Number(link.dataset.to), link]));
+  const children = nodes.map(() => []);
+  nodes.forEach((node, place) => { if (node.p >= 0) children[node.p].push(place); });
+  const N_COLORS = 8;
+  let chosen = 0;
+
+  // ---- small helpers: every text of the user's goes in as text, never as markup ----
+  const element = (name, attributes = {}, ...content) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key === "class") made.className = value; else made.setAttribute(key, value);
+    }
+    made.append(...content);
+    return made;
+  };
+  const shape = (name, attributes) => {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+  const number = (value, digits = 3) => {
+    if (value === null || Number.isNaN(value)) return "missing";
+    if (value === 0) return "0";
+    const size = Math.abs(value);
+    if (size >= 1e7 || size < 1e-4) return value.toPrecision(digits).replace("-", "−");
+    const places = Math.max(digits - 1 - Math.floor(Math.log10(size)), 0);
+    return String(Number(value.toFixed(Math.min(places, 20)))).replace("-", "−");
+  };
+  const swatch = (code) => {
+    const box = shape("svg", { width: 10, height: 10, class: "swatch", "aria-hidden": "true" });
+    box.append(shape("rect", { width: 10, height: 10, rx: 2, class: "k" + (code % N_COLORS) }));
+    return box;
+  };
+  const plural = (count, noun) => count + " " + noun + (count === 1 ? "" : "s");
+
+  // ---- a node in full ----
+  const termTable = (node) => {
+    const body = element("tbody");
+    const largest = Math.max(...node.g.map((term) => Math.abs(term[1]))) || 1;
+    for (const [feature, weight, levels] of node.g) {
+      const bar = shape("svg", { width: 88, height: 12, "aria-hidden": "true" });
+      const length = 43 * Math.abs(weight) / largest;
+      bar.append(shape("rect", { x: weight < 0 ? 44 - length : 44, y: 2, width: Math.max(length, 0.6), height: 8, rx: 1,
+        class: weight < 0 ? "minus" : "plus" }));
+      bar.append(shape("path", { d: "M44 0V12", class: "axis" }));
+      const cell = element("td", { class: "bar" });
+      cell.append(bar);
+      body.append(element("tr", {}, element("td", { class: "wrap" }, features[feature].n), cell,
+        element("td", {}, levels ? "levels" : number(weight))));
+      for (const [names, add] of levels || []) {
+        body.append(element("tr", {}, element("td", { class: "wrap soft" }, "· " + names.join(", ")),
+          element("td", { class: "bar" }), element("td", {}, number(add))));
+      }
+    }
+    return element("div", { class: "scroll" }, element("table", {},
+      element("thead", {}, element("tr", {}, element("th", {}, "Feature"), element("th", {}, ""),
+        element("th", {}, data.standard ? "per SD" : "weight"))), body));
+  };
+
+  const chart = (node) => {
+    const { lo, hi, at, b } = node.x;
+    const width = 340, height = 110, bins = data.bins;
+    const codes = Object.keys(b).map(Number);
+    const totals = Array.from({ length: bins }, (_, k) => codes.reduce((sum, code) => sum + b[code][k], 0));
+    const most = Math.max(...totals) || 1;
+    const made = shape("svg", { viewBox: `0 0 ${width} ${height + 26}`, class: "chart", role: "img",
+      "aria-label": "Histogram of the training rows of this node by class" });
+    const base = new Array(bins).fill(0);
+    for (const code of codes) {
+      b[code].forEach((count, k) => {
+        if (!count) return;
+        const tall = height * count / most;
+        made.append(shape("rect", { x: k * width / bins, y: height - height * base[k] / most - tall + 4,
+          width: width / bins - 0.8, height: tall, class: "k" + (code % N_COLORS) }));
+        base[k] += count;
+      });
+    }
+    const label = (x, text, anchor, style) => {
+      const words = shape("text", { x, y: height + 20, "font-size": 11, "text-anchor": anchor, class: style });
+      words.textContent = text;
+      return words;
+    };
+    const x = width * (at - lo) / (hi - lo);
+    made.append(shape("path", { d: `M0 ${height + 4}H${width}`, class: "axis" }),
+      shape("path", { d: `M${x} 0V${height + 8}`, class: "cut" }));
+    if (x > 60) made.append(label(0, number(lo), "start", "muted"));
+    if (x < width - 60) made.append(label(width, number(hi), "end", "muted"));
+    made.append(label(Math.min(Math.max(x, 16), width - 16), number(at), "middle", "text b"));
+    return made;
+  };
+
+  const below = (place) => {
+    const found = new Set(), stack = [place];
+    while (stack.length) {
+      const next = stack.pop();
+      found.add(next);
+      stack.push(...children[next]);
+    }
+    return found;
+  };
+
+  const tab = (name) => {
+    for (const one of ["node", "try"]) {
+      document.getElementById(one).hidden = one !== name;
+      document.getElementById("tab-" + one).setAttribute("aria-selected", String(one === name));
+    }
+  };
+  document.getElementById("tab-node").addEventListener("click", () => tab("node"));
+  document.getElementById("tab-try").addEventListener("click", () => tab("try"));
+
+  const rowTable = (place) => {
+    const inside = below(place);
+    const mine = [];
+    rows.at.forEach((leaf, row) => { if (inside.has(leaf)) mine.push(row); });
+    const used = new Set((nodes[place].g || []).map((term) => term[0]));
+    const order = features.map((_, j) => j).sort((a, b) => Number(used.has(b)) - Number(used.has(a)) || a - b);
+    const shown = mine.slice(0, 60);
+    const head = element("tr", {}, element("th", {}, "Row"), element("th", {}, data.target));
+    order.forEach((j) => head.append(element("th", {}, features[j].n)));
+    const body = element("tbody");
+    for (const row of shown) {
+      const line = element("tr", { "data-row": row, tabindex: "0" }, element("td", {}, String(rows.number[row])));
+      const label = element("td", {});
+      if (classes.length) label.append(swatch(rows.y[row]), classes[rows.y[row]]); else label.append(number(rows.y[row], 5));
+      line.append(label);
+      for (const j of order) {
+        const value = rows.x[row][j], levels = features[j].l;
+        line.append(element("td", {}, value === null ? "" : levels ? levels[value] ?? String(value) : number(value, 5)));
+      }
+      line.addEventListener("click", () => fill(row));
+      line.addEventListener("keydown", (event) => { if (event.key === "Enter") fill(row); });
+      body.append(line);
+    }
+    const note = rows.number.length < rows.of ? ` of every ${rows.step}th training row` : "";
+    return [element("h3", {}, "Training rows"),
+      element("p", { class: "soft" }, `${shown.length} of ${mine.length}${note}; click one to follow it.`),
+      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, head), body))];
+  };
+
+  const show = (place) => {
+    const node = nodes[place], panel = document.getElementById("node");
+    const parts = [];
+    const title = node.leaf ? (classes.length ? "Leaf: " + classes[node.k] : "Leaf") : node.h ? plural(node.h, "leaf").replace("leafs", "leaves") + ", not shown" : "Split";
+    parts.push(element("h2", {}, title));
+    if (node.q) parts.push(element("p", { class: "condition" }, node.q));
+    else if (node.leaf && !classes.length) parts.push(element("p", { class: "condition" }, node.t));
+    if (!node.leaf && !node.h && children[place].length === 2 && node.q) {
+      parts.push(element("p", { class: "soft" }, `Where that holds, a row goes ${data.sideways ? "up" : "left"}.`));
+    }
+    if (node.x) parts.push(element("h3", {}, node.g ? "Training rows along the sum" : "Training rows along " + node.t), chart(node));
+    if (node.g) parts.push(element("h3", {}, "Terms"), termTable(node));
+    if (classes.length && node.c) {
+      const total = node.c.reduce((sum, count) => sum + count, 0);
+      const body = element("tbody");
+      node.c.map((count, code) => [count, code]).filter(([count]) => count).sort((a, b) => b[0] - a[0] || a[1] - b[1])
+        .forEach(([count, code]) => body.append(element("tr", {}, element("td", { class: "wrap" }, swatch(code), classes[code]),
+          element("td", {}, number(count, 6)), element("td", {}, (100 * count / total).toFixed(1) + " %"))));
+      parts.push(element("h3", {}, "Classes"), element("div", { class: "scroll" }, element("table", {}, body)));
+    }
+    if (rows) parts.push(...rowTable(place));
+    panel.replaceChildren(...parts);
+    panel.parentElement.scrollTop = 0;
+  };
+
+  const choose = (place, focus) => {
+    groupOf.get(chosen).classList.remove("chosen");
+    groupOf.get(chosen).setAttribute("tabindex", "-1");
+    chosen = place;
+    const group = groupOf.get(place);
+    group.classList.add("chosen");
+    group.setAttribute("tabindex", "0");
+    tab("node");
+    if (focus) { group.focus({ preventScroll: true }); group.scrollIntoView({ block: "nearest", inline: "nearest" }); }
+    show(place);
+  };
+
+  // ---- where a row goes ----
+  const codeOf = (rule, value) => {
+    if (value === null) return rule.usual;
+    if (rule.levels.length) {
+      const at = rule.levels.indexOf(value);
+      return at < 0 ? rule.usual : at;
+    }
+    let at = 0;
+    while (at < rule.cuts.length && rule.cuts[at] < value) at += 1;
+    return at;
+  };
+
+  // Returns the steps of a row: {place, sum, parts, to, missing}; the last one has no `to`.
+  const follow = (row) => {
+    const steps = [];
+    let place = 0;
+    for (;;) {
+      const node = nodes[place], rule = node.r || {}, step = { place };
+      steps.push(step);
+      if (node.leaf || node.h) return steps;
+      if (rule.c) {
+        let sum = 0, missing = false;
+        step.parts = [];
+        for (const [j, coef] of rule.c) {
+          const scores = rule.s && rule.s[j];
+          if (!scores && row[j] === null) { missing = true; continue; }
+          const value = scores ? (row[j] === null ? 0 : scores[row[j]] ?? 0) : row[j];
+          sum += coef * value;
+          const center = scores || !units ? 0 : units.center[j];
+          if (rule.u.length) step.parts.push([j, coef * (value - center) / rule.u[0]]);
+        }
+        step.missing = missing;
+        if (missing && rule.m === undefined) { step.stuck = true; return steps; }
+        const left = missing ? rule.m === 1 : sum <= rule.t;
+        step.sum = missing ? null : rule.u.length ? (sum - rule.u[1]) / rule.u[0] : sum;
+        step.at = rule.u.length ? rule.u[2] : rule.t;
+        step.to = children[place][left !== (rule.f === 1) ? 0 : 1];
+      } else if (rule.k !== undefined) {
+        step.to = children[place][codeOf(rule, row[rule.k])];
+      } else {
+        step.stuck = true;
+        return steps;
+      }
+      place = step.to;
+    }
+  };
+  window.obliqueFollow = follow;
+
+  const fields = [];
+  const typed = () => fields.map((field, j) => {
+    const text = field.value.trim();
+    field.classList.remove("bad");
+    if (text === "") return null;
+    const value = Number(text.replace("−", "-").replace(",", "."));
+    if (Number.isNaN(value)) { field.classList.add("bad"); return undefined; }
+    return value;
+  });
+
+  const walk = () => {
+    const row = typed(), out = document.getElementById("way");
+    groups.forEach((group) => group.classList.remove("on"));
+    links.forEach((link) => link.classList.remove("on"));
+    if (row.includes(undefined)) {
+      out.replaceChildren(element("p", {}, "A marked field is not a number."));
+      return;
+    }
+    const steps = follow(row), list = element("ol", { class: "path" });
+    for (const step of steps) {
+      const node = nodes[step.place];
+      groupOf.get(step.place).classList.add("on");
+      if (step.to !== undefined && links.get(step.to)) links.get(step.to).classList.add("on");
+      if (step.stuck) {
+        list.append(element("li", {}, "A value that this split uses is missing, and the tree takes no missing values."));
+      } else if (step.to !== undefined) {
+        const item = element("li", {});
+        if (step.parts && step.parts.length) {
+          item.append("sum ", element("b", {}, step.missing ? "missing" : number(step.sum)), " " + nodes[step.to].w);
+          const top = [...step.parts].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 3);
+          item.append(element("div", { class: "soft" }, top.map(([j, part]) =>
+            `${features[j].n} ${part < 0 ? "−" : "+"}${number(Math.abs(part))}`).join(",  ")));
+        } else {
+          item.append(node.t + " ", element("b", {}, nodes[step.to].w));
+        }
+        list.append(item);
+      }
+    }
+    const last = steps[steps.length - 1], leaf = nodes[last.place], verdict = element("p", { class: "verdict" });
+    if (leaf.leaf || leaf.h) {
+      const item = element("li", {}, leaf.h ? "below here the tree is not shown" : "leaf");
+      list.append(item);
+      if (classes.length && leaf.k >= 0) {
+        verdict.append(swatch(leaf.k), (leaf.h ? "mostly " : "") + classes[leaf.k]);
+        const total = (leaf.c || []).reduce((sum, count) => sum + count, 0);
+        if (total) verdict.append(` (${(100 * leaf.c[leaf.k] / total).toFixed(0)} % of ${number(total, 6)} training rows)`);
+      } else if (leaf.r && leaf.r.v) {
+        const [start, model] = leaf.r.v;
+        const missing = model.some(([j]) => row[j] === null);
+        verdict.append(data.target + " = " + (missing ? "missing" : number(model.reduce((sum, [j, coef]) => sum + coef * row[j], start), 5)));
+      } else {
+        verdict.append(leaf.t);
+      }
+    }
+    out.replaceChildren(list, verdict);
+  };
+
+  const fill = (row) => {
+    fields.forEach((field, j) => { field.value = rows.x[row][j] === null ? "" : String(rows.x[row][j]); });
+    walk();
+    tab("try");
+  };
+
+  const form = () => {
+    const place = document.getElementById("try");
+    if (!data.follows) {
+      place.replaceChildren(element("p", { class: "soft" }, "The page cannot follow a row through a tree of this kind: use oblique predict."));
+      return;
+    }
+    const grid = element("div", { class: "fields" });
+    features.forEach((feature, j) => {
+      let field;
+      if (feature.l) {
+        field = element("select", { id: "f" + j });
+        field.append(element("option", { value: "" }, "(missing)"));
+        feature.l.forEach((level, code) => field.append(element("option", { value: String(code) }, level)));
+        field.append(element("option", { value: String(feature.l.length) }, "(any other)"));
+      } else {
+        field = element("input", { id: "f" + j, inputmode: "decimal", autocomplete: "off", spellcheck: "false" });
+      }
+      field.addEventListener("input", walk);
+      fields.push(field);
+      grid.append(element("label", { for: "f" + j, title: feature.n }, feature.n), field);
+    });
+    place.replaceChildren(element("p", { class: "soft" }, "Type values, or click a training row of a node. An empty field is missing."),
+      grid, element("div", { id: "way", "aria-live": "polite" }));
+    if (rows && rows.x.length) fill(0);
+    else {
+      fields.forEach((field, j) => { if (!features[j].l) field.value = units ? String(Number(units.center[j].toPrecision(4))) : "0"; else field.value = "0"; });
+      walk();
+    }
+  };
+
+  // ---- the picture ----
+  const natural = { width: tree.width.baseVal.value, height: tree.height.baseVal.value };
+  let scale = 1;
+  const zoom = (value) => {
+    scale = Math.min(Math.max(value, 0.1), 4);
+    tree.setAttribute("width", natural.width * scale);
+    tree.setAttribute("height", natural.height * scale);
+  };
+  document.getElementById("in").addEventListener("click", () => zoom(scale * 1.25));
+  document.getElementById("out").addEventListener("click", () => zoom(scale / 1.25));
+  document.getElementById("whole").addEventListener("click", () => zoom(1));
+  document.getElementById("fit").addEventListener("click", () => zoom(Math.min(picture.clientWidth / natural.width, 1)));
+
+  tree.setAttribute("role", "group");
+  tree.classList.add("live");
+  for (const [place, group] of groupOf) {
+    group.setAttribute("role", "button");
+    group.setAttribute("tabindex", place === 0 ? "0" : "-1");
+    group.setAttribute("aria-label", group.querySelector("title").textContent);
+    group.addEventListener("click", () => choose(place, false));
+    group.addEventListener("focus", () => { if (chosen !== place) choose(place, false); });
+  }
+  const sibling = (place, by) => {
+    const around = nodes[place].p < 0 ? [place] : children[nodes[place].p];
+    return around[around.indexOf(place) + by];
+  };
+  tree.addEventListener("keydown", (event) => {
+    const down = children[chosen][0], up = nodes[chosen].p < 0 ? undefined : nodes[chosen].p;
+    const back = sibling(chosen, -1), on = sibling(chosen, 1);
+    const moves = data.sideways
+      ? { ArrowLeft: up, ArrowRight: down, ArrowUp: back, ArrowDown: on, Home: 0 }
+      : { ArrowUp: up, ArrowDown: down, ArrowLeft: back, ArrowRight: on, Home: 0 };
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    if (moves[event.key] !== undefined) choose(moves[event.key], true);
+  });
+
+  document.getElementById("panel").hidden = false;
+  document.getElementById("tools").hidden = false;
+  form();
+  choose(0, false);
+  const root = groupOf.get(0).getBoundingClientRect(), frame = picture.getBoundingClientRect();
+  if (root.bottom > frame.bottom || root.right > frame.right) {
+    picture.scrollTop += root.top - frame.top - (frame.height - root.height) / 2;
+    picture.scrollLeft += root.left - frame.left - (data.sideways ? 18 : (frame.width - root.width) / 2);
+  }
+})();

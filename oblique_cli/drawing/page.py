@@ -1,0 +1,186 @@
+"""A tree as one HTML page, which needs no network and, with scripts blocked, still is a picture with its rules.
+
+The page is one template with seven places, so `string.Template` fills it and no template engine is needed. What comes
+from users gets in by two ways only: as text of the picture and the rules, escaped, and as JSON in a script of data, in
+which "<" is written as an escape, so that no name ends it. Scripts put it on the page as text, never as markup. A
+content security policy with the digests of our own script and style forbids all others, and every connection.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.drawing.scene import scene_of
+from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
+from oblique_cli.drawing.view import BINS, BLANK, NodeView, TreeView, printable
+from oblique_cli.tree.reading import Units
+
+HERE = Path(__file__).parent
+MOST_CELLS = 20_000  # of training rows on the page
+
+
+@dataclass(frozen=True)
+class PageData:
+    """What the page knows beside the picture.
+
+    feature_names : (p,), as the tree sees them; level_names : feature -> names of its codes
+    target        : name of what is predicted
+    units         : of weights, None for the features' own
+    rows, values  : training rows (n, p) and their codes or numbers (n,); None for a page without rows
+    leaves        : (n,) number of each row's leaf, as `NodeView.number` has it
+    parents       : (n_nodes,) of the fitted tree, to find what is shown of a leaf that is not
+    rules         : the tree as text
+    """
+
+    feature_names: Sequence[str]
+    target: str = "class"
+    level_names: Mapping[int, Sequence[str]] | None = None
+    units: Units | None = None
+    rows: NDArray[np.float64] | None = None
+    values: NDArray[Any] | None = None
+    leaves: NDArray[Any] | None = None
+    parents: NDArray[Any] | None = None
+    rules: str = ""
+
+
+def page(view: TreeView, data: PageData) -> str:
+    """Return the page of a tree, always the same bytes for the same tree."""
+    scene = scene_of(view)
+    style = Template(_file("page.css")).substitute(fonts=FONTS) + style_sheet()
+    script = _file("page.js")
+    return Template(_file("page.html")).substitute(
+        title=escape(printable(view.title or "A decision tree")),
+        style=style,
+        style_hash=_digest(style),
+        svg=drawing(scene),
+        rules=escape("".join(char if char.isprintable() or char == "\n" else " " for char in data.rules)),
+        data=_json(_plain(view, data, scene.sideways)),
+        script=script,
+        script_hash=_digest(script),
+    )
+
+
+def _file(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _json(value: Any) -> str:
+    """JSON that no HTML parser takes for the end of its element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
+    levels = data.level_names or {}
+    features: list[dict[str, Any]] = []
+    for j, name in enumerate(data.feature_names):
+        feature: dict[str, Any] = {"n": printable(name)}
+        if j in levels:
+            feature["l"] = [printable(level) for level in levels[j]]
+        features.append(feature)
+    standard = data.units is not None and data.units.standard
+    inner = [node for node in view.nodes if not node.is_leaf and not node.hidden]
+    return {
+        "classes": list(view.classes),
+        "target": printable(data.target),
+        "features": features,
+        "standard": standard,
+        "units": {"center": data.units.center.tolist()} if data.units is not None and standard else None,
+        "bins": BINS,
+        "sideways": sideways,
+        "follows": all(node.rule for node in inner),
+        "nodes": [_node(node) for node in view.nodes],
+        "rows": _rows(view, data),
+    }
+
+
+def _node(node: NodeView) -> dict[str, Any]:
+    """A node as the script knows it; what is usual is left out."""
+    plain: dict[str, Any] = {"p": node.parent, "t": node.text.replace(BLANK, " ")}
+    if node.way:
+        plain["w"] = node.way.replace(BLANK, " ")
+    if node.is_leaf:
+        plain["leaf"] = 1
+    if node.hidden:
+        plain["h"] = node.hidden
+    if node.label >= 0:
+        plain["k"] = node.label
+    if node.counts:
+        plain["c"] = [_short(count) for count in node.counts]
+    if node.condition:
+        plain["q"] = node.condition.replace(BLANK, " ")
+    if node.rule:
+        plain["r"] = node.rule
+    if node.terms:
+        plain["g"] = [
+            [
+                term.feature,
+                _rounded(term.weight),
+                *([[[list(group.names), _rounded(group.weight)] for group in term.levels]] if term.levels else []),
+            ]
+            for term in node.terms
+        ]
+    if node.histogram is not None:
+        found = node.histogram
+        plain["x"] = {
+            "lo": _rounded(found.low),
+            "hi": _rounded(found.high),
+            "at": _rounded(found.threshold),
+            "b": {
+                str(code): [_short(count) for count in found.counts[:, code].tolist()]
+                for code in np.flatnonzero(found.counts.any(axis=0)).tolist()
+            },
+        }
+    return plain
+
+
+def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:
+    """Training rows, every one or as many as the page may hold."""
+    if data.rows is None or data.values is None or data.leaves is None:
+        return None
+    n, p = data.rows.shape
+    step = max(-(-n * max(p, 1) // MOST_CELLS), 1)
+    kept = np.arange(0, n, step)
+    place_of = {node.number: place for place, node in enumerate(view.nodes)}
+    if data.parents is not None:
+        for node, parent in enumerate(data.parents.tolist()):  # parents come before children
+            place_of.setdefault(node, place_of.get(parent, 0))
+    levels = data.level_names or {}
+
+    def cell(value: float, j: int) -> Any:
+        if not np.isfinite(value):
+            return None
+        return int(value) if j in levels or value == int(value) else value
+
+    values = data.values[kept].tolist()
+    return {
+        "x": [[cell(value, j) for j, value in enumerate(row)] for row in data.rows[kept].tolist()],
+        "y": values,
+        "at": [place_of[int(leaf)] for leaf in data.leaves[kept]],
+        "number": (kept + 1).tolist(),
+        "of": n,
+        "step": step,
+    }
+
+
+def _short(count: float) -> float:
+    return int(count) if count == int(count) else count
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.5g}")

@@ -1,0 +1,525 @@
+"""A tree as shapes on a page: what every picture of it is painted from, whatever paints it.
+
+Lengths are CSS pixels (72 an inch where paper is concerned), y grows downward. A shape names a class of `STYLES`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from oblique_cli.drawing.layout import tidy
+from oblique_cli.drawing.palette import N_COLORS
+from oblique_cli.drawing.polygons import divide
+from oblique_cli.drawing.view import BLANK, Histogram, NodeView, Plane, TreeView, number_of
+
+SIZE = 11.0  # of text
+SMALL = 9.5
+LINE = 15.0
+PAD = 9.0
+MOST_TERMS = 5
+MANY_SPLITS = 24  # a tree of more shows
+FEWER_TERMS = 3
+MOST_COUNTS = 4  # of classes, in figures; the bar shows all
+MOST_LINES = 6
+HISTOGRAM = 34.0
+BAR = 6.0
+WIDEST = 230.0
+NARROWEST = 92.0
+MARGIN = 18.0
+WIDE_TREE = 1080.0  # a tree that would be wider stands on its side
+MOST_POINTS = 4000
+
+
+class Rectangle(NamedTuple):
+    """A box; radius of its corners."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    style: str
+    radius: float = 0.0
+
+
+class Line(NamedTuple):
+    """A line through points, closed to a polygon if `closed`."""
+
+    points: Sequence[tuple[float, float]]
+    style: str
+    closed: bool = False
+
+
+class Link(NamedTuple):
+    """A smooth line to a child from its parent: straight to `knee`, past all cards of the level, bent from there."""
+
+    start: tuple[float, float]
+    knee: tuple[float, float]
+    end: tuple[float, float]
+    sideways: bool
+    child: int
+    style: str = "link"
+
+    @property
+    def bends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The control points between knee and end."""
+        (a, b), (c, d) = self.knee, self.end
+        if self.sideways:
+            return ((a + c) / 2, b), ((a + c) / 2, d)
+        return (a, (b + d) / 2), (c, (b + d) / 2)
+
+
+class Label(NamedTuple):
+    """A line of text on its baseline. anchor : start, middle or end"""
+
+    x: float
+    y: float
+    text: str
+    style: str = "text"
+    anchor: str = "start"
+    size: float = SIZE
+    bold: bool = False
+
+
+class Dots(NamedTuple):
+    """Points of one class."""
+
+    points: Sequence[tuple[float, float]]
+    style: str
+
+
+Shape = Rectangle | Line | Link | Label | Dots
+
+
+@dataclass
+class Group:
+    """Shapes of one node, or of none. place : in `TreeView.nodes`, -1 for none; title : what a pointer over it shows"""
+
+    shapes: list[Shape] = field(default_factory=list)
+    place: int = -1
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A whole picture. sideways : whether the root is on the left"""
+
+    width: float
+    height: float
+    groups: list[Group]
+    title: str
+    description: str
+    sideways: bool
+
+
+# ---- text ------------------------------------------------------------------------------------------------------------
+
+# Advance widths of DejaVu Sans from the blank on, in hundredths of the size. Few sans-serif fonts are wider.
+_WIDTHS = (
+    "32 40 46 84 64 95 78 27 39 39 50 84 32 36 32 34 64 64 64 64 64 64 64 64 64 64 34 34 84 84 84 53 100 68 69 70 77 "
+    "63 58 77 75 29 29 66 56 86 75 79 60 79 69 63 61 73 68 99 69 61 69 39 34 39 84 50 50 61 63 55 63 62 35 63 63 28 "
+    "28 58 28 97 63 61 63 63 41 52 39 63 59 82 59 59 52 64 34 64 84"
+)
+_WIDTH = {chr(32 + k): int(width) / 100 for k, width in enumerate(_WIDTHS.split())}
+
+
+def width_of(text: str, size: float = SIZE, bold: bool = False) -> float:
+    """Return about how wide a text is, rather too much than too little."""
+    total = 0.0
+    for char in text:
+        if unicodedata.combining(char):
+            continue
+        wide = unicodedata.east_asian_width(char) in "WF"
+        total += _WIDTH.get(char, 1.05 if wide else 0.32 if char == BLANK else 0.7)
+    return total * size * (1.1 if bold else 1.0)
+
+
+def shortened(text: str, most: float, size: float = SIZE, bold: bool = False) -> str:
+    """Return the text, its middle left out if it is wider than `most`."""
+    if width_of(text, size, bold) <= most:
+        return text
+    for keep in range(len(text) - 1, 0, -1):
+        tail = keep // 3
+        cut = f"{text[: keep - tail]}…{text[len(text) - tail :] if tail else ''}"
+        if width_of(cut, size, bold) <= most:
+            return cut
+    return "…"
+
+
+def lines_of(text: str, most: float, size: float = SIZE, bold: bool = False, count: int = MOST_LINES) -> list[str]:
+    """Return a text in lines of at most that width, broken between words only; a word that is wider is shortened."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split(" "):
+            longer = f"{line} {word}" if line else word
+            if line and width_of(longer, size, bold) > most:
+                lines.append(line)
+                longer = word
+            line = longer
+        lines.append(line)
+    if len(lines) > count:
+        lines = [*lines[: count - 1], lines[count - 1] + " …"]
+    return [shortened(line.strip(" "), most, size, bold) for line in lines]
+
+
+# ---- nodes -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Card:
+    """A node drawn with its upper left corner at the origin."""
+
+    width: float
+    height: float
+    shapes: list[Shape]
+
+
+def style_of(code: int) -> str:
+    """Return the style of a class: the color of its code; colors repeat."""
+    return f"k{code % N_COLORS}"
+
+
+def card_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> Card:
+    """Return the card of a node: what it says, its histogram, its classes as a bar and as counts."""
+    return _leaf(node, view) if node.is_leaf or node.hidden else _split(node, view, most_terms)
+
+
+def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
+    shapes: list[Shape] = []
+    y = PAD
+    sums = len(node.terms) > 1
+    if sums:
+        shown = node.terms if len(node.terms) <= most_terms + 1 else node.terms[:most_terms]
+        names = [term.name for term in shown]
+        widest = max(width_of(name) for name in names)
+        bars, numbers = 44.0, 40.0
+        across = min(widest, WIDEST - 2 * PAD - bars - numbers - 12)
+        width = max(across + bars + numbers + 12 + 2 * PAD, 168.0)
+        across = width - bars - numbers - 12 - 2 * PAD
+        largest = max(abs(term.weight) for term in node.terms) or 1.0
+        middle = PAD + across + 6 + bars / 2
+        shapes.append(Line([(middle, y + 1), (middle, y + LINE * len(shown) - 1)], "axis"))
+        for term in shown:
+            length = bars / 2 * abs(term.weight) / largest
+            left = middle - length if term.weight < 0 else middle
+            shapes += [
+                Label(PAD, y + 11, shortened(term.name, across)),
+                Rectangle(left, y + 3.5, max(length, 0.6), 8, "minus" if term.weight < 0 else "plus", 1.0),
+                Label(width - PAD, y + 11, _weight(term.weight, largest), "text", "end"),
+            ]
+            y += LINE
+        if len(shown) < len(node.terms):
+            more = len(node.terms) - len(shown)
+            shapes.append(Label(PAD, y + 10, f"and {more} smaller terms", "muted", size=SMALL))
+            y += LINE
+    else:
+        lines = lines_of(node.text, WIDEST - 2 * PAD, bold=True)
+        width = max(max(width_of(line, bold=True) for line in lines) + 2 * PAD, 132.0)
+        for line in lines:
+            shapes.append(Label(width / 2, y + 11, line, anchor="middle", bold=True))
+            y += LINE
+    if node.histogram is not None:
+        y += 5
+        shapes += histogram_shapes(node.histogram, PAD, y, width - 2 * PAD, HISTOGRAM)
+        y += HISTOGRAM + 4
+    return _finished(node, view, shapes, width, y, "card")
+
+
+def _weight(weight: float, largest: float) -> str:
+    """A weight beside others: with two decimals if all are at most 1, as they are per standard deviation."""
+    if 0.05 <= largest <= 1.0 + 1e-9:
+        return "0.00" if abs(weight) < 0.005 else f"{weight:.2f}".replace("-", "−")
+    return number_of(weight, 3)
+
+
+def _leaf(node: NodeView, view: TreeView) -> Card:
+    if not view.classes and not node.hidden:
+        return _equation(node, view)
+    text = node.text
+    if node.hidden:
+        text = f"{node.hidden} leaves" + (f"\nmostly {text}" if text else "")
+    lines = lines_of(text, WIDEST - 2 * PAD, bold=True)
+    width = max(max(width_of(line, bold=True) for line in lines) + 2 * PAD, NARROWEST)
+    counts = _counts(node, view)
+    width = min(max(width, sum(width_of(text, SMALL) + 17 for _, text in counts) + 2 * PAD - 6), WIDEST)
+    shapes: list[Shape] = []
+    y = PAD - 1
+    for line in lines:
+        shapes.append(Label(width / 2, y + 11, line, anchor="middle", bold=True))
+        y += LINE
+    return _finished(node, view, shapes, width, y, "more" if node.hidden else "leaf")
+
+
+def _equation(node: NodeView, view: TreeView) -> Card:
+    """A leaf of a model tree."""
+    lines = lines_of(node.text, WIDEST - 2 * PAD, count=12)
+    width = max(max(width_of(line) for line in lines) + 2 * PAD, NARROWEST)
+    shapes: list[Shape] = [Label(PAD, PAD + 10 + LINE * k, line) for k, line in enumerate(lines)]
+    return _finished(node, view, shapes, width, PAD + LINE * len(lines), "leaf")
+
+
+def _finished(node: NodeView, view: TreeView, shapes: list[Shape], width: float, y: float, style: str) -> Card:
+    """The card with its bar and counts, on its background."""
+    if view.classes and sum(node.counts) > 0:
+        y += 2
+        shapes += bar_shapes(node.counts, PAD, y, width - 2 * PAD)
+        y += BAR + 3
+    if counts := _counts_row(node, view, width, y):
+        shapes += counts
+        y += LINE - 1
+    height = y + PAD - 4
+    back: list[Shape] = [Rectangle(0, 0, width, height, style, 7.0)]
+    if style == "leaf" and view.classes and node.label >= 0:
+        back.append(Rectangle(0, 0, width, height, f"t{node.label % N_COLORS}", 7.0))
+    return Card(width, height, back + shapes)
+
+
+def _counts(node: NodeView, view: TreeView) -> list[tuple[int, str]]:
+    """Class codes with their counts as text, the largest first; -1 for a remark."""
+    if not view.classes or not node.counts:
+        return [(-1, f"{node.n_rows} row{'' if node.n_rows == 1 else 's'}")] if node.n_rows >= 0 else []
+    present = [(code, count) for code, count in enumerate(node.counts) if count > 0]
+    present.sort(key=lambda pair: (-pair[1], pair[0]))
+    shown = present if len(present) <= MOST_COUNTS else present[: MOST_COUNTS - 1]
+    found = [(code, f"{count:.6g}") for code, count in shown]
+    if rest := sum(count for _, count in present[len(shown) :]):
+        found.append((-1, f"+{rest:.6g}"))
+    return found
+
+
+def _counts_row(node: NodeView, view: TreeView, width: float, y: float) -> list[Shape]:
+    counts = _counts(node, view)
+    widths = [width_of(text, SMALL) + (11 if code >= 0 else 0) for code, text in counts]
+    total = sum(widths) + 8 * (len(widths) - 1)
+    x = (width - total) / 2
+    shapes: list[Shape] = []
+    for (code, text), wide in zip(counts, widths, strict=True):
+        if code >= 0:
+            shapes.append(Rectangle(x, y + 3, 7, 7, style_of(code), 1.5))
+        shapes.append(Label(x + (11 if code >= 0 else 0), y + 10.5, text, "muted", size=SMALL))
+        x += wide + 8
+    return shapes
+
+
+def bar_shapes(counts: Sequence[float], x: float, y: float, width: float) -> list[Shape]:
+    """Return the shares of classes as a bar."""
+    total, shapes = sum(counts), list[Shape]()
+    for code, count in enumerate(counts):
+        if count > 0:
+            wide = width * count / total
+            shapes.append(Rectangle(x, y, wide, BAR, style_of(code)))
+            x += wide
+    return shapes
+
+
+def histogram_shapes(found: Histogram, x: float, y: float, width: float, height: float) -> list[Shape]:
+    """Return a histogram, classes stacked, with its threshold; one outline a class."""
+    bins, n_classes = found.counts.shape
+    most = float(found.counts.sum(axis=1).max()) or 1.0
+    step = width / bins
+    shapes: list[Shape] = []
+    base = np.zeros(bins)
+    for code in range(n_classes):
+        column = found.counts[:, code]
+        if not column.any():
+            continue
+        top = base + column
+        for first, last in _runs(column > 0):
+            upper = [(k, top[k]) for k in range(first, last)]
+            lower = [(k, base[k]) for k in range(last - 1, first - 1, -1)]
+            points = [point for k, value in upper for point in ((k, value), (k + 1, value))]
+            points += [point for k, value in lower for point in ((k + 1, value), (k, value))]
+            places = [(x + k * step, y + height * (1.0 - value / most)) for k, value in points]
+            shapes.append(Line(_without_repeats(places), style_of(code), closed=True))
+        base = top
+    shapes.append(Line([(x, y + height), (x + width, y + height)], "axis"))
+    at = x + width * (found.threshold - found.low) / (found.high - found.low)
+    shapes.append(Line([(at, y - 2), (at, y + height + 2)], "cut"))
+    return shapes
+
+
+def _runs(flags: np.ndarray) -> Iterator[tuple[int, int]]:
+    """First and last + 1 of every run of true."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+
+
+def _without_repeats(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The corners of an outline: points that repeat, or lie on a straight piece, left out."""
+    found: list[tuple[float, float]] = []
+    for point in points:
+        if found and point == found[-1]:
+            continue
+        if len(found) > 1 and found[-2][1] == found[-1][1] == point[1]:
+            found.pop()
+        found.append(point)
+    return found
+
+
+# ---- the whole picture -----------------------------------------------------------------------------------------------
+
+
+def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
+    """Return the picture of a tree. sideways : the root on the left; by default where the tree would be too wide"""
+    splits = sum(not node.is_leaf for node in view.nodes)
+    most_terms = MOST_TERMS if splits <= MANY_SPLITS else FEWER_TERMS
+    cards = [card_of(node, view, most_terms) for node in view.nodes]
+    depths = view.depths
+    ways = [lines_of(node.way, 132.0, SMALL, count=2) if node.way else [] for node in view.nodes]
+    if sideways is None:
+        _, width, _, _ = _placed(view, cards, depths, ways, sideways=False)
+        sideways = width > WIDE_TREE
+    corners, width, height, ends = _placed(view, cards, depths, ways, sideways)
+    head, top = _heading(view, max(width, 320.0), "down" if sideways else "to the right")
+    tree: list[Group] = []
+    links = Group()
+    for place, node in enumerate(view.nodes):
+        x, y = corners[place]
+        card = cards[place]
+        tree.append(Group(list(_shifted(card.shapes, x + MARGIN, y + top)), place, _tooltip(node, view)))
+        if node.parent < 0:
+            continue
+        px, py = corners[node.parent]
+        above = cards[node.parent]
+        if sideways:
+            start = (px + above.width, py + above.height / 2)
+            knee, end = (ends[depths[node.parent]], start[1]), (x, y + card.height / 2)
+        else:
+            start = (px + above.width / 2, py + above.height)
+            knee, end = (start[0], ends[depths[node.parent]]), (x + card.width / 2, y)
+        start, knee, end = ((a + MARGIN, b + top) for a, b in (start, knee, end))
+        links.shapes.append(Link(start, knee, end, sideways, place))
+        for k, line in enumerate(reversed(ways[place])):
+            at = (end[0] - 6, end[1] - 5 - 12 * k) if sideways else (end[0], end[1] - 7 - 12 * k)
+            links.shapes.append(Label(*at, line, "way", "end" if sideways else "middle", SMALL))
+    groups = [head, links, *tree]
+    height += top + MARGIN
+    width = max(width + 2 * MARGIN, 320.0, *(_right(shape) + MARGIN for shape in head.shapes))
+    if view.plane is not None:
+        side = 300.0
+        groups.append(Group(partition_shapes(view.plane, width + 34, top + 4, side)))
+        width += side + 34 + MARGIN
+        height = max(height, top + side + 50)
+    title = view.title or "A decision tree"
+    description = f"{title}. {' '.join(view.notes)}"
+    return Scene(float(np.ceil(width)), float(np.ceil(height)), groups, title, description, sideways)
+
+
+def _placed(
+    view: TreeView, cards: Sequence[Card], depths: Sequence[int], ways: Sequence[Sequence[str]], sideways: bool
+) -> tuple[list[tuple[float, float]], float, float, list[float]]:
+    """Upper left corners of the cards, what they take together, and where each level ends."""
+    levels = max(depths) + 1
+    on_level: list[list[int]] = [[] for _ in range(levels)]
+    for place, depth in enumerate(depths):
+        on_level[depth].append(place)
+    wide = [max((width_of(line, SMALL) for line in lines), default=0.0) for lines in ways]
+    if sideways:
+        along = [card.height + max(0.0, 12.0 * len(lines) - 8) for card, lines in zip(cards, ways, strict=True)]
+        deep = [max(cards[place].width for place in level) for level in on_level]
+        gaps = [max(wide[place] for place in level) + 34.0 for level in on_level]
+    else:
+        along = [max(card.width, w) for card, w in zip(cards, wide, strict=True)]
+        deep = [max(cards[place].height for place in level) for level in on_level]
+        gaps = [30.0 + 12.0 * max(len(ways[place]) for place in level) for level in on_level]
+    middles = tidy(view.children, along, 14.0, 22.0)
+    starts, at = [], 0.0
+    for d in range(levels):
+        at += gaps[d] if d else 0.0
+        starts.append(at)
+        at += deep[d]
+    corners = [
+        (starts[depth], middle - card.height / 2) if sideways else (middle - card.width / 2, starts[depth])
+        for card, depth, middle in zip(cards, depths, middles.tolist(), strict=True)
+    ]
+    length = float((middles + np.array(along) / 2).max())
+    ends = [start + size for start, size in zip(starts, deep, strict=True)]
+    return (corners, at, length, ends) if sideways else (corners, length, at, ends)
+
+
+def _heading(view: TreeView, width: float, second: str) -> tuple[Group, float]:
+    """Title, notes and classes, and where the tree begins."""
+    group, y = Group(), MARGIN
+    wide = max(width, 560.0)
+    if view.title:
+        for line in lines_of(view.title, wide, 15.0, bold=True):
+            group.shapes.append(Label(MARGIN, y + 13, line, size=15.0, bold=True))
+            y += 21
+    for note in filter(None, (*view.notes, view.direction(second))):
+        for line in lines_of(note, wide, SIZE):
+            group.shapes.append(Label(MARGIN, y + 11, line, "muted"))
+            y += LINE
+    if view.classes:
+        y += 5
+        x = MARGIN
+        root = view.nodes[0].counts
+        for code, name in enumerate(view.classes):
+            text = shortened(name, 220.0) + (f"{BLANK}({root[code]:.6g})" if root else "")
+            long = width_of(text) + 32
+            if x > MARGIN and x + long > wide + MARGIN:
+                x, y = MARGIN, y + LINE + 2
+            group.shapes += [Rectangle(x, y + 2, 10, 10, style_of(code), 2.0), Label(x + 15, y + 11, text)]
+            x += long
+        y += LINE + 2
+    return group, y + 16
+
+
+def _right(shape: Shape) -> float:
+    return shape.x + width_of(shape.text, shape.size, shape.bold) if isinstance(shape, Label) else 0.0
+
+
+def _tooltip(node: NodeView, view: TreeView) -> str:
+    """What a node says, in full."""
+    if view.classes and node.counts:
+        pairs = zip(view.classes, node.counts, strict=True)
+        counts = ", ".join(f"{name}: {count:.10g}" for name, count in pairs if count)
+    else:
+        counts = f"{node.n_rows} rows" if node.n_rows >= 0 else ""
+    hidden = f"{node.hidden} leaves, not shown" if node.hidden else ""
+    said = "; ".join(part for part in (node.condition or node.text, hidden, counts) if part)
+    return said.replace(BLANK, " ")
+
+
+def _shifted(shapes: Sequence[Shape], x: float, y: float) -> Iterator[Shape]:
+    for shape in shapes:
+        if isinstance(shape, Rectangle | Label):
+            yield shape._replace(x=shape.x + x, y=shape.y + y)
+        elif isinstance(shape, Line | Dots):
+            yield shape._replace(points=[(a + x, b + y) for a, b in shape.points])
+
+
+def partition_shapes(plane: Plane, x: float, y: float, side: float) -> list[Shape]:
+    """Return the regions of a tree of two features with its rows, in a square."""
+    # Either feature fills its side: units need not be alike.
+    low, high = plane.X.min(axis=0), plane.X.max(axis=0)
+    edge = np.where(high > low, 0.05 * (high - low), 0.5)
+    (x0, y0), (x1, y1) = low - edge, high + edge
+    box = np.array([[x0, y0], [x1, y1]])
+
+    def at(points: np.ndarray) -> list[tuple[float, float]]:
+        across = x + side * (points[:, 0] - x0) / (x1 - x0)
+        up = y + side * (1.0 - (points[:, 1] - y0) / (y1 - y0))
+        return [(float(a), float(b)) for a, b in zip(across, up, strict=True)]
+
+    divided = divide(plane.tree, box)
+    shapes: list[Shape] = []
+    for leaf, polygon in divided.leaves.items():
+        shapes.append(Line(at(polygon), f"t{int(plane.tree.labels[leaf]) % N_COLORS}", closed=True))
+    shapes += [Line(at(ends), "cut") for ends in divided.cuts.values()]
+    step = -(-len(plane.X) // MOST_POINTS)
+    for code in np.unique(plane.y):
+        shapes.append(Dots(at(plane.X[plane.y == code][::step]), style_of(int(code))))
+    corners = [(x, y), (x + side, y), (x + side, y + side), (x, y + side)]
+    shapes.append(Line(corners, "frame", closed=True))
+    shapes += [
+        Label(x, y + side + 16, shortened(plane.names[0], side - 90), "text"),
+        Label(x + side, y + side + 16, f"{number_of(float(x0))} to {number_of(float(x1))}", "muted", "end", SMALL),
+        Label(x, y - 8, shortened(plane.names[1], side - 90), "text"),
+        Label(x + side, y - 8, f"{number_of(float(y0))} to {number_of(float(y1))}", "muted", "end", SMALL),
+    ]
+    return shapes

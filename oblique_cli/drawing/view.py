@@ -1,0 +1,368 @@
+"""What a reader sees of a tree, whatever its kind and whatever it is drawn with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.tree.reading import LevelNames, Reading, Term, Units, number, read, turned
+from oblique_cli.tree.sparse import scored
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+BINS = 24
+BLANK = "\N{NO-BREAK SPACE}"
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Training rows of a node along the sum of its split, by class.
+
+    low, high : ends of the outermost bins, which hold the rows beyond them too; counts : (bins, classes)
+    threshold : the edge of a bin; rows of the first child are all below, those of the second all above
+    """
+
+    low: float
+    high: float
+    threshold: float
+    counts: Array
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One node.
+
+    number     what the fitted tree calls it
+    parent     place in `TreeView.nodes`, -1 for the root; parents come before children, siblings in their order
+    text       what stands in it: the sum or the feature of a split, the class or the equation of a leaf
+    way        what stands beside the line that leads to it, "" for the root
+    label      class code that it has as a leaf, -1 if there is none
+    is_leaf    whether nothing is below; `hidden` counts the leaves that are below and not shown
+    counts     (classes,) weight of each class, () if that is not known
+    n_rows     training rows, -1 if that is not known
+    terms      of a sum of several features, or of levels: the largest first
+    condition  when a row goes to the first child, in one line
+    rule       how a row is sent on, as plain data for the page: see `page.py`; {} if the page cannot
+    """
+
+    number: int
+    parent: int
+    text: str
+    way: str = ""
+    label: int = -1
+    is_leaf: bool = True
+    hidden: int = 0
+    counts: tuple[float, ...] = ()
+    n_rows: int = -1
+    terms: tuple[Term, ...] = ()
+    condition: str = ""
+    histogram: Histogram | None = None
+    rule: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Rows of two features, for the partition beside the tree. tree : whose regions are drawn"""
+
+    tree: Tree
+    X: Array
+    y: NDArray[np.int32]
+    names: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class TreeView:
+    """A tree, its title and what explains it.
+
+    classes : names, () in regression; notes : lines below the title
+    toward  : class that lies at the second child of splits; "" if no such rule holds
+    """
+
+    title: str
+    nodes: tuple[NodeView, ...]
+    classes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    plane: Plane | None = None
+    toward: str = ""
+
+    def direction(self, where: str) -> str:
+        """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "to the right" """
+        return f"{self.toward} goes {where}; where there is none, the largest class there." if self.toward else ""
+
+    @property
+    def children(self) -> list[list[int]]:
+        """Children of every node, in their order."""
+        found: list[list[int]] = [[] for _ in self.nodes]
+        for place, node in enumerate(self.nodes):
+            if node.parent >= 0:
+                found[node.parent].append(place)
+        return found
+
+    @property
+    def depths(self) -> list[int]:
+        """Distance of every node from the root."""
+        depths = [0] * len(self.nodes)
+        for place, node in enumerate(self.nodes[1:], 1):
+            depths[place] = depths[node.parent] + 1
+        return depths
+
+    def with_histograms(self, found: Mapping[int, Histogram | None]) -> TreeView:
+        """Return the same with these histograms, by the number of the node."""
+        nodes = (replace(node, histogram=found.get(node.number, node.histogram)) for node in self.nodes)
+        return replace(self, nodes=tuple(nodes))
+
+    def cut(self, depth: int | None) -> TreeView:
+        """Return the upper `depth` levels of splits, all without one; what is below a node counts as `hidden`."""
+        depths = self.depths
+        if depth is None or max(depths) <= depth:
+            return self
+        leaves = [0] * len(self.nodes)
+        for place in reversed(range(len(self.nodes))):
+            leaves[place] += self.nodes[place].is_leaf
+            if place:
+                leaves[self.nodes[place].parent] += leaves[place]
+        places: dict[int, int] = {-1: -1}
+        nodes: list[NodeView] = []
+        for place, node in enumerate(self.nodes):
+            if depths[place] > depth:
+                continue
+            places[place] = len(nodes)
+            hidden = 0 if node.is_leaf or depths[place] < depth else leaves[place]
+            node = replace(node, parent=places[node.parent])
+            if hidden:
+                label = self.classes[node.label] if 0 <= node.label < len(self.classes) else ""
+                node = replace(node, hidden=hidden, text=label, terms=(), condition="", histogram=None, rule={})
+            nodes.append(node)
+        shown = f"{depth} level{'' if depth == 1 else 's'} of splits of {max(depths)}"
+        return replace(self, nodes=tuple(nodes), notes=(*self.notes, f"The first {shown} are shown."))
+
+
+def printable(name: str) -> str:
+    """Return a name without line ends and control characters, which a CSV header may hold."""
+    return "".join(char if char.isprintable() or char == BLANK else " " for char in str(name))
+
+
+def unbroken(name: str) -> str:
+    """Return a name in which no line may be broken."""
+    return printable(name).replace(" ", BLANK)
+
+
+def view_of(
+    tree: Tree,
+    feature_names: Sequence[str],
+    class_names: Sequence[str],
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+    precision: int = 3,
+    level_names: LevelNames | None = None,
+    rows: tuple[Array, NDArray[np.int32]] | None = None,
+    units: Units | None = None,
+) -> TreeView:
+    """Return what a reader sees of a hyperplane tree.
+
+    feature_names, class_names : (p,) and (C,); level_names : qualitative feature -> a name for each level code
+    rows  : the training rows (n, p) and their class codes, for histograms, and for the partition of two features
+    units : of weights; without them standard deviations of the rows, or the features' own without rows
+    """
+    names = [unbroken(name) for name in feature_names]
+    classes = tuple(printable(name) for name in class_names)
+    levels = {j: [unbroken(name) for name in found] for j, found in (level_names or {}).items()}
+    if units is None:
+        units = Units.raw(tree.n_features) if rows is None else Units.deviations(rows[0], tree.levels)
+    flipped = turned(tree)
+    arrived = None if rows is None else _arrivals(tree, rows[0])
+    nodes: list[NodeView] = []
+    summed = False
+    stack: list[tuple[int, int, str]] = [(0, -1, "")]
+    while stack:
+        node, parent, way = stack.pop()
+        counts = tuple(tree.counts[node].tolist())
+        label, n_rows = int(tree.labels[node]), int(tree.n_rows[node])
+        place = len(nodes)
+        if tree.is_leaf[node]:
+            nodes.append(NodeView(node, parent, classes[label], way, label, True, 0, counts, n_rows))
+            continue
+        found = read(tree, node, bool(flipped[node]), names, units, precision, levels)
+        shows_terms = len(found.terms) > 1 or bool(found.terms[0].levels)
+        summed |= len(found.terms) > 1
+        histogram = None
+        if rows is not None and arrived is not None:
+            histogram = _histogram(tree, node, found, rows[0], rows[1], arrived[node], len(classes))
+        nodes.append(
+            NodeView(
+                node,
+                parent,
+                found.expression,
+                way,
+                label,
+                False,
+                0,
+                counts,
+                n_rows,
+                found.terms if shows_terms else (),
+                found.condition,
+                histogram,
+                _rule(tree, node, bool(flipped[node]), found),
+            )
+        )
+        first, second = int(tree.left[node]), int(tree.right[node])
+        if flipped[node]:
+            first, second = second, first
+        stack += [(second, place, found.second), (first, place, found.first)]
+    said = list(notes)
+    if summed and units.standard:
+        said.append("Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD.")
+    plane = None
+    if rows is not None and tree.n_features == 2 and not any(tree.levels) and np.isfinite(rows[0]).all():
+        plane = Plane(tree, rows[0], rows[1], (names[0], names[1]))
+    toward = classes[int(tree.labels[0])] if len(nodes) > 1 else ""
+    return TreeView(printable(title), tuple(nodes), classes, tuple(said), plane, toward)
+
+
+def _arrivals(tree: Tree, X: Array) -> list[NDArray[np.intp]]:
+    """The rows that arrive at each node."""
+    leaves = tree.apply(X)
+    order = np.argsort(leaves, kind="stable")
+    found: list[NDArray[np.intp]] = [np.arange(0)] * tree.n_nodes
+    there, starts = np.unique(leaves[order], return_index=True)
+    for leaf, part in zip(there.tolist(), np.split(order, starts[1:]), strict=True):
+        found[leaf] = part
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if not tree.is_leaf[node]:
+            found[node] = np.sort(np.concatenate([found[tree.left[node]], found[tree.right[node]]]))
+    return found
+
+
+def _histogram(
+    tree: Tree,
+    node: int,
+    found: Reading,
+    X: Array,
+    y: NDArray[np.int32],
+    rows: NDArray[np.intp],
+    n_classes: int,
+) -> Histogram | None:
+    """Rows of a node along the sum of its split; rows that lack a value of it are left out."""
+    coef = tree.coef_[node]
+    alone = len(found.terms) == 1
+    if not len(rows) or (alone and found.terms[0].levels) or np.abs(tree.thresholds[node]) > 1e300:
+        return None
+    used = np.flatnonzero(coef)
+    numbers = [j for j in used if j not in tree.level_columns]
+    part = X[rows]
+    known = np.isfinite(part[:, numbers]).all(axis=1)
+    values = scored(tree, node, part[known])
+    sums = values @ coef
+    goes_first = (sums <= tree.thresholds[node]) != found.flipped
+    if alone:
+        # The axis is the feature's own; larger values lie on the right, whichever child they go to.
+        sums = values[:, used[0]]
+        below = sums <= found.threshold if coef[used[0]] > 0 else sums < found.threshold
+    else:
+        sums, below = (sums - found.shift) / found.scale, goes_first
+    return histogram(sums, below, found.threshold, y[rows][known], n_classes)
+
+
+def histogram(
+    sums: Array, below: NDArray[np.bool_], threshold: float, codes: NDArray[Any], n_classes: int
+) -> Histogram | None:
+    """Return the histogram of `sums` (n,) whose rows lie on the side of the threshold that `below` says, by class."""
+    if not len(sums) or not np.isfinite(sums).all() or not np.isfinite(threshold):
+        return None
+    # A few rows far away would leave one bin for all others.
+    low, high = np.quantile(sums, [0.01, 0.99])
+    low, high = min(float(low), threshold), max(float(high), threshold)
+    if not high > low:
+        low, high = threshold - 0.5, threshold + 0.5
+    width = (high - low) / (BINS - 1)
+    before = int(np.clip(np.ceil((threshold - low) / width - 1e-9), 1, BINS - 1))
+    low = threshold - before * width
+    bins = np.floor((np.clip(sums, low, low + BINS * width) - low) / width).astype(np.int64)
+    bins = np.where(below, np.clip(bins, 0, before - 1), np.clip(bins, before, BINS - 1))
+    counts = np.zeros((BINS, n_classes))
+    np.add.at(counts, (bins, codes), 1.0)
+    return Histogram(low, low + BINS * width, threshold, counts)
+
+
+def _rule(tree: Tree, node: int, flipped: bool, found: Reading) -> dict[str, Any]:
+    """How the page sends a row on: to the first child if the sum over `c` is at most `t`, or the other way if `f`."""
+    used = np.flatnonzero(tree.coef_[node]).tolist()
+    rule: dict[str, Any] = {
+        "c": [[j, float(tree.coef_[node, j])] for j in used],
+        "t": float(tree.thresholds[node]),
+        "f": int(flipped),
+    }
+    if scores := {
+        str(j): tree.level_scores[node, tree.level_columns[j]].tolist() for j in used if j in tree.level_columns
+    }:
+        rule["s"] = scores
+    if tree.missing_left is not None:
+        rule["m"] = int(tree.missing_left[node])
+    rule["u"] = [found.scale, found.shift, found.threshold] if len(used) > 1 else []
+    return rule
+
+
+def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
+    """Return the view of a hyperplane tree as nested "if" and "else", lines broken between terms, never in a name.
+
+    One split, with four training rows of class a on its left, one of a and three of b on its right:
+
+        if 0.8 height - 0.6 width <= 0.5:  (a: 5, b: 3)
+            a  (a: 4)
+        else:
+            b  (a: 1, b: 3)
+    """
+    children = view.children
+
+    def counted(node: NodeView) -> str:
+        found = zip(view.classes, node.counts, strict=True)
+        return f"({', '.join(f'{unbroken(name)}: {n:.10g}' for name, n in found if n)})"
+
+    lines: list[str] = []
+    stack: list[tuple[int | str, int]] = [(0, 0)]
+    while stack:
+        entry, depth = stack.pop()
+        indent = "    " * depth
+        if isinstance(entry, str):
+            lines.append(indent + entry)
+            continue
+        node = view.nodes[entry]
+        if node.is_leaf:
+            lines.append(f"{indent}{node.text}  {counted(node)}")
+        elif node.hidden:
+            lines.append(f"{indent}...  {node.hidden} leaves, mostly {node.text}  {counted(node)}")
+        else:
+            lines += broken(f"if {node.condition}:  {counted(node)}", indent, width)
+            first, second = children[entry]
+            stack += [(second, depth + 1), ("else:", depth), (first, depth + 1)]
+    return "\n".join(line.replace(BLANK, " ") for line in lines) + "\n"
+
+
+# Before a sign, a comparison, what follows a condition, and after a comma: nowhere else may a line of rules break.
+_BREAKS = re.compile(r" (?=[+-] |[<>]=? |with |\()|(?<=,) ")
+
+
+def broken(text: str, indent: str, width: int) -> list[str]:
+    """Return a line of rules as lines of at most `width` letters, if its names allow."""
+    first, *pieces = _BREAKS.split(text)
+    lines, line = [], indent + first
+    for piece in pieces:
+        if len(line) + 1 + len(piece) > width:
+            lines.append(line.rstrip())
+            line = f"{indent}      {piece.lstrip()}"
+        else:
+            line += f" {piece}"
+    return [*lines, line]
+
+
+def number_of(value: float, precision: int = 3) -> str:
+    """Return a number as drawings show it, with a real minus sign."""
+    text = number(value, precision)
+    return f"−{text[1:]}" if text[0] == "-" else text

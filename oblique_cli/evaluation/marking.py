@@ -1,0 +1,56 @@
+"""The best method of every data set, and those that are not significantly worse, for marks in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.metrics import METRICS
+from oblique_cli.evaluation.paired import StoredRun, pair
+from oblique_cli.evaluation.significance import corrected_resampled_t
+from oblique_cli.evaluation.tables import BEST, SAME, ResultTable
+
+ALPHA = 0.05
+
+Marks = Mapping[tuple[str, str, str], str]
+
+
+def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks:
+    """Return (data set, algorithm, metric) -> BEST, or SAME for what is not significantly worse than the best.
+
+    By the corrected resampled t test on the folds that all algorithms share, two-sided at `alpha`; where folds are not
+    shared, or a scheme's folds allow no such test, only the best is marked. ConfigError if there is nothing to compare.
+    """
+    found: dict[tuple[str, str, str], str] = {}
+    paired = pair([run], {}, metrics)
+    methods = list(paired.methods)
+    for scores in paired.scores:
+        for metric in metrics:
+            means = scores.means[metric]
+            best = max(means) if METRICS[metric].larger_is_better else min(means)
+            leader = means.index(best)
+            folds = scores.folds.get(metric)
+            for k, method in enumerate(methods):
+                place = (scores.dataset, method, metric)
+                if means[k] == best:
+                    found[place] = BEST
+                elif (
+                    folds is not None
+                    and scores.test_over_train is not None
+                    and folds.shape[1] > 1
+                    and corrected_resampled_t(folds[leader] - folds[k], scores.test_over_train).p > alpha
+                ):
+                    found[place] = SAME
+    return found
+
+
+def marked(table: ResultTable, run: StoredRun, alpha: float = ALPHA) -> ResultTable:
+    """Return the table of a run with its best cells marked, and a note that says how; ConfigError as in `marks`."""
+    metrics = [name for name in table.metrics if name in METRICS and not METRICS[name].matrix]
+    if not metrics:
+        raise ConfigError(f"{run.experiment.name}: the table shows no metric whose best could be marked.")
+    found = marks(run, metrics, alpha)
+    test = f"at {alpha:g} by the corrected resampled t test"
+    note = f"{BEST} the best on its data set; {SAME} not significantly worse {test}."
+    return replace(table, notes=(*table.notes, note), marks=found)

@@ -1,0 +1,252 @@
+"""Two stored runs side by side: which folds differ and in what, and which cells of their tables do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from oblique_cli import schemes
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.metrics import METRICS, TESTED, NotMeasured, Undefined, chosen
+from oblique_cli.evaluation.significance import corrected_resampled_t, holm
+from oblique_cli.evaluation.tables import Line, ResultTable, Sheet, TextGrid, shown, task_of_experiment, title_of
+from oblique_cli.experiments.environment import differences as environment_differences
+from oblique_cli.experiments.predictions import unpack
+from oblique_cli.experiments.store import Run, Store
+from oblique_cli.experiments.store import differences as content_differences
+from oblique_cli.nouns import Experiment, Row
+
+SHOWN_FOLDS = 20  # of those that differ; JSON has all
+
+Place = tuple[str, str, int, int]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A stored run with its rows and its table."""
+
+    store: Store
+    run: Run
+    rows: Mapping[Place, Row]
+    table: ResultTable
+
+    @classmethod
+    def of(cls, store: Store, run: Run, rows: Sequence[Row], table: ResultTable) -> Side:
+        return cls(store, run, {(row.dataset, row.algorithm, row.repeat, row.fold): row for row in rows}, table)
+
+    @property
+    def environments(self) -> list[Mapping[str, Any]]:
+        return list(self.store.environments(self.run.name).values())
+
+
+@dataclass(frozen=True)
+class FoldDifference:
+    """A fold that both runs have and that came out otherwise."""
+
+    place: Place
+    what: str
+
+    @property
+    def name(self) -> str:
+        dataset, algorithm, repeat, fold = self.place
+        return f"{dataset}/{algorithm} r{repeat} f{fold}"
+
+
+@dataclass(frozen=True)
+class CellDifference:
+    """A metric of an algorithm on a data set in both runs.
+
+    folds, shared   folds that differ, of those that both runs have
+    p               of the corrected resampled t test, after Holm's correction over the cells of the metric; None where
+                    the folds are not the same or the scheme has no such test
+    """
+
+    first: Line
+    second: Line
+    metric: str
+    folds: int
+    shared: int
+    p: float | None
+    alpha: float
+
+    @property
+    def difference(self) -> float | None:
+        one, other = (line.value(self.metric).mean for line in (self.first, self.second))
+        return None if one is None or other is None else other - one
+
+    @property
+    def verdict(self) -> str:
+        if self.difference is None:
+            return "not complete"
+        if self.difference == 0:
+            return "equal" if self.folds == 0 else "equal mean"
+        if self.p is None:
+            return "differs"
+        return "significant" if self.p < self.alpha else "not significant"
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """What `render` prints."""
+
+    title: str
+    names: tuple[str, str]
+    cells: tuple[CellDifference, ...]
+    folds: tuple[FoldDifference, ...]
+    notes: tuple[str, ...]
+
+    def sheet(self) -> Sheet:
+        header = ("data set", "algorithm", "metric", *self.names, "difference", "p", "verdict", "folds that differ")
+        rows = tuple(
+            (
+                cell.first.dataset,
+                cell.first.algorithm,
+                title_of(cell.metric),
+                *(shown(cell.metric, line.value(cell.metric), line.mark) for line in (cell.first, cell.second)),
+                "-" if cell.difference is None else f"{cell.difference:+.4g}",
+                "-" if cell.p is None else f"{cell.p:.3f}",
+                cell.verdict,
+                f"{cell.folds} of {cell.shared}",
+            )
+            for cell in self.cells
+        )
+        grids = [TextGrid(header, rows, left=3)]
+        if self.folds:
+            listed = tuple((one.name, one.what) for one in self.folds[:SHOWN_FOLDS])
+            more = f" (the first {SHOWN_FOLDS})" if len(self.folds) > SHOWN_FOLDS else ""
+            grids.append(TextGrid(("fold", "what differs"), listed, 2, f"{len(self.folds)} folds differ{more}"))
+        return Sheet(
+            title=self.title,
+            grids=tuple(grids),
+            notes=self.notes,
+            records=tuple(
+                {
+                    "dataset": cell.first.dataset,
+                    "algorithm": cell.first.algorithm,
+                    "metric": cell.metric,
+                    "first_mean": cell.first.value(cell.metric).mean,
+                    "second_mean": cell.second.value(cell.metric).mean,
+                    "difference": cell.difference,
+                    "p": cell.p,
+                    "verdict": cell.verdict,
+                    "folds_differing": cell.folds,
+                    "folds_shared": cell.shared,
+                }
+                for cell in self.cells
+            ),
+            facts={"folds": [{"fold": one.name, "what": one.what} for one in self.folds]},
+        )
+
+
+def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 0.05) -> RunDifference:
+    """Return how `second` differs from `first`: means, and fold by fold.
+
+    metrics : names; without them accuracy and leaves, or RMSE and leaves of regression
+    ConfigError if the runs have no data set and algorithm in common, or predict different things.
+    """
+    one, other = first.run.experiment, second.run.experiment
+    task = task_of_experiment(one)
+    if task != task_of_experiment(other):
+        raise ConfigError(
+            f"{one.name} is for {task}, {other.name} is for {task_of_experiment(other)}; nothing compares."
+        )
+    names = chosen(metrics or TESTED[task], task, "diff")
+    lines = [{(line.dataset, line.algorithm): line for line in side.table.lines} for side in (first, second)]
+    both = [cell for cell in lines[0] if cell in lines[1]]
+    if not both:
+        raise ConfigError(f"runs {one.name!r} and {other.name!r} have no data set and algorithm in common.")
+    found = list(_fold_differences(first, second, both))
+    cells: list[CellDifference] = []
+    for name in names:
+        made = []
+        for cell in both:
+            shared = [place for place in first.rows if place[:2] == cell and place in second.rows]
+            differing = sum(one.place[:2] == cell for one in found)
+            p = _p(first, second, cell, name)
+            made.append(CellDifference(lines[0][cell], lines[1][cell], name, differing, len(shared), p, alpha))
+        corrected = iter(holm([cell.p for cell in made if cell.p is not None]))
+        cells += [cell if cell.p is None else replace(cell, p=next(corrected)) for cell in made]
+    cells.sort(key=lambda cell: both.index((cell.first.dataset, cell.first.algorithm)))
+    same_name = one.name == other.name
+    titles = (f"{one.name} (first)", f"{other.name} (second)") if same_name else (one.name, other.name)
+    notes = tuple(_notes(first, second, lines, cells, alpha))
+    return RunDifference(f"{titles[0]} and {titles[1]}", titles, tuple(cells), tuple(found), notes)
+
+
+def _fold_differences(first: Side, second: Side, cells: Sequence[tuple[str, str]]) -> Iterator[FoldDifference]:
+    for place, row in first.rows.items():
+        other = second.rows.get(place)
+        if other is not None and place[:2] in cells and (what := list(_row_differences(first, second, row, other))):
+            yield FoldDifference(place, ", ".join(what))
+
+
+def _row_differences(first: Side, second: Side, row: Row, other: Row) -> Iterator[str]:
+    if row.status != other.status:
+        yield f"{row.status} -> {other.status}"
+        return
+    if row.status != "ok":
+        return
+    for name in ("n_test", "n_correct", "n_leaves", "n_nodes", "depth"):
+        if getattr(row, name) != getattr(other, name):
+            yield f"{name} {getattr(row, name)} -> {getattr(other, name)}"
+    for group in ("chosen", "measures"):
+        one, two = getattr(row, group), getattr(other, group)
+        yield from (f"{name} {one[name]} -> {two[name]}" for name in one if name in two and one[name] != two[name])
+    packed = [side.store.packed(side.run.name, r) for side, r in ((first, row), (second, other))]
+    if all(packed) and packed[0] != packed[1]:
+        mine, theirs = map(unpack, packed)
+        if mine.rows.tolist() != theirs.rows.tolist():
+            yield "other test rows"
+        elif n := int((mine.predicted != theirs.predicted).sum()):
+            yield f"{n} of {row.n_test} test rows predicted otherwise"
+
+
+def _p(first: Side, second: Side, cell: tuple[str, str], name: str) -> float | None:
+    """The p value of one metric of one cell, None where there is nothing to test by."""
+    one, other = first.run.experiment, second.run.experiment
+    share = schemes.SCHEMES[one.cv.scheme].test_over_train(one.cv)
+    if share is None or _partition(first.run, cell[0], one) != _partition(second.run, cell[0], other):
+        return None
+    places = [place for place in first.rows if place[:2] == cell]
+    rows = [(first.rows[place], second.rows.get(place)) for place in places]
+    pairs = [(a, b) for a, b in rows if b is not None and a.status == b.status == "ok"]
+    if len(pairs) < 2:
+        return None
+    try:
+        differences = [float(METRICS[name].of(b) - METRICS[name].of(a)) for a, b in pairs]
+    except (NotMeasured, Undefined):
+        return None
+    return corrected_resampled_t(differences, share).p
+
+
+def _partition(run: Run, dataset: str, experiment: Experiment) -> tuple[Any, ...]:
+    """What decides how the rows of a data set are divided."""
+    (spec,) = [spec for spec in experiment.datasets if spec.name == dataset]
+    scheme = schemes.SCHEMES[experiment.cv.scheme]
+    return (experiment.seed, run.content["data"].get(dataset), spec.missing, *scheme.partition(experiment.cv))
+
+
+def _notes(
+    first: Side,
+    second: Side,
+    lines: Sequence[Mapping[tuple[str, str], Line]],
+    cells: Sequence[CellDifference],
+    alpha: float,
+) -> Iterator[str]:
+    one, other = first.run, second.run
+    changes = list(content_differences(one.content, other.content))
+    if changes:
+        more = f" and {len(changes) - 6} more" if len(changes) > 6 else ""
+        yield f"Configurations differ: {', '.join(changes[:6])}{more}."
+    for here, there, name in ((lines[0], lines[1], one.name), (lines[1], lines[0], other.name)):
+        if alone := [f"{dataset}/{algorithm}" for dataset, algorithm in here if (dataset, algorithm) not in there]:
+            yield f"In {name} alone: {', '.join(alone[:6])}{f' and {len(alone) - 6} more' if len(alone) > 6 else ''}."
+    made, made_there = first.environments, second.environments
+    if len(made) == len(made_there) == 1 and (what := environment_differences(made[0], made_there[0])):
+        yield f"Environments differ: {', '.join(what)}."
+    if any(cell.p is not None for cell in cells):
+        yield (
+            "Significant: corrected resampled t test on the differences of the folds, Holm's correction over the cells "
+            f"of a metric, p < {alpha:g}."
+        )

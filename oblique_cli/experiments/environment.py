@@ -1,0 +1,151 @@
+"""What answers a question besides the question itself: code, libraries, linear algebra, processor.
+
+A job's key says what was asked: configuration, data, seed, fold. What answered is stored with each row, so that nothing
+has to be counted up by hand when code changes: the code is its own version. Rows of a run that two environments made
+are named below its table, and a row is taken over from another run only where both are the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import oblique_cli
+
+PACKAGE = Path(oblique_cli.__file__).resolve().parent
+
+# Versions that can change a result; those of joblib and threadpoolctl are recorded with a session all the same.
+LIBRARIES = ("oblique-trees", "numpy", "scipy", "scikit-learn")
+
+# What sits around a result and never inside one. A room that is not named here counts, so a new one is never forgotten.
+LOOKS = frozenset(
+    {"__main__", "cli", "config", "drawing", "errors", "evaluation", "experiments", "published", "reproduction"}
+)
+INSIDE = ("evaluation/metrics.py", "experiments/jobs.py", "experiments/running.py")
+
+
+def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the versions and the machine that results depend on, as plain data.
+
+    things      classes and functions that a run uses; those from files outside the package are named with their digests
+    libraries   packages whose estimators a run uses, besides those that every run does
+    """
+    from threadpoolctl import threadpool_info
+
+    with contextlib.suppress(ImportError):  # it loads the linear algebra that is asked about
+        importlib.import_module("oblique_cli._core")
+
+    versions = {}
+    for name in (*LIBRARIES, "joblib", "threadpoolctl"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
+    blas = [
+        {key: library.get(key) for key in ("internal_api", "version", "architecture")}
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    ]
+    return {
+        "python": platform.python_version(),
+        "packages": versions,
+        "blas": blas,
+        "processors": os.cpu_count(),
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "code": code(),
+        "outside": {**outside(things), **_versions(name for name in libraries if name not in LIBRARIES)},
+    }
+
+
+def _versions(names: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed, by name in their order."""
+    found = {}
+    for name in sorted(names):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of `environment` that can change a result, in a fixed form; {} for one that says nothing."""
+    packages = environment.get("packages", {})
+    blas = {
+        " ".join(str(library[key]) for key in ("internal_api", "version", "architecture") if library.get(key))
+        for library in environment.get("blas", ())
+    }
+    found = {
+        "packages": {name: packages[name] for name in LIBRARIES if name in packages},
+        "blas": sorted(blas),
+        **{key: environment[key] for key in ("machine", "code", "outside") if environment.get(key)},
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def digest(deciding: Mapping[str, Any]) -> str:
+    """Return sixteen letters for what `deciding` returns."""
+    return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def facts(deciding: Mapping[str, Any]) -> dict[str, str]:
+    """Return the same as names and short values, for people: {"numpy": "2.4.6", "code": "1a2b3c4d", ...}."""
+    packages = deciding.get("packages", {})
+    found = {"oblique" if name == "oblique-trees" else name: version for name, version in packages.items()}
+    found["code"] = str(deciding.get("code", "not recorded"))[:12]
+    found |= {f"BLAS {i}" if i else "BLAS": name for i, name in enumerate(deciding.get("blas", ()))}
+    if "machine" in deciding:
+        found["processor"] = deciding["machine"]
+    return found | {Path(name).name: value[:12] for name, value in deciding.get("outside", {}).items()}
+
+
+def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """Return what differs between two environments, such as "numpy 2.4.6 and 2.5.0"."""
+    one, two = facts(first), facts(second)
+    return [
+        f"{name} {one.get(name, 'not recorded')} and {two.get(name, 'not recorded')}"
+        for name in dict.fromkeys((*one, *two))
+        if one.get(name) != two.get(name)
+    ]
+
+
+@functools.cache
+def code() -> str:
+    """Return a digest of every file of the package that decides results, the compiled core included."""
+    hasher = hashlib.sha256()
+    for path in deciding_files():
+        hasher.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
+        hasher.update(hashlib.sha256(path.read_bytes()).digest())
+    core = importlib.util.find_spec("oblique_cli._core")
+    if core is not None and core.origin is not None:
+        hasher.update(Path(core.origin).read_bytes())
+    return hasher.hexdigest()[:24]
+
+
+def deciding_files() -> list[Path]:
+    """Return the Python files of the package that decide results, in a fixed order."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        inner = path.relative_to(PACKAGE)
+        if inner.as_posix() in INSIDE or inner.parts[0].removesuffix(".py") not in LOOKS:
+            found.append(path)
+    return found
+
+
+def outside(things: Iterable[Any]) -> dict[str, str]:
+    """Return the files outside the package that define `things`, with the digests of their content."""
+    from oblique_cli.registry import source_of
+
+    found = {}
+    for thing in things:
+        path = Path(source_of(thing))
+        if path.is_file() and PACKAGE not in path.resolve().parents:
+            found[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return dict(sorted(found.items()))

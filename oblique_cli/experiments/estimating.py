@@ -1,0 +1,63 @@
+"""How long the folds that are left may take, from those that are stored."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+from oblique_cli import schemes
+from oblique_cli.experiments.progress import duration
+from oblique_cli.experiments.store import Run
+from oblique_cli.nouns import Row
+
+Cell = tuple[str, str]  # data set, algorithm
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """seconds: of all workers, None if no stored fold tells. complete: whether folds of every cell that is left do"""
+
+    seconds: float | None
+    complete: bool
+    workers: int
+
+    def __str__(self) -> str:
+        """What people read: "about 3:20 with 2 workers", "" if nothing is left or known."""
+        if self.seconds is None:
+            return ""
+        plural = "" if self.workers == 1 else "s"
+        about = "about" if self.complete else "at least"
+        return f"{about} {duration(self.seconds)} with {self.workers} worker{plural}"
+
+
+def seconds_of(rows: Iterable[Row]) -> dict[Cell, list[float]]:
+    """Return how long each good fold took, by data set and algorithm."""
+    found: dict[Cell, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.status == "ok":
+            found[row.dataset, row.algorithm].append(row.tune_seconds + row.fit_seconds + row.predict_seconds)
+    return found
+
+
+def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> Estimate:
+    """Return how long the folds `left` of each cell may take, from good `rows` of the same cells."""
+    seconds = seconds_of(rows)
+    known = {cell: n * fmean(seconds[cell]) for cell, n in left.items() if n and cell in seconds}
+    complete = all(cell in known for cell, n in left.items() if n)
+    return Estimate(sum(known.values()) / workers if known else None, complete, workers)
+
+
+def left_of(run: Run, rows: Iterable[Row]) -> dict[Cell, int]:
+    """Return how many folds of each cell of a stored run were not run yet."""
+    experiment = run.experiment
+    left = {
+        (spec.name, algorithm.id): len(schemes.expected_places(experiment, spec.name))
+        for spec in experiment.datasets
+        for algorithm in experiment.algorithms
+    }
+    for row in rows:
+        if (row.dataset, row.algorithm) in left:
+            left[row.dataset, row.algorithm] -= 1
+    return left

@@ -1,0 +1,42 @@
+"""Keys of jobs: a digest of everything that was asked. What answered is another matter (`environment`)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+# The first part of what a key is made of. It says how a key is made and never changes: stored results are found by it.
+FORM = 2
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of plain data, in hexadecimal."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
+    """Return what decides every fold of one algorithm (its id) on one data set, as a digest.
+
+    content   of the experiment, data included: `jobs.content`
+
+    The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
+    """
+    cv = {key: value for key, value in content["cv"].items() if key != "repeats"}
+    (one,) = [one for one in content["algorithms"] if one["id"] == algorithm]
+    (spec,) = [one for one in content["datasets"] if one["name"] == dataset]
+    how = [one["id"], one["name"], one["params"], one["grid"]]
+    how += [part for part in (one.get("prepare"), content.get("code")) if part]  # younger than stored results
+    data = [dataset, content["data"][dataset], spec["missing"], spec["encoding"]]
+    return digest([FORM, content["seed"], cv, how, data, *([content["metrics"]] if "metrics" in content else [])])
+
+
+def of_fold(base: str, repeat: int, fold: int) -> str:
+    """Return the key of the job of one fold."""
+    return digest([base, repeat, fold])
+
+
+def of_tuning(base: str) -> str:
+    """Return the key of the job that chooses parameters once for all folds."""
+    return digest([base, "tuning"])

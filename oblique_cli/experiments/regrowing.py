@@ -1,0 +1,117 @@
+"""The tree of a stored fold, grown again: results keep no trees, and a job says everything that decides its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from oblique_cli import schemes
+from oblique_cli.errors import ConfigError, DataError, StoreError
+from oblique_cli.experiments import jobs as jobs_of
+from oblique_cli.experiments.running import Case, fitted, load_datasets
+from oblique_cli.experiments.store import Run
+from oblique_cli.nouns import Experiment, Row
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+
+@dataclass(frozen=True, eq=False)
+class Regrown:
+    """A fold's estimator. X, y : its training rows as it saw them; encoder : what made them, None if nothing did"""
+
+    case: Case
+    row: Row
+    estimator: Any
+    encoder: Any
+    X: np.ndarray
+    y: np.ndarray
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set, all of its rows."""
+        return self.case.dataset
+
+
+def regrown(
+    run: Run,
+    rows: Sequence[Row],
+    *,
+    repeat: int,
+    fold: int,
+    dataset: str | None = None,
+    algorithm: str | None = None,
+    csv: str | None = None,
+    data_dir: str | None = None,
+    offline: bool = False,
+) -> Regrown:
+    """Return the estimator of a stored fold, fitted again with the parameters that were chosen then.
+
+    rows                 of the run, as the store has them
+    dataset, algorithm   which one, where the run has several; by the name and the label in the run's tables
+    csv                  the file, for a run on a file of the user's own whose place is not stored
+    ConfigError for a fold that is not there; DataError for data that are not those of the run; StoreError if the tree
+    is not the one that was stored, by its leaves, nodes and depth
+    """
+    experiment = Experiment.from_content(run.name, run.content, **run.presentation)
+    policy = _one(experiment.datasets, "name", dataset, f"run {run.name!r} has several data sets", "--dataset")
+    spec = _one(experiment.algorithms, "id", algorithm, f"run {run.name!r} has several algorithms", "--algorithm")
+    row = _row(run.name, rows, policy.name, spec.id, repeat, fold)
+    if csv is not None:
+        policy = replace(policy, csv=csv)
+    elif policy.target is not None and policy.csv is None and not policy.source:
+        raise ConfigError(
+            f"run {run.name!r} is on a file of your own, {policy.name!r}: say where it is, by --csv FILE."
+        )
+    experiment = replace(experiment, datasets=(policy,), algorithms=(spec,))
+    (data,) = load_datasets(experiment, data_dir, offline)
+    expected = run.content.get("data", {}).get(policy.name)
+    if data.digest != expected:
+        raise DataError(f"data set {policy.name!r} is not what run {run.name!r} was made with: its contents differ.")
+    job = next((job for job in jobs_of.expand(experiment, [data]) if job.key == row.key), None)
+    if job is None:
+        raise StoreError(
+            f"the fold was stored by a version of oblique that grew other trees: run {run.name!r} again with --fresh."
+        )
+    drawn = schemes.repetition(data, experiment.cv, experiment.seed, repeat)
+    place = next(one for one in drawn if one.index == fold)
+    case = Case.of(experiment, data, policy, spec)
+    estimator, encoder, X = fitted(case, place, job.seed, row.chosen)
+    for name, found in (("n_leaves", "n_leaves_"), ("n_nodes", "n_nodes_"), ("depth", "depth_")):
+        grown, stored = int(getattr(estimator, found, 0)), getattr(row, name)
+        if grown != stored:
+            raise StoreError(
+                f"the tree grown again has {name} {grown} and the stored one {stored}: versions or processors differ "
+                f"from those of run {run.name!r} (oblique status)."
+            )
+    return Regrown(case, row, estimator, encoder, X, data.y[place.train])
+
+
+def _one(specs: Sequence[Any], key: str, wanted: str | None, several: str, option: str) -> Any:
+    names = [getattr(spec, key) for spec in specs]
+    if wanted is None and len(specs) == 1:
+        return specs[0]
+    if wanted in names:
+        return specs[names.index(wanted)]
+    said = several if wanted is None else f"there is no {wanted!r}"
+    raise ConfigError(f"{said}: choose one of {', '.join(names)} by {option}.")
+
+
+def _row(run: str, rows: Sequence[Row], dataset: str, algorithm: str, repeat: int, fold: int) -> Row:
+    mine = [row for row in rows if (row.dataset, row.algorithm) == (dataset, algorithm)]
+    found = next((row for row in mine if (row.repeat, row.fold) == (repeat, fold)), None)
+    where = f"fold {fold} of repetition {repeat} of {algorithm} on {dataset}"
+    if found is None:
+        places = sorted({row.repeat for row in mine}), sorted({row.fold for row in mine})
+        known = (
+            f"repetitions are {places[0][0]} to {places[0][-1]} and folds {places[1][0]} to {places[1][-1]}"
+            if mine
+            else "none of its folds is"
+        )
+        raise ConfigError(f"run {run!r} has not stored {where}: {known}.")
+    if found.status != "ok":
+        raise ConfigError(f"{where} of run {run!r} failed ({found.message}): it has no tree.")
+    return found

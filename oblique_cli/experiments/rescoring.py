@@ -1,0 +1,87 @@
+"""Metrics of stored folds that nobody asked for when they were run, from the predictions that were kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from oblique_cli.errors import ConfigError, StoreError
+from oblique_cli.evaluation import metrics as metrics_of
+from oblique_cli.evaluation.metrics import METRICS, MODEL, PROBABILITIES, Scored, Undefined
+from oblique_cli.evaluation.tables import task_of_experiment
+from oblique_cli.experiments.predictions import Labels, Predictions, unpack, unpack_labels
+from oblique_cli.experiments.store import Run, Store
+from oblique_cli.nouns import Row
+
+
+def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    """Return `rows` with the metrics `names` among their measures; nothing is fitted.
+
+    ConfigError for a metric that is unknown, for another task, or needs what was not kept; StoreError for predictions
+    that are not those the row counted.
+    """
+    experiment = run.experiment
+    who = f"run {run.name!r}"
+    names = metrics_of.chosen(names, task_of_experiment(experiment), who, matrices=True)
+    metrics_of.check_scheme(names, experiment.cv, who)
+    asked = [METRICS[name] for name in names if METRICS[name].measured]
+    for one in asked:
+        if one.needs == MODEL:
+            raise ConfigError(f"{who}: metric {one.name} needs the fitted models, which a run does not keep.")
+        if one.needs == PROBABILITIES and experiment.keep != "probabilities":
+            raise ConfigError(
+                f"{who}: metric {one.name} needs class probabilities, and the run kept the classes alone: run it again "
+                "with --keep-probabilities and --fresh."
+            )
+    found = {
+        row.key: metrics_of.measure([one.name for one in asked], scored(predictions, labels))
+        for row, predictions, labels in (stored(store, run, rows) if asked else ())
+    }
+    return [replace(row, measures={**row.measures, **found.get(row.key, {})}) for row in rows]
+
+
+def stored(store: Store, run: Run, rows: Sequence[Row]) -> Iterator[tuple[Row, Predictions, Labels]]:
+    """Yield the good ones of `rows` with what they predicted and the truth of their data set.
+
+    ConfigError for a row without predictions, StoreError for predictions that are not those the row counted.
+    """
+    truths: dict[str, Labels] = {}
+    for row in rows:
+        if row.status != "ok":
+            continue
+        if row.dataset not in truths:
+            packed = store.labels(run.content["data"][row.dataset])
+            truths[row.dataset] = unpack_labels(packed) if packed else Labels((), np.empty(0))
+        packed = store.packed(run.name, row)
+        labels = truths[row.dataset]
+        if not packed or not len(labels.y):
+            raise ConfigError(
+                f"run {run.name!r} has no predictions of {_name(row)}, which an older version of oblique ran: run it "
+                "again with --fresh."
+            )
+        predictions = unpack(packed)
+        y = labels.y[predictions.rows]
+        if len(y) != row.n_test or (labels.classes and int((y == predictions.predicted).sum()) != row.n_correct):
+            raise StoreError(
+                f"{store.path} is damaged: the predictions of {_name(row)} of run {run.name!r} are not those that were "
+                "counted. Run it again with --fresh."
+            )
+        yield row, predictions, labels
+
+
+def _name(row: Row) -> str:
+    return f"{row.dataset}/{row.algorithm} r{row.repeat} f{row.fold}"
+
+
+def scored(predictions: Predictions, labels: Labels) -> Scored:
+    """Return what metrics take, from what was kept of a fold."""
+
+    def shares() -> np.ndarray:
+        if predictions.probabilities is None:
+            raise Undefined("no class probabilities were kept of this fold")
+        return predictions.probabilities
+
+    y = labels.y[predictions.rows]
+    return Scored(y, predictions.predicted, len(labels.classes), shares, None, np.empty((len(y), 0)))

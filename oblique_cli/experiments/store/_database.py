@@ -1,0 +1,228 @@
+"""The file itself: how it is opened, where a transaction begins and ends, and SQLite's errors as sentences."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.errors import StoreError
+from oblique_cli.experiments.store import _migration
+from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
+
+# What SQLite answers where it may not make the two files that stand beside one with a write-ahead log.
+_CANNOT_WRITE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A record that is not what was stored: of which run and table, under which key, and what to call it."""
+
+    run: str
+    table: str
+    key: str
+    name: str
+
+
+class Database:
+    """The results file at `path`, made with its folder unless `must_exist`.
+
+    wait_seconds   how long to wait for another process that is writing, before StoreError
+    read_only      nothing is written: so asked, or found when the file was opened
+    """
+
+    def __init__(self, path: Path, must_exist: bool, wait_seconds: float) -> None:
+        self.path = path
+        self.read_only = False
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if must_exist and not path.is_file():
+            raise StoreError(f"there are no results at {path} yet: start with oblique run.")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or error
+            raise StoreError(f"the results folder {path.parent} cannot be made ({reason}).") from error
+        with self.errors():
+            self._connect(str(path), wait_seconds)
+        try:
+            with self.errors():
+                try:
+                    self._open(wait_seconds)
+                except sqlite3.Error as error:
+                    if not must_exist or _kind(error) not in _CANNOT_WRITE:
+                        raise
+                    self._db.close()
+                    self._open_as_it_is()
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self, name: str, wait_seconds: float = 5.0, uri: bool = False) -> None:
+        # isolation_level None: a statement is its own transaction, and BEGIN is written where there are several.
+        self._db = sqlite3.connect(name, timeout=wait_seconds, isolation_level=None, uri=uri)
+        # A flipped bit can leave bytes that are no text. They come back as something that has another digest.
+        self._db.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
+
+    def _open(self, wait_seconds: float) -> None:
+        # One transaction reads all: between two queries, another process that starts on the same new file could make
+        # its tables.
+        self.execute("BEGIN")
+        try:
+            version, tables = self._version()
+        finally:
+            if self._db.in_transaction:
+                self.execute("COMMIT")
+        if not tables:
+            self._keep_a_log(wait_seconds)
+            with self.transaction():
+                # Two processes may start at once on a new file: the second finds the tables made.
+                if not self.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    for statement in (*TABLES.values(), *INDEXES):
+                        self.execute(statement)
+                    self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif version < SCHEMA_VERSION:
+            self._migrate()
+        self.execute("PRAGMA synchronous = NORMAL")
+
+    def _version(self) -> tuple[int, int]:
+        """Return the layout of the file and how many tables it has. StoreError if it cannot be used."""
+        (application,) = self.execute("PRAGMA application_id").fetchone()
+        (version,) = self.execute("PRAGMA user_version").fetchone()
+        (tables,) = self.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application != APPLICATION_ID and tables:
+            raise StoreError(f"{self.path} is another program's database: give another path for the results.")
+        if version > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer version of oblique (layout {version}, this one reads "
+                f"{SCHEMA_VERSION}): update oblique, or give another path for the results."
+            )
+        if tables and version not in (SCHEMA_VERSION, *_migration.FROM):
+            raise StoreError(
+                f"{self.path} was written by an older version of oblique (layout {version}, this one writes "
+                f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
+            )
+        return version, tables
+
+    def _migrate(self) -> None:
+        with self.transaction():
+            version, _ = self._version()
+            if version < SCHEMA_VERSION:  # another process may have been faster
+                _migration.migrate(self._db, version)
+                self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _open_as_it_is(self) -> None:
+        """Open a file that cannot be written, or stands where nothing can.
+
+        A log beside it holds folds that are not in the file yet; both are then read from a copy. An older layout is
+        brought up to date in memory.
+        """
+        log = self.path.with_name(self.path.name + "-wal")
+        source = self.path
+        if log.is_file() and log.stat().st_size:
+            self._folder = tempfile.TemporaryDirectory(prefix="oblique-results-")
+            source = Path(self._folder.name, self.path.name)
+            for one in (self.path, log):
+                shutil.copyfile(one, source.with_name(one.name))
+            self._connect(str(source))
+        else:
+            self._connect(f"{source.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+        version, tables = self._version()
+        if not tables:
+            raise StoreError(f"there are no results at {self.path} yet: start with oblique run.")
+        if version < SCHEMA_VERSION:
+            old = self._db
+            self._connect(":memory:")
+            old.backup(self._db)
+            old.close()
+            self._migrate()
+        self.read_only = True
+
+    def _keep_a_log(self, wait_seconds: float) -> None:
+        """Change to a write-ahead log, for which SQLite itself does not wait while another process holds the file."""
+        deadline = time.monotonic() + wait_seconds
+        while True:
+            try:
+                self.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._db.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> sqlite3.Cursor:
+        return self._db.execute(statement, values)
+
+    def check_pages(self) -> None:
+        """Raise StoreError if the file's own structure is damaged."""
+        with self.errors():
+            if (verdict := self.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
+                raise self.damaged(verdict.partition("\n")[0])
+
+    # ---- transactions and errors -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self, kind: str = "IMMEDIATE") -> Iterator[None]:
+        """A transaction that is kept whole or not at all; DEFERRED for one that only reads."""
+        if kind == "IMMEDIATE" and self.read_only:
+            raise StoreError(f"{self.path} cannot be written: copy it, or give another folder with --results.")
+        self.execute(f"BEGIN {kind}")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:  # a full disk has rolled back already
+                self.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn what SQLite raises into one sentence."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            code = _kind(error)
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                message = f"{self.path} is in use by another process: wait until it is done, then try again."
+            elif code == sqlite3.SQLITE_NOTADB:
+                reason = f"{self.path} is damaged ({error}): move it aside and run again, or bring back a copy."
+                raise StoreError(reason) from error
+            elif code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT) or not code:
+                raise self.damaged(str(error)) from error
+            elif code == sqlite3.SQLITE_FULL:
+                message = f"{self.path} cannot grow, the disk is full: make room, then run the same command again."
+            elif code == sqlite3.SQLITE_IOERR:
+                message = (
+                    f"{self.path} cannot be read or written ({error}): is the disk full, or a limit on file sizes?"
+                )
+            elif code == sqlite3.SQLITE_ERROR and "no such" in str(error):
+                raise self.damaged(str(error)) from error  # a table or a column whose name has changed
+            else:
+                message = f"{self.path} cannot be used ({error}): check the path and its permissions."
+            raise StoreError(message) from error
+        except (json.JSONDecodeError, UnicodeError) as error:
+            raise self.damaged(str(error)) from error
+
+    def damaged(self, reason: str) -> StoreError:
+        """Return the error for a damaged file."""
+        return StoreError(
+            f"{self.path} is damaged ({reason}): save what can be read with oblique repair, or bring back a copy."
+        )
+
+
+def _kind(error: sqlite3.Error) -> int:
+    """The kind of an error: the low byte of its code, whose rest are details. 0 for one of Python's own."""
+    return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

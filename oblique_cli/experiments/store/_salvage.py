@@ -1,0 +1,117 @@
+"""What can be read of a results file whose own structure is damaged, in a new file of its own."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from oblique_cli.errors import StoreError
+from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
+
+_LAST = 2**62
+
+
+def is_sound(path: Path) -> bool:
+    """Whether SQLite finds nothing wrong with the structure of a file. StoreError if there is no file."""
+    if not path.is_file():
+        raise StoreError(f"there are no results at {path} yet: start with oblique run.")
+    try:
+        with closing(sqlite3.connect(path)) as db:
+            return bool(db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
+    except sqlite3.DatabaseError as error:
+        # Locked or out of reach is another matter, which `Store` speaks of.
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def salvage(path: Path) -> tuple[int, Path]:
+    """Put a new file with all records that can be read in the place of `path`; return how many, and the old file.
+
+    Whether a record is what was stored is not asked here: its digest comes with it. StoreError if nothing can be read.
+    """
+    saved = path.with_name(f"{path.name}.saved")
+    saved.unlink(missing_ok=True)
+    n = 0
+    try:
+        with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(saved)) as new:
+            old.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
+            (version,) = old.execute("PRAGMA user_version").fetchone()
+            if version != SCHEMA_VERSION:
+                raise StoreError(f"{path} is damaged and of an older layout, which cannot be saved: bring back a copy.")
+            for statement in (*TABLES.values(), *INDEXES):
+                new.execute(statement)
+            for table in TABLES:
+                for record in _readable(old, table):
+                    marks = ", ".join("?" * len(record))
+                    try:
+                        n += new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", record).rowcount
+                    except (sqlite3.Error, UnicodeError):
+                        continue  # a value that is no value of its column
+            new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            new.commit()
+    except sqlite3.Error as error:
+        saved.unlink(missing_ok=True)
+        raise StoreError(f"{path} is damaged ({error}) and nothing of it can be read: bring back a copy.") from error
+    if not n:
+        saved.unlink(missing_ok=True)
+        raise StoreError(f"{path} is damaged and nothing of it can be read: bring back a copy.")
+    aside = path.with_name(f"{path.name}.damaged")
+    count = 1
+    while aside.exists():
+        count += 1
+        aside = path.with_name(f"{path.name}.damaged{count}")
+    for ending in ("-wal", "-shm"):  # they belong to the damaged file, and would be read with the new one
+        beside = path.with_name(path.name + ending)
+        if beside.exists():
+            os.replace(beside, aside.with_name(aside.name + ending))
+    os.replace(path, aside)
+    os.replace(saved, path)
+    return n, aside
+
+
+def _readable(db: sqlite3.Connection, table: str) -> Iterator[tuple[object, ...]]:
+    """Yield the records of a table that can be read, in the order of their rowids, past pages that cannot."""
+    last = 0
+    while True:
+        try:
+            for rowid, *record in db.execute(
+                f"SELECT rowid, * FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid", (last,)
+            ):
+                yield tuple(record)
+                last = rowid
+            return
+        except sqlite3.DatabaseError:
+            after = _next_readable(db, table, last)
+            if after is None:
+                return
+            last = after - 1
+
+
+def _next_readable(db: sqlite3.Connection, table: str, last: int) -> int | None:
+    """Return the smallest rowid above `last` + 1 from which a record can be read, None if there is none."""
+
+    def found(start: int) -> int | None:
+        try:
+            one = db.execute(
+                f"SELECT rowid FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid LIMIT 1", (start,)
+            ).fetchone()
+        except sqlite3.DatabaseError:
+            return -1
+        return one[0] if one else None
+
+    step = 1
+    while (high := found(last + 1 + step)) == -1:
+        step *= 2
+        if step > _LAST:
+            return None
+    low, top = last + 1 + step // 2, last + 1 + step
+    while low < top:  # the first start that works, between one that does not and one that does
+        middle = (low + top) // 2
+        if (at := found(middle)) == -1:
+            low = middle + 1
+        else:
+            top, high = middle, at
+    return high

@@ -1,0 +1,204 @@
+"""Stored runs as plain tables, one line a thing: folds, choices inside folds, predictions.
+
+A table is its columns and batches of lines, so that a large one is never whole in memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.experiments.environment import facts
+from oblique_cli.experiments.rescoring import stored
+from oblique_cli.experiments.store import Run, Store
+from oblique_cli.nouns import Row, Tuning
+
+Line = Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """columns: name -> type of its cells (str, int, float, bool), any of which may be None. batches: lines of cells"""
+
+    columns: dict[str, type]
+    batches: Iterable[list[Line]]
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+_PLACE = {"run": str, "dataset": str, "algorithm": str, "repeat": int, "fold": int}
+
+
+def folds(store: Store, run: Run) -> Table:
+    """Return every stored fold: its numbers, the parameters it chose, its metrics, and the environment that made it."""
+    rows = store.rows(run.name)
+    known = {id_: facts(one) for id_, one in store.environments(run.name).items()}
+    plain = [f.name for f in fields(Row) if f.type in ("int", "float", "str") and f.name not in (*_PLACE, "key")]
+    kinds = {f.name: {"int": int, "float": float, "str": str}[str(f.type)] for f in fields(Row) if f.name in plain}
+    columns = {**_PLACE, **kinds, "accuracy": float}
+    extra = {
+        f"{group}.{name}": (group, name)
+        for group in ("chosen", "measures")
+        for name in dict.fromkeys(name for row in rows for name in getattr(row, group))
+    }
+    machine = list(dict.fromkeys(name for one in known.values() for name in one))
+    columns |= {
+        column: _type_of([getattr(row, group).get(name) for row in rows]) for column, (group, name) in extra.items()
+    }
+    columns |= {f"made_by.{name}": str for name in machine}
+
+    def lines() -> list[Line]:
+        return [
+            (
+                run.name,
+                *(getattr(row, name) for name in list(_PLACE)[1:]),
+                *(getattr(row, name) for name in plain),
+                row.n_correct / row.n_test if row.n_test and row.per_class else None,
+                *(_cell(getattr(row, group).get(name), columns[c]) for c, (group, name) in extra.items()),
+                *(known[row.environment].get(name) for name in machine),
+            )
+            for row in rows
+        ]
+
+    return Table(columns, [lines()])
+
+
+def choices(store: Store, run: Run) -> Table:
+    """Return every candidate of every choice of parameters: what inner folds said of it, and whether it was chosen.
+
+    fold and repeat are empty for a choice that all folds of a data set share.
+    """
+    made: list[Row | Tuning] = [row for row in store.rows(run.name) if row.inner]
+    made += [tuning for tuning in store.tunings(run.name) if tuning.inner]
+    names = list(dict.fromkeys(name for one in made for line in one.inner for name in line["params"]))
+    numbers = list(dict.fromkeys(name for one in made for line in one.inner for name in line if name != "params"))
+    columns: dict[str, type] = {**_PLACE, "was_chosen": bool}
+    columns |= {name: _type_of([line["params"].get(name) for one in made for line in one.inner]) for name in names}
+    columns |= {name: _type_of([line.get(name) for one in made for line in one.inner]) for name in numbers}
+
+    def lines() -> list[Line]:
+        return [
+            (
+                run.name,
+                one.dataset,
+                one.algorithm,
+                getattr(one, "repeat", None),
+                getattr(one, "fold", None),
+                all(one.chosen.get(name) == value for name, value in line["params"].items()),
+                *(_cell(line["params"].get(name), columns[name]) for name in names),
+                *(line.get(name) for name in numbers),
+            )
+            for one in made
+            for line in one.inner
+        ]
+
+    return Table(columns, [lines()])
+
+
+def predictions(store: Store, run: Run, wanted: Callable[[Row], bool] = lambda row: True) -> Table:
+    """Return what every fold predicted, row by row: the truth, the prediction, and the probabilities that were kept."""
+    rows = [row for row in store.rows(run.name) if wanted(row)]
+    first = {row.dataset: (labels, kept) for row, kept, labels in stored(store, run, _firsts(rows))}
+    regression = any(not labels.classes for labels, _ in first.values())
+    kind: type = float if regression else str
+    shares = list(
+        dict.fromkeys(
+            name
+            for labels, kept in first.values()
+            if run.experiment.keep == "probabilities" or kept.probabilities is not None
+            for name in labels.classes
+        )
+    )
+    columns = {**_PLACE, "row": int, "actual": kind, "predicted": kind, **{f"p({name})": float for name in shares}}
+
+    def batches() -> Iterator[list[Line]]:
+        for row, kept, labels in stored(store, run, rows):
+            place = (run.name, row.dataset, row.algorithm, row.repeat, row.fold)
+            actual, predicted = labels.y[kept.rows].tolist(), kept.predicted.tolist()
+            if labels.classes:
+                actual, predicted = ([labels.classes[code] for code in codes] for codes in (actual, predicted))
+            absent: list[None] = [None] * len(kept.rows)
+            own = {}
+            if kept.probabilities is not None:
+                own = dict(zip(labels.classes, kept.probabilities.T.tolist(), strict=True))
+            cells = [own.get(name, absent) for name in shares]
+            yield [
+                (*place, *line) for line in zip(kept.rows.tolist(), actual, predicted, *cells, strict=True)
+            ]  # one fold is held at a time
+
+    return Table(columns, batches())
+
+
+def _firsts(rows: Iterable[Row]) -> list[Row]:
+    """The first good row of each data set."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        if row.status == "ok":
+            found.setdefault(row.dataset, row)
+    return list(found.values())
+
+
+def _type_of(values: Sequence[Any]) -> type:
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int}:
+        return int
+    return float if kinds <= {int, float} else str
+
+
+def _cell(value: Any, kind: type) -> Any:
+    """A value as a cell of a column; what is no text becomes JSON in a column of texts."""
+    if value is None or kind is not str or isinstance(value, str):
+        return value
+    return json.dumps(value)
+
+
+# ---- formats ---------------------------------------------------------------------------------------------------------
+
+
+def as_csv(table: Table) -> Iterator[str]:
+    """Yield a table as CSV, part by part; numbers in full precision, an empty cell for None."""
+    yield _csv([list(table.columns)])
+    for batch in table.batches:
+        yield _csv(batch)
+
+
+def _csv(lines: Iterable[Line]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
+
+
+def as_json(table: Table) -> Iterator[str]:
+    """Yield a table as a JSON list of one object a line."""
+    yield "["
+    before = "\n"
+    for batch in table.batches:
+        for line in batch:
+            yield before + json.dumps(dict(zip(table.columns, line, strict=True)))
+            before = ",\n"
+    yield "\n]\n"
+
+
+def write_parquet(table: Table, path: Path) -> None:
+    """Write a table as Parquet. ConfigError without pyarrow."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ConfigError("Parquet needs pyarrow: pip install 'oblique-trees[parquet]', or use --format csv.") from None
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
+    with pq.ParquetWriter(path, schema) as writer:
+        for batch in table.batches:
+            cells = list(zip(*batch, strict=True)) if batch else [()] * len(schema)
+            arrays = [pa.array(one, type=field.type) for one, field in zip(cells, schema, strict=True)]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+
+
+FORMATS = {"csv": as_csv, "json": as_json}

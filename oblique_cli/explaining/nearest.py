@@ -1,0 +1,157 @@
+"""The nearest point of a polyhedron, and with it the nearest change of a row that leads to another class.
+
+The rows that reach a leaf are a polyhedron: one half-space a split. The nearest of them is a quadratic program, which
+Lawson and Hanson ("Solving Least Squares Problems", 1974, chapter 23, algorithm LDP) turn into a least-squares problem
+with non-negative unknowns. That is solved exactly, by finitely many steps over active sets, so there is no tolerance
+of an iteration in the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.models.procedure import NUMBER, Lane, Procedure, Steps
+
+Array = NDArray[np.float64]
+
+# How far inside every half-space a changed row stays, in standard deviations. On the border rounding would decide, and
+# the border belongs to one side only. The smaller one is for leaves that are thinner than the larger.
+MARGINS = (1e-6, 1e-10)
+
+FARTHEST = 1e100  # standard deviations; no row lies beyond
+
+
+def least_distance(G: Array, h: Array) -> Array | None:
+    """Return the u of smallest Euclidean norm with G u >= h, None if there is no such u.
+
+    G : (m, n) rows of norm 1; h : (m,); returns (n,)
+    By hand: G = [[1, 0]], h = [2] gives (2, 0); G = [[1], [-1]], h = [1, 1] gives None.
+    """
+    m, n = G.shape
+    violated = h > 0.0
+    if not violated.any():
+        return np.zeros(n)
+    if n == 0:
+        return None
+    from scipy.optimize import nnls
+
+    # In units of the farthest border, so that the norm of the answer is about 1.
+    unit = float(h.max())
+    scaled = h / unit
+    E = np.vstack([G.T, scaled])
+    f = np.zeros(n + 1)
+    f[n] = 1.0
+    try:
+        y, _ = nnls(E, f, maxiter=max(100, 30 * m))
+    except RuntimeError:  # too many steps: degenerate beyond what the method can settle
+        return None
+    r = E @ y - f
+    if not abs(r[n]) > 1e-13:
+        return None
+    u = -r[:n] / r[n]
+    active = y > 0.0
+    # The projection on the active borders themselves has fewer roundings behind it.
+    exact = np.linalg.lstsq(G[active], scaled[active], rcond=None)[0]
+    slack = 1e-3 * MARGINS[-1] / unit
+    found = (
+        exact if (G @ exact >= scaled - slack).all() and np.linalg.norm(exact) <= np.linalg.norm(u) * (1 + 1e-9) else u
+    )
+    tolerance = 1e-9 * (1.0 + float(np.linalg.norm(found)))
+    return np.asarray(found * unit) if (G @ found >= scaled - tolerance).all() else None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A changed row in a leaf. distance : of the change, in standard deviations"""
+
+    node: int
+    row: Array
+    distance: float
+
+
+def candidates(
+    procedure: Procedure, row: Array, deviations: Array, free: NDArray[np.bool_], nodes: list[int]
+) -> Iterator[Candidate]:
+    """Yield the nearest row in each of some leaves that can be reached by changing the free numbers.
+
+    row : (p,) as in `predict`, without gaps that something fills; deviations : (p,); free : (p,) bool
+    """
+    tree = procedure.tree
+    parents = tree.parents
+    planes = {node: _plane(tree, node, row, deviations, free) for node in tree.inner}
+    for leaf in nodes:
+        G, h = [], []
+        node, reachable = leaf, True
+        while node in parents and reachable:
+            above = parents[node]
+            plane = planes[above]
+            left = tree.left[above] == node
+            if plane.normal is None:
+                reachable = plane.goes_left == left
+            else:
+                # Left of the plane: normal u <= offset; right of it: normal u > offset.
+                G.append(-plane.normal if left else plane.normal)
+                h.append(-plane.offset if left else plane.offset)
+            node = above
+        if not reachable:
+            continue
+        for margin in MARGINS:
+            u = least_distance(np.array(G).reshape(len(G), len(row)), np.array(h) + margin)
+            if u is not None:
+                changed = np.where(u != 0.0, row + deviations * u, row)
+                yield Candidate(leaf, changed, float(np.linalg.norm(u)))
+                break
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """A split in units of standard deviations from the row.
+
+    normal     (p,) of length 1, None if no free number has a part in the split
+    offset     the row goes left while normal @ u <= offset
+    goes_left  the side of the row itself
+    """
+
+    normal: Array | None
+    offset: float
+    goes_left: bool
+
+
+def _plane(tree: Steps, node: int, row: Array, deviations: Array, free: NDArray[np.bool_]) -> _Plane:
+    split = tree.split(node)
+    total, lacking = total_of(split.lanes, row)
+    goes_left = bool(split.missing_left) if lacking else total <= split.threshold
+    normal = np.zeros(len(row))
+    for term in split.terms:
+        if term.level == NUMBER and free[term.cell]:
+            normal[term.cell] += term.coef * deviations[term.cell]
+    # Scaled first: squares may overflow or vanish.
+    size = float(np.abs(normal).max())
+    if lacking or size == 0.0:
+        return _Plane(None, 0.0, goes_left)
+    length = size * float(np.linalg.norm(normal / size))
+    if abs(split.threshold) > FARTHEST * length:  # a cut that divides missing values from all others
+        return _Plane(None, 0.0, goes_left)
+    return _Plane(normal / length, (split.threshold - total) / length, goes_left)
+
+
+def total_of(lanes: tuple[Lane, ...], row: Array) -> tuple[float, bool]:
+    """Return the sum of a split for a row, with the bits of the core, and whether a number of it is missing."""
+    sums, lacking = [], False
+    for lane in lanes:
+        total = 0.0
+        for term in lane:
+            value = float(row[term.cell])
+            if term.level == NUMBER:
+                lacking |= value != value
+                total += term.coef * value
+            elif term.holds(value):
+                total += term.coef
+        sums.append(total)
+    if len(sums) == 4:
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]), lacking
+    return sums[0] if sums else 0.0, lacking

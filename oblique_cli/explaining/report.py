@@ -1,0 +1,136 @@
+"""An explanation as text, and as plain data for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from oblique_cli.explaining.explanation import Change, Contribution, Explanation, Step
+from oblique_cli.models.procedure import Procedure
+
+
+def text_of(found: Explanation, procedure: Procedure, title: str, terms: int = 5) -> str:
+    """Return the explanation for people. title : what the row is called; terms : contributions shown of a split"""
+    if found.predicted is None:
+        return f"{title}: no prediction, since {_name(found.missing)} is missing and nothing fills it.\n"
+    said = f"{found.predicted:.6g}" if isinstance(found.predicted, float) else _name(found.predicted)
+    lines = [f"{title}: {_name(procedure.target) if procedure.is_regression else 'class'} {said}", ""]
+    lines += _path(found, terms)
+    rows = f"{found.n_rows} training row{'' if found.n_rows == 1 else 's'}"
+    if procedure.is_regression:
+        lines.append(f"leaf {found.node}, {rows}: {said} = {found.intercept:.4g}{_sum(found.equation)}")
+        return "\n".join(lines) + "\n"
+    counts = ", ".join(f"{_name(label)}: {count:.10g}" for label, count in found.counts.items() if count)
+    lines += [f"leaf {found.node}, {rows}: {counts}", ""]
+    return "\n".join([*lines, *_change(found.change, found.held)]) + "\n"
+
+
+def _path(found: Explanation, terms: int) -> list[str]:
+    if not found.steps:
+        return ["The tree is a single leaf.", ""]
+    lines = [
+        "The way down, with distances from the hyperplanes in standard deviations; each is the sum of what it is at"
+    ]
+    lines += ["the training means and what the columns add to it, negative on the left:", ""]
+    for step in found.steps:
+        lines.append(f"  node {step.node}: {step.goes}, {_where(step)}")
+        shown = step.contributions[:terms]
+        width = max((len(_cell(part)) for part in shown), default=0)
+        for part in shown:
+            amount = "missing" if part.amount is None else f"{part.amount:+.3g}"
+            lines.append(f"      {_cell(part):<{width}}  {amount}")
+        if rest := step.contributions[terms:]:
+            others = sum(part.amount or 0.0 for part in rest)
+            lines.append(f"      and {len(rest)} smaller  {others:+.3g}")
+    return [*lines, ""]
+
+
+def _where(step: Step) -> str:
+    if step.total is None:
+        return "since a number of the split is missing"
+    if step.distance is None or step.mean is None:
+        return f"{step.total:.4g} {'<=' if step.goes == 'left' else '>'} {step.threshold:.4g}, by levels alone"
+    return f"distance {step.distance:+.3g} (at the means {step.mean:+.3g})"
+
+
+def _change(change: Change | None, held: Sequence[str]) -> list[str]:
+    kept = f" Held fixed: {', '.join(map(_name, held))}." if held else ""
+    if change is None:
+        return [f"No change of the other columns leads to another class.{kept}"]
+    lines = [
+        f"The nearest change to class {_name(change.predicted)}, {change.distance:.4g} standard deviations away:",
+        "",
+    ]
+    names = [_name(one.column) for one in change.columns]
+    width = max(map(len, names), default=0)
+    befores = [f"{one.before:.6g}" for one in change.columns]
+    afters = [_enough(one.before, one.to) for one in change.columns]
+    first, second = (max(map(len, texts), default=0) for texts in (befores, afters))
+    for one, name, before, after in zip(change.columns, names, befores, afters, strict=True):
+        note = "  (whole numbers in training)" if one.whole else ""
+        lines.append(f"  {name:<{width}}  {before:>{first}} -> {after:>{second}}  {one.deviations:+.3g} SD{note}")
+    lines += ["", f"The changed row is predicted {_name(change.predicted)} (leaf {change.node}).{kept}"]
+    return lines
+
+
+def _enough(before: float, to: float) -> str:
+    """A number with digits enough to differ from what it was."""
+    for digits in (6, 9, 12, 17):
+        text = f"{to:.{digits}g}"
+        if text != f"{before:.{digits}g}":
+            return text
+    return repr(to)
+
+
+def _sum(parts: Sequence[Contribution]) -> str:
+    return "".join(f" {'-' if (p.amount or 0.0) < 0 else '+'} {abs(p.amount or 0.0):.4g} ({_cell(p)})" for p in parts)
+
+
+def _cell(part: Contribution) -> str:
+    value = "missing" if part.value is None else f"{part.value:.6g}" if isinstance(part.value, float) else part.value
+    return f"{_name(part.column)} {_name(value)}"
+
+
+def _name(text: str) -> str:
+    """A name on one line."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def plain_of(found: Explanation, procedure: Procedure) -> dict[str, Any]:
+    """Return the explanation as plain data, every number to the bit."""
+    change = found.change
+    plain: dict[str, Any] = {
+        "predicted": found.predicted,
+        "missing": found.missing or None,
+        "steps": [
+            {
+                "node": step.node,
+                "goes": step.goes,
+                "total": step.total,
+                "threshold": step.threshold,
+                "distance": step.distance,
+                "at_means": step.mean,
+                "contributions": [_part(part) for part in step.contributions],
+            }
+            for step in found.steps
+        ],
+        "leaf": None if found.predicted is None else {"node": found.node, "rows": found.n_rows, "counts": found.counts},
+        "held": list(found.held),
+    }
+    if procedure.is_regression:
+        plain["equation"] = {"intercept": found.intercept, "terms": [_part(part) for part in found.equation]}
+        return plain
+    plain["change"] = change and {
+        "distance": change.distance,
+        "predicted": change.predicted,
+        "leaf": change.node,
+        "columns": [
+            {"column": one.column, "from": one.before, "to": one.to, "deviations": one.deviations, "whole": one.whole}
+            for one in change.columns
+        ],
+    }
+    return plain
+
+
+def _part(part: Contribution) -> dict[str, Any]:
+    return {"column": part.column, "value": part.value, "amount": part.amount}

@@ -1,0 +1,88 @@
+"""How the training rows of a model are spread: the unit of every distance in an explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.models.procedure import NUMBER, codes_of_scores, columns_of
+
+if TYPE_CHECKING:
+    from oblique_cli.models.model import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What is known of each column of the training rows; missing cells are left out.
+
+    means       mean of the numbers, 0 for a column of levels
+    deviations  standard deviation (of the population), 0 for a column of levels or of one value
+    whole       whether all numbers are whole
+    shares      column of levels -> code -> share of the rows with that level
+    """
+
+    means: tuple[float, ...]
+    deviations: tuple[float, ...]
+    whole: tuple[bool, ...]
+    shares: Mapping[int, Mapping[int, float]]
+
+    @classmethod
+    def of(cls, X: Array, levels: Mapping[int, Sequence[Any]]) -> Spread:
+        """Return the spread of rows. X : (n, p), NaN where missing, codes of levels; levels : columns of levels."""
+        means, deviations, whole = [], [], []
+        shares: dict[int, dict[int, float]] = {}
+        for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
+            values = column[~np.isnan(column)]
+            if j in levels:
+                counts = np.bincount(values.astype(np.int64), minlength=len(levels[j]))[: len(levels[j])]
+                shares[j] = dict(enumerate((counts / max(len(values), 1)).tolist()))
+            plain = len(values) > 0 and j not in levels
+            # The largest value comes first, so that no square overflows.
+            size = float(np.abs(values).max()) if plain else 0.0
+            scaled = values / size if size > 0.0 else np.zeros(1)
+            means.append(float(scaled.mean() * size))
+            deviations.append(float(scaled.std() * size) if scaled.min() < scaled.max() else 0.0)
+            whole.append(plain and bool((values == np.round(values)).all()))
+        return cls(tuple(means), tuple(deviations), tuple(whole), shares)
+
+    @classmethod
+    def of_model(cls, model: Model) -> Spread:
+        """Return what `oblique fit` has written into the facts of a model: units, and columns of whole numbers.
+
+        ConfigError if there are no units, DataError if they make no sense
+        """
+        if "units" not in model.facts:
+            raise ConfigError(
+                "the model does not say how its training rows are spread, which distances need: fit it by `oblique "
+                "fit`, or hand over training rows as `reference`."
+            )
+        columns, scored = columns_of(model), codes_of_scores(model)
+        try:
+            units = model.facts["units"]
+            center, spread = (np.array(units[key], dtype=np.float64) for key in ("center", "spread"))
+            of_levels = {int(j): [float(share) for share in found] for j, found in units["of_levels"].items()}
+            names = set(model.facts.get("whole_numbers", ()))
+            if center.shape != (len(columns),) or spread.shape != center.shape or not (spread > 0.0).all():
+                raise ValueError("there must be a center and a positive spread for each column")
+            if not np.isfinite([center, spread]).all() or of_levels.keys() != scored.keys():
+                raise ValueError("a number is not finite, or shares of levels are not those of the columns of levels")
+            shares: dict[int, dict[int, float]] = {}
+            for column, found in of_levels.items():
+                shares[columns[column][0]] = dict(zip(scored[column], found, strict=True))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(f"facts.units of the model cannot be used ({error}); fit the model again.") from None
+        means, deviations = np.zeros(len(model.feature_names)), np.zeros(len(model.feature_names))
+        for column, (cell, level) in enumerate(columns):
+            if level == NUMBER and column not in scored:
+                means[cell], deviations[cell] = center[column], spread[column]
+            elif level != NUMBER:  # the mean of an indicator is the share of its level
+                shares.setdefault(cell, {})[level] = float(center[column])
+        whole = tuple(name in names for name in model.feature_names)
+        return cls(tuple(means.tolist()), tuple(deviations.tolist()), whole, shares)

@@ -1,0 +1,1 @@
+"""From a data set to a `Model` with an honest estimate: `oblique fit` in Python."""

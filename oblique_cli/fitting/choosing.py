@@ -1,0 +1,127 @@
+"""`auto`: the smallest of several trees among those that are as good as the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import seeds
+from oblique_cli.errors import ConfigError, ObliqueError
+from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.experiments import running
+from oblique_cli.experiments.running import Case
+from oblique_cli.fitting.estimating import (
+    Estimate,
+    cross_validated,
+    division,
+    folds_of,
+    out_of_fold,
+    tuning_pairs,
+)
+from oblique_cli.nouns import CVSpec, Fold
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+Cases = Callable[["Dataset"], Mapping[str, Case]]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm in the comparison. leaves : of its tree of all rows; failure : why it has no estimate"""
+
+    algorithm: str
+    estimate: Estimate | None
+    leaves: int
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A comparison and its outcome: the smallest tree whose loss is within one standard error of the least."""
+
+    candidates: tuple[Candidate, ...]
+    chosen: str
+
+    @property
+    def limit(self) -> float:
+        """The largest loss that counts as good as the best."""
+        best = min((c.estimate for c in self.candidates if c.estimate), key=lambda e: e.loss)
+        return best.loss + best.loss_error
+
+    def plain(self, task: str) -> list[dict[str, Any]]:
+        """Return the table for a model file and JSON."""
+        return [
+            {
+                "algorithm": c.algorithm,
+                "leaves": c.leaves,
+                **({"failure": c.failure} if c.estimate is None else c.estimate.plain(task)),
+                "chosen": c.algorithm == self.chosen,
+            }
+            for c in self.candidates
+        ]
+
+
+def choose(cases: Mapping[str, Case], folds: int, seed: int) -> Choice:
+    """Compare algorithms on the same folds and choose one; equal sizes go to the lesser loss, then to the first.
+
+    ConfigError if none could be fitted
+    """
+    candidates = []
+    for name, case in cases.items():
+        try:
+            estimate, leaves = cross_validated(case, folds, seed), _leaves(case, folds, seed)
+            candidates.append(Candidate(name, estimate, leaves))
+        except (ObliqueError, ValueError, FloatingPointError) as error:
+            candidates.append(Candidate(name, None, 0, running.first_line(error)))
+    good = [c for c in candidates if c.estimate]
+    if not good:
+        raise ConfigError(f"none of {', '.join(cases)} could be fitted ({candidates[0].failure}).")
+    limit = Choice(tuple(candidates), "").limit
+    within = [(c.leaves, c.estimate.loss, i) for i, c in enumerate(good) if c.estimate and c.estimate.loss <= limit]
+    return Choice(tuple(candidates), good[min(within)[2]].algorithm)
+
+
+def _leaves(case: Case, folds: int, seed: int) -> int:
+    return int(getattr(fit_to_all(case, folds, seed)[0], "n_leaves_", 0))
+
+
+def fit_to_all(case: Case, folds: int, seed: int) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the estimator fitted to all rows, the encoder fitted with it (or None), and what a grid chose for it.
+
+    Stochasticity: the fit has the seed that `oblique tree` gives it.
+    """
+    dataset, chosen = case.dataset, {}
+    if case.spec.grid:
+        pairs = tuning_pairs(dataset, folds, seed)
+        chosen = running.tune(case, pairs, seeds.integer(seed, dataset.name, "tuning"))[0]
+    encoder = fold_encoder(dataset, case.policy)
+    X = dataset.X if encoder is None else np.ascontiguousarray(encoder.fit_transform(dataset.X), dtype=np.float64)
+    made = case.algorithm.make(seeds.integer(seed, dataset.name, "tree"), **{**case.spec.params, **chosen})
+    return prepared(made, dataset, case.policy).fit(X, dataset.y), encoder, chosen
+
+
+def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int) -> Estimate:
+    """Return the estimate of the whole procedure: in each training set the comparison is made anew, and its choice
+    fitted; the test rows of a fold have no part in either."""
+    cv = division(dataset, folds, tuned=True)
+    outer = CVSpec("ordinary", cv.folds, 1, cv.folds, cv.stratified)
+
+    def predicted(fold: Fold, number: int) -> NDArray[Any]:
+        inner = seeds.integer(seed, dataset.name, "auto", number)
+        chosen = choose(cases(part(dataset, fold.train)), folds, inner).chosen
+        job = seeds.integer(seed, dataset.name, "job", 0, number)
+        return running.predictions(cases(dataset)[chosen], fold, job)
+
+    return Estimate.of(dataset, out_of_fold(dataset, folds_of(dataset, outer, seed), predicted), cv.folds, nested=True)
+
+
+def part(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:
+    """Return some rows of a data set as one of their own."""
+    groups = None if dataset.groups is None else dataset.groups[rows]
+    X, y = np.ascontiguousarray(dataset.X[rows]), np.ascontiguousarray(dataset.y[rows])
+    return replace(dataset, X=X, y=y, split=None, groups=groups)

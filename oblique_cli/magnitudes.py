@@ -1,0 +1,96 @@
+"""Numbers near the ends of the number line: powers of 2 that bring weights and features to where squares are numbers.
+
+One rule for all algorithms. Numbers between 2**-300 and 2**300 (about 1e-90 and 1e90) are taken as they are. Beyond,
+an algorithm whose answer does not depend on units works on multiples by a power of 2, which are exact; any other one
+refuses the numbers, with the column.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError, DataError
+
+Array = NDArray[np.float64]
+Exponents = NDArray[np.int64]
+
+EXPONENT = 300  # squares and products of three numbers up to 2**300 are normal numbers
+RATIO = 2.0**200  # of two weights; the twoing criterion multiplies four sums of weights
+
+
+def exponents(X: Array) -> Exponents:
+    """Return the power of 2 in which each column is to be measured, (p,): 0 for one of ordinary size, or all 0 or NaN.
+
+    X : (n, p); a column is as large as its largest number, whose exponent is the power
+    """
+    sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
+    powers = np.frexp(sizes)[1].astype(np.int64)
+    return np.where(np.abs(powers) > EXPONENT, powers, 0)
+
+
+def common_exponent(X: Array) -> int:
+    """Return the power of 2 in which all columns are to be measured, 0 if the largest of them is of ordinary size."""
+    sizes = np.fmax.reduce(np.abs(X), axis=None, initial=0.0)
+    power = int(np.frexp(sizes)[1])
+    return power if abs(power) > EXPONENT else 0
+
+
+def measured(X: Array, powers: int | Exponents) -> Array:
+    """Return X in units of 2**powers, X itself if all of them are 0. powers : one, or one for each column."""
+    if not np.any(powers):
+        return X
+    # In two steps, because 2**1074 is no number.
+    half = np.asarray(powers) // 2
+    with np.errstate(over="ignore"):  # to infinity, which callers bound or refuse
+        out: Array = np.ldexp(np.ldexp(X, -half), half - powers)
+    return out
+
+
+def refuse_extreme(X: Array, owner: str, low: float = 2.0**-EXPONENT, high: float = 2.0**EXPONENT) -> None:
+    """Raise DataError if a column has numbers above `high` in size, or none that reaches `low` (but for all 0)."""
+    sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
+    wrong = np.flatnonzero((sizes > high) | ((sizes > 0.0) & (sizes < low)))
+    if len(wrong):
+        j = int(wrong[0])
+        raise DataError(
+            f"column {j} of X holds numbers up to {sizes[j]:.3g} in size, and {owner} takes columns whose largest is "
+            f"from {low:.0e} to {high:.0e}; divide the column by a unit."
+        )
+
+
+def comparable(weights: Array, culprit: str) -> Array:
+    """Return weights (n,) as they are if they are ordinary, else times the power of 2 that takes the largest near 1.
+
+    Weights of 0 stay 0. ConfigError if two others are so different that the lighter one leaves no trace in any sum, nor
+    in the square of one. culprit : what the message calls them
+    """
+    positive = weights > 0.0
+    if not positive.any():
+        return weights
+    powers = np.frexp(weights)[1]
+    if np.abs(powers[positive]).max() > EXPONENT:
+        weights = measured(weights, int(powers[positive].max()))
+    lightest, heaviest = weights[positive].min(), weights.max()
+    if lightest < heaviest / RATIO:
+        raise ConfigError(
+            f"{culprit} must not differ by more than a factor of {RATIO:.0e}, beyond which the lighter of two "
+            f"rows counts for nothing. Row {int(np.argmax(weights))} weighs more than that many times row "
+            f"{int(np.flatnonzero(positive)[np.argmin(weights[positive])])}; set the least weights to 0."
+        )
+    return weights
+
+
+def product(first: Array, second: Array, culprit: str) -> Array:
+    """Return the products of two weights of each row, (n,), as `comparable` gives them, without overflow before."""
+    with np.errstate(over="ignore", under="ignore"):
+        plain: Array = first * second
+    there = (first > 0.0) & (second > 0.0)
+    powers = np.frexp(plain[there])[1]
+    if np.isfinite(plain).all() and (plain[there] > 0.0).all() and (np.abs(powers) <= EXPONENT).all():
+        return comparable(plain, culprit)
+    a, b = (measured(w, int(np.frexp(w.max())[1])) for w in (first, second))
+    with np.errstate(under="ignore"):
+        scaled: Array = a * b
+    # What vanished here is lighter than the heaviest row by more than any ratio that is taken.
+    return comparable(np.where(there & (scaled == 0.0), np.finfo(float).smallest_subnormal, scaled), culprit)

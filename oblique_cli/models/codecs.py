@@ -1,0 +1,469 @@
+"""What the parts of a fitted model look like in a file: one small object for each form, which writes, reads and checks.
+
+A form is stated once and used both ways, so nothing can be written that would be refused when it is read. Sizes have
+names: `Numbers("float64", "nodes", "p")` is a matrix whose number of rows is whatever the first array with "nodes" has.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError, DataError
+
+Size = int | str
+STORED = "npz"  # key of an array that is in the binary file
+
+
+class Arrays:
+    """The arrays of one model, on their way into a file or out of it."""
+
+    def __init__(self, stored: Mapping[str, NDArray[Any]] | None = None) -> None:
+        self.stored = stored  # while reading: those of the binary file
+        self.unread = set(stored or ())
+        self.held: list[Held] = []  # while writing: all of them
+        self.shared: dict[str, Any] = {}  # objects that several parts of a model refer to
+
+    def put(self, values: NDArray[Any]) -> Held:
+        """Take an array that is to be written; where it goes is decided when all are known."""
+        self.held.append(Held(len(self.held), values))
+        return self.held[-1]
+
+    def take(self, name: Any, scope: Scope) -> NDArray[Any]:
+        """Return an array of the binary file."""
+        if not isinstance(name, str) or self.stored is None or name not in self.stored:
+            scope.fail(f"names the array {name!r}, which the binary file beside it does not have")
+        self.unread.discard(name)
+        return self.stored[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """An array in the place of its plain form."""
+
+    number: int
+    values: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where in a model a value stands, what sizes are known there, and its arrays. reading : or else writing"""
+
+    place: str
+    arrays: Arrays
+    reading: bool
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def at(self, name: str | int) -> Scope:
+        """Return the scope of a part, with the same sizes."""
+        place = f"{self.place}[{name}]" if isinstance(name, int) else f"{self.place}.{name}"
+        return Scope(place, self.arrays, self.reading, self.sizes)
+
+    def known(self, size: Size) -> int:
+        """Return a size, 0 for one that no part has named."""
+        return size if isinstance(size, int) else self.sizes.get(size, 0)
+
+    def inner(self) -> Scope:
+        """Return the same scope with sizes of its own: what is named there is unknown outside."""
+        return Scope(self.place, self.arrays, self.reading, dict(self.sizes))
+
+    def size(self, name: Size, found: int) -> None:
+        """Give a size its value, or hold it to the value it has."""
+        expected = name if isinstance(name, int) else self.sizes.setdefault(name, found)
+        if found != expected:
+            called = "" if isinstance(name, int) else f" ({name})"
+            self.fail(f"must have size {expected}{called}. Got {found}")
+
+    def fail(self, what: str) -> NoReturn:
+        """Raise the error for this place."""
+        raise (DataError if self.reading else ConfigError)(f"{self.place} {what}")
+
+
+class Codec(ABC):
+    """A form of values: `plain` gives what JSON holds, `value` gives the value back. Both check."""
+
+    @abstractmethod
+    def plain(self, value: Any, scope: Scope) -> Any:
+        """Return plain data; ConfigError, with the place, for a value that does not have this form."""
+
+    @abstractmethod
+    def value(self, plain: Any, scope: Scope) -> Any:
+        """Return the value; DataError, with the place, for data that does not have this form."""
+
+
+class Scalar(Codec):
+    """One value of JSON."""
+
+    wanted = ""
+
+    @abstractmethod
+    def holds(self, value: Any) -> bool:
+        """Whether a plain value has this form."""
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        return self.value(value.item() if isinstance(value, np.generic) else value, scope)
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if not self.holds(plain):
+            scope.fail(f"must be {self.wanted}. Got {shown(plain)}")
+        return plain
+
+
+@dataclass(frozen=True)
+class Whole(Scalar):
+    """A whole number, at least `low`, and below a number or the size of a name."""
+
+    low: int = 0
+    below: Size = 2**53
+
+    @property
+    def wanted(self) -> str:  # type: ignore[override]
+        """What the sentence says."""
+        return f"a whole number, at least {self.low} and below {self.below}"
+
+    def holds(self, value: Any) -> bool:
+        return type(value) is int and self.low <= value <= 2**53
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if isinstance(super().value(plain, scope), int) and plain >= scope.known(self.below):
+            scope.fail(f"must be below {scope.known(self.below)} ({self.below}). Got {plain}")
+        return plain
+
+
+@dataclass(frozen=True)
+class SizeOf(Scalar):
+    """A whole number, at least 1, that is a size by name."""
+
+    name: str
+    wanted = "a whole number, at least 1"
+
+    def holds(self, value: Any) -> bool:
+        return type(value) is int and 1 <= value < 2**31
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        scope.size(self.name, super().value(plain, scope))
+        return plain
+
+
+class Real(Scalar):
+    """A finite number."""
+
+    wanted = "a finite number"
+
+    def holds(self, value: Any) -> bool:
+        return is_finite(value)
+
+
+class RealOrNothing(Codec):
+    """A number that may be NaN, which JSON does not have: null in the file."""
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        return None if value != value else Real().plain(value, scope)
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        return float("nan") if plain is None else float(Real().value(plain, scope))
+
+
+class Text(Scalar):
+    """A text."""
+
+    wanted = "a text"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+
+class Flag(Scalar):
+    """True or false."""
+
+    wanted = "true or false"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+
+class Plain(Scalar):
+    """A text, a finite number, true or false: what a level or a label may be."""
+
+    wanted = "a text, a finite number, true or false"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, str | bool) or is_finite(value)
+
+
+@dataclass(frozen=True)
+class Maybe(Codec):
+    """A value of another form, or None."""
+
+    codec: Codec
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        return None if value is None else self.codec.plain(value, scope)
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        return None if plain is None else self.codec.value(plain, scope)
+
+
+@dataclass(frozen=True)
+class Many(Codec):
+    """A list, or a tuple, of values of one form. size : a number or a name; least : of values"""
+
+    codec: Codec
+    size: Size | None = None
+    least: int = 0
+    kind: Callable[[list[Any]], Any] = list
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        self._check(value, scope)
+        return [self.codec.plain(one, scope.at(i)) for i, one in enumerate(value)]
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if not isinstance(plain, list):
+            scope.fail(f"must be a list. Got {shown(plain)}")
+        self._check(plain, scope)
+        return self.kind([self.codec.value(one, scope.at(i)) for i, one in enumerate(plain)])
+
+    def _check(self, value: Sequence[Any], scope: Scope) -> None:
+        if self.size is not None:
+            scope.size(self.size, len(value))
+        if len(value) < self.least:
+            scope.fail(f"must have at least {self.least} entries. Got {len(value)}")
+
+
+@dataclass(frozen=True)
+class Pairs(Codec):
+    """A dictionary, as a list of pairs: keys of JSON are texts alone."""
+
+    key: Codec
+    entry: Codec
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        return [[self.key.plain(k, scope), self.entry.plain(v, scope.at(str(k)))] for k, v in value.items()]
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        found: dict[Any, Any] = {}
+        if not isinstance(plain, list):
+            scope.fail(f"must be a list of pairs. Got {shown(plain)}")
+        for i, pair in enumerate(plain):
+            if not isinstance(pair, list) or len(pair) != 2:
+                scope.at(i).fail(f"must be a pair. Got {shown(pair)}")
+            key = self.key.value(pair[0], scope.at(i))
+            if key in found:
+                scope.at(i).fail(f"has the key {key!r} a second time")
+            found[key] = self.entry.value(pair[1], scope.at(str(key)))
+        return found
+
+
+@dataclass(frozen=True)
+class Numbers(Codec):
+    """An array of numbers: finite, of one type, with sizes by name or number, within bounds.
+
+    low : least value; below : a bound that values stay under, a number or the name of a size
+    """
+
+    dtype: str
+    shape: tuple[Size, ...]
+    low: int | None = None
+    below: Size | None = None
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        array = np.asarray(value)
+        if array.dtype != np.dtype(self.dtype):
+            scope.fail(f"must hold {self.dtype}. Got {array.dtype}")
+        return scope.arrays.put(self._checked(array, scope))
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if isinstance(plain, dict):
+            if plain.keys() != {STORED}:
+                scope.fail(f"must be an array. Got {shown(plain)}")
+            array = scope.arrays.take(plain[STORED], scope)
+            if array.dtype != np.dtype(self.dtype):
+                scope.fail(f"must hold {self.dtype}. Got {array.dtype}")
+        else:
+            array = self._inline(plain, scope)
+        return np.ascontiguousarray(self._checked(array, scope))
+
+    def _inline(self, plain: Any, scope: Scope) -> NDArray[Any]:
+        """Nested lists of plain numbers as an array of this type."""
+        if not isinstance(plain, list):
+            scope.fail(f"must be an array. Got {shown(plain)}")
+        dtype = np.dtype(self.dtype)
+        try:
+            found = np.array(plain)
+        except ValueError:
+            scope.fail("must be an array, and its rows differ in length")
+        if found.size == 0:  # (0, p) is [] in JSON
+            shape = found.shape + tuple(scope.known(s) for s in self.shape[found.ndim :])
+            return np.zeros(shape, dtype)
+        kinds = {"f": "iuf", "c": "iuf", "b": "b"}.get(dtype.kind, "iu")
+        if found.dtype.kind not in kinds:
+            scope.fail(f"must hold {self.dtype} numbers")
+        if dtype.kind == "c":
+            if found.ndim < 1 or found.shape[-1] != 2:
+                scope.fail("must hold pairs of a real and an imaginary part")
+            return np.ascontiguousarray(found, dtype=np.float64).view(np.complex128)[..., 0]
+        with np.errstate(all="ignore"):
+            array = found.astype(dtype)
+        if dtype.kind in "iu" and not np.array_equal(array, found):
+            scope.fail(f"holds numbers out of the range of {self.dtype}")
+        return array
+
+    def _checked(self, array: NDArray[Any], scope: Scope) -> NDArray[Any]:
+        if array.ndim != len(self.shape):
+            scope.fail(f"must have {len(self.shape)} dimensions. Got {array.ndim}")
+        for name, found in zip(self.shape, array.shape, strict=True):
+            scope.size(name, found)
+        if array.dtype.kind in "fc" and not np.isfinite(array).all():
+            scope.fail("holds values that are not finite")
+        if self.low is not None and array.size and array.min() < self.low:
+            scope.fail(f"must hold numbers of at least {self.low}. Got {array.min()}")
+        if self.below is not None and array.size and array.max() >= scope.known(self.below):
+            named = f" ({self.below})" if isinstance(self.below, str) else ""
+            scope.fail(f"must hold numbers below {scope.known(self.below)}{named}. Got {array.max()}")
+        return array
+
+
+def listed(values: NDArray[Any]) -> Any:
+    """Return an array as nested lists for JSON; complex numbers as pairs."""
+    if values.dtype.kind == "c":
+        return np.stack([values.real, values.imag], axis=-1).tolist()
+    return values.tolist()
+
+
+@dataclass(frozen=True)
+class Labels(Codec):
+    """An array of class labels or names of columns: numbers, truth values or texts, with the type of the array."""
+
+    size: Size
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        array = np.asarray(value)
+        values = array.tolist()
+        dtype = "object" if array.dtype.kind == "O" else array.dtype.str
+        self._checked(values, dtype, scope)
+        return {"dtype": dtype, "values": values}
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if not isinstance(plain, dict) or plain.keys() != {"dtype", "values"} or not isinstance(plain["values"], list):
+            scope.fail(f"must be labels with their type. Got {shown(plain)}")
+        values, dtype = plain["values"], plain["dtype"]
+        self._checked(values, dtype, scope)
+        try:
+            array = np.array(values, dtype=dtype)
+            same = array.ndim == 1 and array.tolist() == values
+        except (ValueError, OverflowError, TypeError):
+            same = False
+        if not same:
+            scope.fail(f"must be labels of type {dtype}")
+        return array
+
+    def _checked(self, values: list[Any], dtype: Any, scope: Scope) -> None:
+        if not isinstance(dtype, str) or not re.fullmatch(r"object|[<>|=][iufbU]\d{1,7}", dtype):
+            scope.fail(f"must be labels of a type of numbers or texts. Got {shown(dtype)}")
+        scope.size(self.size, len(values))
+        for i, label in enumerate(values):
+            (Text() if dtype == "object" else Plain()).value(label, scope.at(i))
+
+
+@dataclass(frozen=True)
+class Shared(Codec):
+    """The object that another part of the model has under this name: nothing in the file."""
+
+    name: str
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        if value is not scope.arrays.shared[self.name] and value != scope.arrays.shared[self.name]:
+            scope.fail(f"differs from the {self.name} of the model")
+        return None
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        if plain is not None:
+            scope.fail(f"must be null. Got {shown(plain)}")
+        return scope.arrays.shared[self.name]
+
+
+@dataclass(frozen=True)
+class Keep(Codec):
+    """A form whose object is what `Shared` of this name refers to."""
+
+    name: str
+    codec: Codec
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        scope.arrays.shared[self.name] = value
+        return self.codec.plain(value, scope)
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        scope.arrays.shared[self.name] = self.codec.value(plain, scope)
+        return scope.arrays.shared[self.name]
+
+
+@dataclass(frozen=True)
+class Record(Codec):
+    """An object of one class, field by field.
+
+    cls      "module:Class", imported when it is needed
+    fields   name of an attribute -> its form, in the order in which sizes become known
+    build    makes the object of the fields; the class itself, with keywords, if it is None
+    check    raises ValueError for fields that do not go together
+    """
+
+    cls: str
+    fields: Mapping[str, Codec]
+    build: Callable[[dict[str, Any]], Any] | None = None
+    check: Callable[[Mapping[str, Any]], None] | None = None
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        cls = resolved(self.cls)
+        if type(value) is not cls:
+            scope.fail(f"must be of class {cls.__name__}. Got {type(value).__name__}")
+        own = scope.inner()
+        return {name: codec.plain(getattr(value, name), own.at(name)) for name, codec in self.fields.items()}
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        found = fields_of(plain, self.fields, scope.inner())
+        try:
+            if self.check:
+                self.check(found)
+            return self.build(found) if self.build else resolved(self.cls)(**found)
+        except (ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
+            scope.fail(f"is damaged: {error}")
+
+
+def fields_of(
+    plain: Any, fields: Mapping[str, Codec], scope: Scope, may_lack: Callable[[str], bool] = lambda name: False
+) -> dict[str, Any]:
+    """Return the values of a dictionary of plain data, with exactly these fields, but for those that it may lack."""
+    if not isinstance(plain, dict):
+        scope.fail(f"must be an object with the keys {', '.join(fields)}. Got {shown(plain)}")
+    for name in fields:
+        if name not in plain and not may_lack(name):
+            scope.fail(f"has no key {name!r}")
+    if strays := sorted(plain.keys() - fields.keys()):
+        scope.fail(f"has a key {strays[0]!r}, which it should not have")
+    return {name: codec.value(plain[name], scope.at(name)) for name, codec in fields.items() if name in plain}
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number, and has the size of a float."""
+    return type(value) in (int, float) and abs(value) < math.inf and abs(value) < 2**1024
+
+
+def resolved(name: str) -> Any:
+    """Return the class or function "module:name"."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def shown(plain: Any) -> str:
+    """Return plain data as a sentence may quote it."""
+    text = repr(plain)
+    return text if len(text) <= 60 else text[:57] + "..."

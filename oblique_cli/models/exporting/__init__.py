@@ -1,0 +1,44 @@
+"""Fitted models in other languages: one format a file. Importing this package registers every module beside it.
+
+To add one: a file here with a function under `@exporter("name", ...)`, which writes a `Procedure`, and a test that
+executes what it writes (`tests/models/exporting/`). `rules.py` is the shortest example.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.models.exporting._exporter import FORMATS, Format, Source, kind_of, refuse
+from oblique_cli.models.procedure import procedure_of
+
+if TYPE_CHECKING:
+    from oblique_cli.models.model import Model
+
+__all__ = ["FORMATS", "Format", "Source", "export", "kind_of"]
+
+for _module in pkgutil.iter_modules(__path__):
+    if not _module.name.startswith("_"):
+        import_module(f"{__name__}.{_module.name}")
+
+
+def export(model: Model, format: str, *, name: str = "", precision: int | None = None) -> str | bytes:
+    """Return a fitted `Model` in another language; bytes for a binary format.
+
+    format     one of FORMATS (docs/export.md)
+    name       of the table in sql, before the names of functions in c, of the model in pmml and onnx; the format's own
+               choice without it
+    precision  significant digits in formats that are read rather than run; 17 give numbers to the bit
+
+    Raises ConfigError for a model that the format cannot hold, or an option that it has no use for.
+    """
+    form = FORMATS[format]
+    if name and not form.named:
+        raise ConfigError(f"format {format} has no name to choose. Leave the name out.")
+    if precision is not None and not form.digits:
+        raise ConfigError(f"format {format} has every number to the bit. Leave the precision out.")
+    procedure = procedure_of(model)
+    refuse(format, procedure)
+    return form.write(Source(model, procedure, name, precision or form.digits))

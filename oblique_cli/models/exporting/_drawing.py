@@ -1,0 +1,39 @@
+"""What the drawings of a model show: the tree in the columns' own units."""
+
+from __future__ import annotations
+
+from oblique_cli.drawing.view import TreeView, view_of
+from oblique_cli.models.exporting._exporter import Source
+from oblique_cli.models.procedure import MISSING, NUMBER, columns_of
+from oblique_cli.tree.reading import Units
+
+
+def view(source: Source) -> TreeView:
+    """Return what a reader sees of the tree of a model."""
+    model, procedure = source.model, source.procedure
+    cells = procedure.cells
+    features = []
+    for cell, level in columns_of(model):
+        says = "" if level == NUMBER else "=missing" if level == MISSING else f"={cells[cell].levels[level]}"
+        features.append(f"{cells[cell].name}{says}")
+    title = f"{procedure.title}, {len(procedure.tree.leaf_nodes)} leaves"
+    tree = model.fitted.state["tree_"]
+    if not hasattr(tree, "coef_"):
+        found: TreeView = model.estimator.view(features, procedure.target, source.precision, title)
+        return found
+    known = model.fitted.state.get("levels_") or {}
+    levels = {}
+    for j, codes in known.items():
+        cell = cells[columns_of(model)[j][0]]
+        own = model.columns is None and model.encoder is None
+        levels[j] = [cell.levels[k if own else int(code)] for k, code in enumerate(codes)]
+    classes = [procedure.classes[int(code)] for code in model.fitted.state["classes_"]] if model.has_codes else None
+    return view_of(
+        tree,
+        features,
+        classes or procedure.classes,
+        title=title,
+        precision=source.precision,
+        level_names=levels,
+        units=Units.raw(tree.n_features),
+    )

@@ -1,0 +1,82 @@
+"""What a format of export is, and the table of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.models.procedure import Procedure
+from oblique_cli.registry import Registry
+
+if TYPE_CHECKING:
+    from oblique_cli.models.model import Model
+
+CLASSIFICATION, REGRESSION, FOREST = "classification trees", "regression trees", "forests"
+KINDS = (CLASSIFICATION, REGRESSION, FOREST)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a format is written from.
+
+    name        what the model is called in the language: of a table, or before the names of functions; "" for the
+                format's own choice
+    precision   significant digits in formats that are read rather than run; 17 give numbers to the bit
+    """
+
+    model: Model
+    procedure: Procedure
+    name: str = ""
+    precision: int = 17
+
+
+Write = Callable[[Source], str | bytes]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of export.
+
+    kinds   of models that it can hold, of KINDS
+    named   what `Source.name` is in it, "" if it has no name
+    digits  significant digits unless others are asked for; 0 for a format that has every number to the bit
+    """
+
+    title: str
+    suffix: str
+    write: Write
+    kinds: tuple[str, ...] = KINDS
+    named: str = ""
+    digits: int = 0
+
+
+FORMATS: Registry[Format] = Registry("format of export", "oblique export --help")
+
+
+def exporter(
+    name: str, title: str, suffix: str, kinds: tuple[str, ...] = KINDS, named: str = "", digits: int = 0
+) -> Callable[[Write], Write]:
+    """Decorator that registers a function as the writer of a format."""
+
+    def keep(write: Write) -> Write:
+        FORMATS.register(name)(Format(title, suffix, write, kinds, named, digits))
+        return write
+
+    return keep
+
+
+def kind_of(procedure: Procedure) -> str:
+    """Return which of KINDS a model is."""
+    if procedure.is_forest:
+        return FOREST
+    return REGRESSION if procedure.is_regression else CLASSIFICATION
+
+
+def refuse(name: str, procedure: Procedure) -> None:
+    """Raise ConfigError if a format cannot hold a model, naming those that can."""
+    kind = kind_of(procedure)
+    if kind not in FORMATS[name].kinds:
+        able = ", ".join(other for other, form in FORMATS.items() if kind in form.kinds)
+        raise ConfigError(f"format {name} does not take {kind}; these do: {able}.")

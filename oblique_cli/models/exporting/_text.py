@@ -1,0 +1,167 @@
+"""What writers of source text share: names that are safe, sums in the order of the core, and what heads a file."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+
+from oblique_cli import __version__
+from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Procedure, Term
+
+# A tree is written as nested conditions up to this size, and as tables above it: beyond, nobody reads it, compilers
+# take long over it, and SQLite's parser gives up at 15 to 20 nested conditions.
+MOST_LEAVES = 64
+MOST_NESTED = 10
+WIDTH = 110
+
+# (sign, text) of a summand; groups of levels of one cell are one summand, of which at most one is not 0.
+Summand = tuple[str, str]
+
+
+def readable(procedure: Procedure) -> bool:
+    """Return whether a model is written as nested conditions, rather than as tables."""
+    return (
+        not procedure.is_forest
+        and len(procedure.tree.leaf_nodes) <= MOST_LEAVES
+        and procedure.tree.depth <= MOST_NESTED
+    )
+
+
+def quoted(name: str) -> str:
+    """Return a name in double quotes, on one line, every character that does not print as an escape."""
+    return '"' + "".join(_shown(char) for char in name) + '"'
+
+
+def _shown(char: str) -> str:
+    if char in '"\\':
+        return "\\" + char
+    return char if char.isprintable() else f"\\u{ord(char):04x}"
+
+
+def identifiers(
+    names: Iterable[str], reserved: Container[str] = (), empty: str = "x", upper: bool = False
+) -> list[str]:
+    """Return a different identifier of ASCII letters, digits and underscores for each name, as close as they get.
+
+    reserved : words that none may be; empty : begins names of which nothing is left
+    """
+    found: list[str] = []
+    taken: set[str] = set()
+    for i, name in enumerate(names, start=1):
+        folded = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
+        word = re.sub(r"_{2,}", "_", re.sub(r"\W+", "_", folded)).strip("_")
+        word = word.upper() if upper else word
+        if not word or word[0].isdigit():
+            word = f"{empty}{i}" if not word else f"{empty}_{word}"
+        stem, number = word, 2
+        while word in taken or word in reserved or word.lower() in reserved:
+            word, number = f"{stem}_{number}", number + 1
+        taken.add(word)
+        found.append(word)
+    return found
+
+
+def summands(
+    lane: Lane, number: Callable[[Term], Summand], levels: Callable[[int, Sequence[Term]], str]
+) -> list[Summand]:
+    """Return the summands of a lane in its order. levels : text of the terms of neighboring levels of one cell"""
+    found: list[Summand] = []
+    held: list[Term] = []
+
+    def release() -> None:
+        if held:
+            found.append(("+", levels(held[0].cell, tuple(held))))
+            held.clear()
+
+    for term in lane:
+        if held and (term.level == NUMBER or term.cell != held[0].cell):
+            release()
+        if term.level == NUMBER:
+            found.append(number(term))
+        else:
+            held.append(term)
+    release()
+    return found
+
+
+def added(lanes: Sequence[Sequence[Summand]]) -> list[str]:
+    """Return the sum as pieces to be joined by blanks: one lane from its first term on, four as (0 + 1) + (2 + 3)."""
+    if len(lanes) == 1:
+        return _in_turn(lanes[0])
+    pairs = [_pair(_in_turn(lanes[i]), _in_turn(lanes[i + 1])) for i in range(0, len(lanes), 2)]
+    return _pair(*pairs)
+
+
+def _in_turn(lane: Sequence[Summand]) -> list[str]:
+    pieces = [f"{sign} {text}" for sign, text in lane]
+    if pieces:
+        sign, text = lane[0]
+        pieces[0] = text if sign == "+" else f"-{text}"
+    return pieces
+
+
+def _pair(first: list[str], second: list[str]) -> list[str]:
+    if not first or not second:
+        return first or second
+    if len(second) == 1:
+        (piece,) = second
+        return [*first, f"- {piece[1:]}" if piece.startswith("-") else f"+ {piece}"]
+    return [*first, f"+ ({second[0]}", *second[1:-1], f"{second[-1]})"]
+
+
+def folded(pieces: Sequence[str], indent: str, width: int = WIDTH) -> str:
+    """Return pieces in lines of at most `width` where that can be; the second and later lines begin with `indent`."""
+    lines = [""]
+    for piece in pieces:
+        if lines[-1].strip() and len(lines[-1]) + 1 + len(piece) > width - len(indent) * (len(lines) == 1):
+            lines.append(indent + piece)
+        else:
+            lines[-1] += (" " if lines[-1] else "") + piece
+    return "\n".join(lines)
+
+
+def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
+    """Yield the lines that head a file: what is predicted, from which columns, and what of missing cells.
+
+    coded : whether levels are handed over as codes
+    """
+    what = procedure.target if procedure.is_regression else "class"
+    kind = f"forest of {len(procedure.trees)} trees" if procedure.is_forest else "tree"
+    if not procedure.is_forest:
+        leaves = len(procedure.tree.leaf_nodes)
+        kind = f"tree of {leaves} {'leaf' if leaves == 1 else 'leaves'}"
+    yield f"{procedure.title}: {quoted(what) if procedure.is_regression else what} by a {kind}."
+    yield f"Written by oblique {__version__}."
+    yield ""
+    if not procedure.is_regression:
+        yield "Classes: " + ", ".join(f"{k} {quoted(label)}" for k, label in enumerate(procedure.classes))
+        yield ""
+    yield "Columns of a row, in this order:"
+    for j, cell in enumerate(procedure.cells):
+        said = "a number"
+        if cell.levels:
+            known = (f"{code} {quoted(level)}" if coded else quoted(level) for code, level in enumerate(cell.levels))
+            said = ("code of a level: " if coded else "a level: ") + ", ".join(known)
+            if coded:
+                said += f", {len(cell.levels)} any other"
+        if cell.unit:
+            said += f" ({cell.unit})"
+        if cell.fill is not None:
+            stands = quoted(cell.levels[int(cell.fill)]) if cell.levels else repr(cell.fill)
+            said += f"; {stands} where it is missing"
+        if j not in procedure.used:
+            said += "; not used"
+        yield f"  {j} {quoted(cell.name)}: {said}"
+    yield ""
+    if procedure.needed:
+        few = ", ".join(quoted(procedure.cells[j].name) for j in procedure.needed)
+        yield f"A row that lacks one of these numbers has no prediction: {few}."
+    else:
+        yield "Every row has a prediction, whatever is missing."
+    yield "A level that is not listed counts as one that training did not show. Numbers are finite."
+
+
+def level_name(procedure: Procedure, cell: int, level: int) -> str:
+    """Return what a level is called in a comment."""
+    return "missing" if level == MISSING else quoted(procedure.cells[cell].levels[level])

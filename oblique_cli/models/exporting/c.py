@@ -1,0 +1,408 @@
+"""One file of C99 that also compiles as C++: no allocation, no globals that change, no library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.models.exporting._exporter import Source, exporter
+from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
+from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
+from oblique_cli.models.procedure import MISSING, Procedure, Split, Term
+
+# Sums must round as in training: no fused multiply-adds, no longer registers, and NaN must be NaN.
+PREAMBLE = """\
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#if defined(__FAST_MATH__)
+#error "compile without -ffast-math: missing values are NaN, and sums must keep their order"
+#endif
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 2
+#error "sums must round to double: compile with -msse2 -mfpmath=sse"
+#endif
+/* No fused multiply-adds, whatever the flags: they round once where training rounded twice. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#elif defined(_MSC_VER)
+#pragma fp_contract(off)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+"""
+
+STRINGS = """
+static int {p}_same(const char *a, const char *b)
+{{
+    while (*a && *a == *b) {{
+        a++;
+        b++;
+    }}
+    return *a == *b;
+}}
+"""
+
+SUM = """
+/* The sum of terms from the first on; level -1 is the number, -2 a missing cell. */
+static double {p}_sum(const double *coef, const {index} *cell, const {index} *level, size_t first, size_t end,
+                      const double *row)
+{{
+    double total = 0.0;
+    size_t i;
+    for (i = first; i < end; i++) {{
+        const double value = row[cell[i]];
+        if (level[i] == -1)
+            total += coef[i] * value;
+        else if (value == (double)level[i] || (level[i] == -2 && value != value))
+            total += coef[i];
+    }}
+    return total;
+}}
+"""
+
+WALK = """
+/* The number of the leaf under the inner node `at`. */
+static int {p}_walk(int at, const double *row)
+{{
+    while (at >= 0) {{
+        double lane[{lanes}], total;
+        int k;
+        for (k = 0; k < {lanes}; k++)
+            lane[k] = {p}_sum({p}_coef, {p}_cell, {p}_level, {p}_start[(size_t)at * {lanes} + (size_t)k],
+                              {p}_start[(size_t)at * {lanes} + (size_t)k + 1], row);
+        total = {total};
+        /* A missing number makes the total NaN, which is neither above nor below anything. */
+        if ({p}_missing_left[at] ? !(total > {p}_threshold[at]) : total <= {p}_threshold[at])
+            at = {p}_left[at];
+        else
+            at = {p}_right[at];
+    }}
+    return -1 - at;
+}}
+"""
+
+
+@exporter("c", "C99 that compiles as C++ too, without allocation", ".c", named="what names of functions begin with")
+def write(source: Source) -> str:
+    """Return the file."""
+    name = source.name or "oblique"
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > 40:
+        raise ConfigError(f"the name in C must be at most 40 lower-case letters, digits and underscores. Got {name!r}.")
+    procedure = source.procedure
+    parts = [_comment(procedure, name), PREAMBLE, _declared(procedure, name), *_columns(procedure, name)]
+    tabled = not readable(procedure)
+    tables = tables_of(procedure)
+    parts.append(_code(procedure, name))
+    if tabled or procedure.is_regression:
+        parts.append(SUM.format(p=name, index="short" if _small(tables) else "int"))
+    parts.append(_filled(procedure, name))
+    if tabled:
+        total = "lane[0]" if tables.n_lanes == 1 else "(lane[0] + lane[1]) + (lane[2] + lane[3])"
+        parts += [_walked(tables, name), WALK.format(p=name, lanes=tables.n_lanes, total=total)]
+    if procedure.is_forest:
+        parts.append(_forest(procedure, tables, name))
+    else:
+        parts.append(_from_tables(tables, name, procedure) if tabled else _nested(procedure, name))
+        parts.append(_values(procedure, tables, name))
+    parts.append("\n#ifdef __cplusplus\n}\n#endif\n")
+    return "".join(parts)
+
+
+def _comment(procedure: Procedure, p: str) -> str:
+    lines = list(heading(procedure))
+    lines += ["", f"A row is an array of {p.upper()}_COLUMNS doubles, NAN where a cell is missing."]
+    if any(cell.levels for cell in procedure.cells):
+        lines.append(f"{p}_code gives the code of a level that is a text (UTF-8).")
+    body = "\n".join(f" * {_in_comment(line)}".rstrip() for line in lines)
+    return f"/*\n{body}\n */\n"
+
+
+def _declared(procedure: Procedure, p: str) -> str:
+    """The functions that are there to be called."""
+    if procedure.is_regression:
+        lines = [
+            "/* The value predicted, NAN for a row without a prediction. */",
+            f"double {p}_predict(const double *row);",
+        ]
+    else:
+        lines = [
+            "/* The code of the class predicted, -1 for a row without a prediction. */",
+            f"int {p}_predict(const double *row);",
+            "/* The same, and the share of each class. */",
+            f"int {p}_predict_proba(const double *row, double *shares);",
+            "/* The label of a class, NULL for any other number. */",
+            f"const char *{p}_class(int code);",
+        ]
+    if not procedure.is_forest:
+        lines += ["/* The leaf, as a node number of the tree; -1 as above. */", f"int {p}_leaf(const double *row);"]
+    if any(cell.levels for cell in procedure.cells):
+        lines += [
+            "/* The code of a level of a column, the one after the last for a level that is not listed. */",
+            f"double {p}_code(int column, const char *text);",
+        ]
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def _in_comment(text: str) -> str:
+    # Ends and beginnings of comments, and what old compilers take for other characters.
+    return text.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?")
+
+
+def literal(text: str) -> str:
+    """Return a text as a string of C: bytes of UTF-8, those that do not print as octal numbers."""
+    out = []
+    for byte in text.encode("utf-8", "surrogatepass"):
+        plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
+        out.append(chr(byte) if plain else f"\\{byte:03o}")
+    return '"' + "".join(out) + '"'
+
+
+def _columns(procedure: Procedure, p: str) -> Iterator[str]:
+    P = p.upper()
+    names = identifiers([cell.name for cell in procedure.cells], {"COLUMNS", "CLASSES"}, upper=True)
+    yield "\n/* Places in a row. */\nenum {\n"
+    for j, (word, cell) in enumerate(zip(names, procedure.cells, strict=True)):
+        yield f"    {P}_{word} = {j}, /* {_in_comment(quoted(cell.name))} */\n"
+    yield f"    {P}_COLUMNS = {len(names)}\n}};\n"
+    for word, cell in zip(names, procedure.cells, strict=True):
+        if cell.levels:
+            codes = identifiers(cell.levels, {"other"}, "level", upper=True)
+            yield f"\n/* Levels of {_in_comment(quoted(cell.name))}. */\nenum {{\n"
+            for k, (code, level) in enumerate(zip(codes, cell.levels, strict=True)):
+                yield f"    {P}_{word}__{code} = {k}, /* {_in_comment(quoted(level))} */\n"
+            yield f"    {P}_{word}__OTHER = {len(codes)}\n}};\n"
+    if not procedure.is_regression:
+        yield f"\nenum {{ {P}_CLASSES = {len(procedure.classes)} }};\n"
+        labels = [f"{literal(label)}," for label in procedure.classes]
+        yield f"\nstatic const char *const {p}_labels[] = {{\n    {folded(labels, '    ')}\n}};\n"
+        yield (
+            f"\nconst char *{p}_class(int code)\n{{\n"
+            f"    return code < 0 || code >= {P}_CLASSES ? NULL : {p}_labels[code];\n}}\n"
+        )
+
+
+def _code(procedure: Procedure, p: str) -> str:
+    """The function from texts to codes, nothing where there are no levels."""
+    mixed = [(j, cell) for j, cell in enumerate(procedure.cells) if cell.levels]
+    if not mixed:
+        return ""
+    arrays = "".join(
+        f"static const char *const {p}_levels_{j}[] = {{\n    "
+        + folded([f"{literal(level)}," for level in cell.levels], "    ")
+        + "\n};\n"
+        for j, cell in mixed
+    )
+    cases = "".join(
+        f"    case {j}:\n        levels = {p}_levels_{j};\n        count = {len(cell.levels)};\n        break;\n"
+        for j, cell in mixed
+    )
+    return (
+        f"{STRINGS.format(p=p)}\n{arrays}\ndouble {p}_code(int column, const char *text)\n{{\n"
+        "    const char *const *levels;\n    int count, k;\n    switch (column) {\n"
+        f"{cases}    default:\n        return NAN;\n    }}\n"
+        f"    for (k = 0; k < count; k++)\n        if ({p}_same(levels[k], text))\n            break;\n"
+        "    return k;\n}\n"
+    )
+
+
+def _filled(procedure: Procedure, p: str) -> str:
+    """The function that copies a row with missing cells filled; 0 if it has no prediction."""
+    P = p.upper()
+    fills = "".join(
+        f"    if (cells[{j}] != cells[{j}])\n        cells[{j}] = {cell.fill!r};\n"
+        for j, cell in enumerate(procedure.cells)
+        if cell.fill is not None
+    )
+    needed = "".join(f"    if (cells[{j}] != cells[{j}])\n        return 0;\n" for j in procedure.needed)
+    return (
+        f"\n/* Copies a row with missing cells filled; returns 0 if one is missing that must not be. */\n"
+        f"static int {p}_filled(const double *row, double *cells)\n{{\n    int j;\n"
+        f"    for (j = 0; j < {P}_COLUMNS; j++)\n        cells[j] = row[j];\n{fills}{needed}    return 1;\n}}\n"
+    )
+
+
+def _small(tables: Tables) -> bool:
+    most = max([0, *tables.terms.cell, *tables.terms.level, *tables.model.cell, *tables.model.level])
+    return max([most, *tables.rotated.cell, *tables.rotated.level]) < 2**15
+
+
+def _array(kind: str, name: str, values: Sequence[object]) -> str:
+    # An array must hold something.
+    pieces = [f"{value!r}," for value in values] or ["0,"]
+    return f"static const {kind} {name}[] = {{\n    {folded(pieces, '    ')}\n}};\n"
+
+
+def _terms(terms: Terms, p: str, kind: str) -> str:
+    return (
+        _array("double", f"{p}_coef", terms.coef)
+        + _array(kind, f"{p}_cell", terms.cell)
+        + _array(kind, f"{p}_level", terms.level)
+    )
+
+
+def _walked(tables: Tables, p: str) -> str:
+    return (
+        "\n/* Inner nodes; children of 0 or more are inner nodes, others are -1 - the number of a leaf. */\n"
+        + _array("int", f"{p}_left", tables.left)
+        + _array("int", f"{p}_right", tables.right)
+        + _array("double", f"{p}_threshold", tables.threshold)
+        + _array("unsigned char", f"{p}_missing_left", tables.missing_left)
+        + "/* Where the terms of each sum begin, and the terms. */\n"
+        + _array("unsigned", f"{p}_start", tables.starts)
+        + _terms(tables.terms, p, "short" if _small(tables) else "int")
+    )
+
+
+def _shares(name: str, rows: Sequence[tuple[float, ...]], n_classes: int) -> str:
+    lines = "".join("    {" + ", ".join(map(repr, row)) + "},\n" for row in rows)
+    return f"static const double {name}[][{n_classes}] = {{\n{lines}}};\n"
+
+
+def _from_tables(tables: Tables, p: str, procedure: Procedure) -> str:
+    return (
+        "\n"
+        + _array("int", f"{p}_node", tables.node)
+        + f"\nstatic int {p}_at(const double *cells)\n{{\n    return {p}_walk({tables.roots[0]}, cells);\n}}\n"
+    )
+
+
+def _values(procedure: Procedure, tables: Tables, p: str) -> str:
+    """What a leaf says, and the functions to call."""
+    P = p.upper()
+    at = f"    double cells[{P}_COLUMNS];\n    int at;\n    if (!{p}_filled(row, cells))\n        return {{none}};\n"
+    at += f"    at = {p}_at(cells);\n"
+    node = "" if not readable(procedure) else "\n" + _array("int", f"{p}_node", tables.node)
+    leaf = f"\nint {p}_leaf(const double *row)\n{{\n{at.format(none='-1')}    return {p}_node[at];\n}}\n"
+    if procedure.is_regression:
+        kind = "short" if _small(tables) else "int"
+        return (
+            node
+            + "\n/* The linear model of each leaf. */\n"
+            + _array("double", f"{p}_intercept", tables.intercept)
+            + _array("unsigned", f"{p}_model_start", tables.model_starts)
+            + _terms(tables.model, f"{p}_model", kind)
+            + leaf
+            + f"\ndouble {p}_predict(const double *row)\n{{\n{at.format(none='NAN')}"
+            + f"    return {p}_sum({p}_model_coef, {p}_model_cell, {p}_model_level, {p}_model_start[at],\n"
+            + f"               {p}_model_start[at + 1], cells) + {p}_intercept[at];\n}}\n"
+        )
+    return (
+        node
+        + "\n/* The class of each leaf, and the share of each class. */\n"
+        + _array("int", f"{p}_label", tables.label)
+        + _shares(f"{p}_share", tables.shares, len(procedure.classes))
+        + leaf
+        + f"\nint {p}_predict(const double *row)\n{{\n{at.format(none='-1')}    return {p}_label[at];\n}}\n"
+        + f"\nint {p}_predict_proba(const double *row, double *shares)\n{{\n    int k;\n{at.format(none='-1')}"
+        + f"    for (k = 0; k < {P}_CLASSES; k++)\n        shares[k] = {p}_share[at][k];\n"
+        + f"    return {p}_label[at];\n}}\n"
+    )
+
+
+def _forest(procedure: Procedure, tables: Tables, p: str) -> str:
+    P, trees = p.upper(), len(procedure.trees)
+    most = max((len(tree.rotated) for tree in procedure.trees), default=0)
+    if procedure.voting == "majority":
+        votes = _array("int", f"{p}_label", tables.label)
+        vote = f"        votes[{p}_label[at]] += 1.0;\n"
+    else:
+        votes = _shares(f"{p}_share", tables.shares, len(procedure.classes))
+        vote = f"        for (k = 0; k < {P}_CLASSES; k++)\n            votes[k] += {p}_share[at][k];\n"
+    rotated, rotate = "", ""
+    if most:
+        kind = "short" if _small(tables) else "int"
+        rotated = (
+            "\n/* Features of each tree that are sums of columns, and their terms. */\n"
+            + _array("unsigned", f"{p}_rotated_first", tables.rotated_first)
+            + _array("unsigned", f"{p}_rotated_start", tables.rotated_starts)
+            + _terms(tables.rotated, f"{p}_rotated", kind)
+        )
+        rotate = (
+            f"        for (q = {p}_rotated_first[t]; q < {p}_rotated_first[t + 1]; q++)\n"
+            f"            cells[{P}_COLUMNS + (q - {p}_rotated_first[t])] =\n"
+            f"                {p}_sum({p}_rotated_coef, {p}_rotated_cell, {p}_rotated_level, {p}_rotated_start[q],\n"
+            f"                        {p}_rotated_start[q + 1], cells);\n"
+        )
+    return (
+        f"\n/* What each leaf votes for. */\n{votes}"
+        + _array("int", f"{p}_root", tables.roots)
+        + rotated
+        + f"\nstatic int {p}_votes(const double *row, double *votes)\n{{\n"
+        + f"    double cells[{P}_COLUMNS + {most}];\n    int at, k, t;\n"
+        + ("    unsigned q;\n" if most else "")
+        + f"    if (!{p}_filled(row, cells))\n        return -1;\n"
+        + f"    for (k = 0; k < {P}_CLASSES; k++)\n        votes[k] = 0.0;\n"
+        + f"    for (t = 0; t < {trees}; t++) {{\n{rotate}        at = {p}_walk({p}_root[t], cells);\n{vote}    }}\n"
+        + f"    at = 0;\n    for (k = 1; k < {P}_CLASSES; k++)\n        if (votes[k] > votes[at])\n"
+        + "            at = k;\n    return at;\n}\n"
+        + f"\nint {p}_predict(const double *row)\n{{\n    double votes[{P}_CLASSES];\n"
+        + f"    return {p}_votes(row, votes);\n}}\n"
+        + f"\nint {p}_predict_proba(const double *row, double *shares)\n{{\n    int k;\n"
+        + f"    const int at = {p}_votes(row, shares);\n    if (at >= 0)\n"
+        + f"        for (k = 0; k < {P}_CLASSES; k++)\n            shares[k] /= {trees};\n    return at;\n}}\n"
+    )
+
+
+def _nested(procedure: Procedure, p: str) -> str:
+    """The tree as nested conditions; it returns the number of a leaf among the leaves."""
+    P = p.upper()
+    cells = procedure.cells
+    names = identifiers([cell.name for cell in cells], {"COLUMNS", "CLASSES"}, upper=True)
+    codes = {j: identifiers(cell.levels, {"other"}, "level", upper=True) for j, cell in enumerate(cells) if cell.levels}
+
+    def value(cell: int) -> str:
+        return f"cells[{P}_{names[cell]}]"
+
+    def number(term: Term) -> tuple[str, str]:
+        size = abs(term.coef)
+        text = value(term.cell) if size == 1.0 else f"{size!r} * {value(term.cell)}"
+        return ("-" if term.coef < 0 else "+"), text
+
+    def levels(cell: int, terms: Sequence[Term]) -> str:
+        text = "0.0"
+        for term in reversed(terms):
+            test = f"{value(cell)} != {value(cell)}"
+            if term.level != MISSING:
+                test = f"{value(cell)} == (double){P}_{names[cell]}__{codes[cell][term.level]}"
+            text = f"{test} ? {term.coef!r} : {text}"
+        return f"({text})"
+
+    def condition(split: Split, indent: str) -> str:
+        pieces = added([summands(lane, number, levels) for lane in split.lanes]) or ["0.0"]
+        head, tail = (
+            ("if (!(", f"> {split.threshold!r}))") if split.missing_left else ("if (", f"<= {split.threshold!r})")
+        )
+        text = folded([head + pieces[0], *pieces[1:], tail], indent + "    ", 116)
+        return indent + text.lstrip() + " {" + (" /* or a number is missing */" if split.missing_left else "")
+
+    tree = procedure.tree
+    place = {node: i for i, node in enumerate(tree.leaf_nodes)}
+    lines = [f"\nstatic int {p}_at(const double *cells)", "{"]
+    if not any(split.terms for split in tree.splits if split):
+        lines.append("    (void)cells;")
+    stack: list[tuple[int | str, int]] = [(0, 1)]
+    while stack:
+        node, depth = stack.pop()
+        indent = "    " * depth
+        if isinstance(node, str):
+            lines.append(indent + node)
+        elif tree.left[node] < 0:
+            lines.append(f"{indent}return {place[node]}; {_remark(procedure, node)}")
+        else:
+            lines.append(condition(tree.split(node), indent))
+            stack += [("}", depth), (tree.right[node], depth + 1), ("} else {", depth), (tree.left[node], depth + 1)]
+    return "\n".join(lines) + "\n}\n"
+
+
+def _remark(procedure: Procedure, node: int) -> str:
+    leaf = procedure.tree.leaf(node)
+    if procedure.is_regression:
+        return f"/* {leaf.n_rows} training rows */"
+    label = _in_comment(quoted(procedure.classes[leaf.label]))
+    return f"/* {label}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows */"

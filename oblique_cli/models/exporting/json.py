@@ -1,0 +1,87 @@
+"""Plain JSON of the steps, for whoever writes the next exporter: docs/export.md says what the keys mean."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from oblique_cli import __version__
+from oblique_cli.models.exporting._exporter import Source, exporter
+from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Leaf, Procedure, Steps
+
+SCHEMA = "oblique-export/1"
+
+
+@exporter("json", "the model as plain steps in JSON", ".json")
+def write(source: Source) -> str:
+    """Return the document, a node a line."""
+    document = as_plain(source.procedure)
+    trees = document.pop("trees")
+    head = json.dumps(document, ensure_ascii=False, indent=1).removesuffix("\n}")
+    lines = [
+        '  {"rotated": '
+        + _text(tree["rotated"])
+        + ', "nodes": [\n   '
+        + ",\n   ".join(map(_text, tree["nodes"]))
+        + "]}"
+        for tree in trees
+    ]
+    return f'{head},\n "trees": [\n' + ",\n".join(lines) + "\n ]\n}\n"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def as_plain(procedure: Procedure) -> dict[str, Any]:
+    """Return a model as plain data."""
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "algorithm": procedure.title,
+        "task": "regression" if procedure.is_regression else "classification",
+        "target": procedure.target,
+        "classes": list(procedure.classes),
+        "voting": procedure.voting,
+        "columns": [
+            {"name": cell.name, "levels": list(cell.levels) or None, "fill": cell.fill, "unit": cell.unit or None}
+            for cell in procedure.cells
+        ],
+        "needed": [procedure.cells[j].name for j in procedure.needed],
+        "trees": [_tree(tree, procedure) for tree in procedure.trees],
+    }
+
+
+def _tree(tree: Steps, procedure: Procedure) -> dict[str, Any]:
+    nodes: list[dict[str, Any]] = []
+    for node in range(tree.n_nodes):
+        if tree.left[node] < 0:
+            nodes.append(_leaf(tree.leaf(node), procedure))
+            continue
+        split = tree.split(node)
+        found: dict[str, Any] = {"left": tree.left[node], "right": tree.right[node], "threshold": split.threshold}
+        if split.missing_left is not None:
+            found["missing"] = "left" if split.missing_left else "right"
+        found["lanes"] = [_terms(lane, procedure) for lane in split.lanes]
+        nodes.append(found)
+    return {"rotated": [_terms(lane, procedure) for lane in tree.rotated], "nodes": nodes}
+
+
+def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
+    if procedure.is_regression:
+        return {"intercept": leaf.intercept, "terms": _terms(leaf.terms, procedure), "rows": leaf.n_rows}
+    return {"class": leaf.label, "shares": list(leaf.shares)}
+
+
+def _terms(lane: Lane, procedure: Procedure) -> list[dict[str, Any]]:
+    found = []
+    for term in lane:
+        one: dict[str, Any] = {"coefficient": term.coef}
+        if term.cell >= len(procedure.cells):
+            one["rotated"] = term.cell - len(procedure.cells)
+        else:
+            one["column"] = term.cell
+        if term.level != NUMBER:
+            one["level"] = None if term.level == MISSING else term.level
+        found.append(one)
+    return found

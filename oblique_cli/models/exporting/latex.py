@@ -1,0 +1,14 @@
+"""A drawing for LaTeX."""
+
+from __future__ import annotations
+
+from oblique_cli.models.exporting._exporter import CLASSIFICATION, REGRESSION, Source, exporter
+
+
+@exporter("latex", "a drawing for LaTeX (TikZ)", ".tex", kinds=(CLASSIFICATION, REGRESSION), digits=3)
+def write(source: Source) -> str:
+    """Return a document of one page."""
+    from oblique_cli.drawing.tikz import tikz
+    from oblique_cli.models.exporting._drawing import view
+
+    return tikz(view(source))

@@ -1,0 +1,310 @@
+"""ONNX for any runtime: the sums of all splits at once, then a tree of the standard over the decisions.
+
+The trees of the standard split on one input each, so a hyperplane becomes an input of its own: 0 where the row goes
+left, else 1. Sums are elementwise products and sums in double precision, in the order of training. A matrix product
+would be shorter, and a runtime may add it up in any order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import __version__
+from oblique_cli.errors import ConfigError
+from oblique_cli.models.exporting._exporter import Source, exporter
+from oblique_cli.models.exporting._text import heading
+from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Procedure, Steps, Term
+
+OPSETS = (("", 17), ("ai.onnx.ml", 3))
+IR_VERSION = 8
+GONE = -2  # code of a missing cell of levels
+MOST_LEAVES = 2**24  # numbers of leaves are passed on in single precision
+
+Column = tuple[int, int]  # cell and level of a term
+
+
+@exporter("onnx", "ONNX for onnxruntime and other runtimes", ".onnx", named="the name of the graph")
+def write(source: Source) -> bytes:
+    """Return the bytes of the file. ConfigError without the package onnx."""
+    try:
+        import onnx
+    except ImportError:
+        raise ConfigError("format onnx needs the package onnx: pip install 'oblique-trees[onnx]'.") from None
+    procedure = source.procedure
+    graph = _Graph(onnx.helper, procedure)
+    outputs = graph.build()
+    made = onnx.helper.make_graph(
+        graph.nodes, source.name or "oblique", graph.inputs, outputs, initializer=graph.constants
+    )
+    model = onnx.helper.make_model(
+        made,
+        producer_name="oblique",
+        producer_version=__version__,
+        doc_string="\n".join(heading(procedure, coded=False)),
+        opset_imports=[onnx.helper.make_opsetid(domain, version) for domain, version in OPSETS],
+        ir_version=IR_VERSION,
+    )
+    onnx.checker.check_model(model, full_check=True)
+    return bytes(model.SerializeToString())
+
+
+class _Graph:
+    """The nodes of a graph, one after the other."""
+
+    def __init__(self, helper: Any, procedure: Procedure) -> None:
+        self.helper = helper
+        self.procedure = procedure
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+        self.leaf_numbers: list[tuple[int, int]] = []  # tree and node of each leaf, as leaves are numbered
+        self.places: dict[Column, int] = {}  # where each column of a term stands in the table
+        # Names of our own differ from those of all columns.
+        self.prefix = "oblique/"
+        while any(cell.name.startswith(self.prefix) for cell in procedure.cells):
+            self.prefix += "_"
+
+    def op(self, kind: str, *inputs: str, domain: str = "", output: str = "", **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        name = output or f"{self.prefix}{kind}_{len(self.nodes)}"
+        self.nodes.append(self.helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        return name
+
+    def constant(self, values: Any, dtype: Any = np.float64) -> str:
+        """Add an array and return its name."""
+        array = np.asarray(values, dtype=dtype)
+        name = f"{self.prefix}constant_{len(self.constants)}"
+        kind = self.helper.np_dtype_to_tensor_dtype(array.dtype)
+        flat = [str(value).encode() for value in array.ravel()] if array.dtype.kind == "O" else array.ravel()
+        self.constants.append(self.helper.make_tensor(name, kind, array.shape, flat))
+        return name
+
+    def cast(self, name: str, dtype: Any) -> str:
+        """Return the values of another type."""
+        return self.op("Cast", name, to=self.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+    def pick(self, name: str, index: Any, axis: int = 1) -> str:
+        """Return some columns, or rows."""
+        return self.op("Gather", name, self.constant(index, np.int64), axis=axis)
+
+    # ---- the parts ---------------------------------------------------------------------------------------------------
+
+    def build(self) -> list[Any]:
+        """Add all nodes and return the outputs."""
+        procedure = self.procedure
+        cells = self._cells()
+        for tree in procedure.trees:
+            for lane in [*tree.rotated, *self._lanes(tree), *(leaf.terms for leaf in tree.leaves if leaf)]:
+                for term in lane:
+                    if term.cell < len(procedure.cells):
+                        self.places.setdefault((term.cell, term.level), len(self.places))
+        columns = [self._column(cells[cell], cell, level) for cell, level in self.places]
+        if not columns:  # a single leaf
+            columns = [self._zeros(cells[0])]
+        table = self.op("Concat", *columns, axis=1)
+        gaps = self.op("IsNaN", table)
+        self.gaps = self.cast(gaps, np.float32)
+        self.values = self.op("Where", gaps, self.constant(0.0), table)
+        leaves = self._leaves()
+        return self._value(leaves) if procedure.is_regression else self._classes(leaves)
+
+    def _cells(self) -> list[str]:
+        """Cells as (n, 1): numbers, NaN where missing; codes of levels, GONE where missing."""
+        found = []
+        for j, cell in enumerate(self.procedure.cells):
+            name = cell.name or f"x{j + 1}"
+            kind = np.dtype(object if cell.levels else np.float64)
+            tensor = self.helper.np_dtype_to_tensor_dtype(kind)
+            self.inputs.append(self.helper.make_tensor_value_info(name, tensor, [None, 1]))
+            if cell.levels:
+                gone = GONE if cell.fill is None else int(cell.fill)
+                code = self.op(
+                    "LabelEncoder",
+                    name,
+                    domain="ai.onnx.ml",
+                    keys_strings=[*cell.levels, ""],
+                    values_int64s=[*range(len(cell.levels)), gone],
+                    default_int64=len(cell.levels),
+                )
+                found.append(self.cast(code, np.float64))
+            elif cell.fill is None:
+                found.append(name)
+            else:
+                found.append(self.op("Where", self.op("IsNaN", name), self.constant(cell.fill), name))
+        return found
+
+    def _zeros(self, name: str) -> str:
+        """A column of zeros as long as a cell's."""
+        return self.cast(self.op("Equal", name, self.constant(-7.0)), np.float64)
+
+    def _column(self, name: str, cell: int, level: int) -> str:
+        if level != NUMBER:
+            code = GONE if level == MISSING else level
+            return self.cast(self.op("Equal", name, self.constant(float(code))), np.float64)
+        if self.procedure.cells[cell].levels:
+            gone = self.op("Equal", name, self.constant(float(GONE)))
+            return self.op("Where", gone, self.constant(math.nan), name)
+        return name
+
+    @staticmethod
+    def _lanes(tree: Steps) -> list[Lane]:
+        return [lane for split in tree.splits if split is not None for lane in split.lanes]
+
+    def _sums(self, table: str, sums: Sequence[tuple[Lane, ...]], place: Any) -> str:
+        """The sums of lanes of terms as (n, number of sums), each added up in its order."""
+        lanes = []
+        for k in range(max(len(lanes) for lanes in sums)):
+            lane = [of_sum[k] for of_sum in sums]
+            total = ""
+            for position in range(max(1, *(len(terms) for terms in lane))):
+                at, coef = np.zeros(len(lane), np.int64), np.zeros(len(lane))
+                for i, terms in enumerate(lane):
+                    if position < len(terms):
+                        at[i], coef[i] = place(i, terms[position]), terms[position].coef
+                product = self.op("Mul", self.pick(table, at), self.constant(coef))
+                total = self.op("Add", total, product) if total else product
+            lanes.append(total)
+        if len(lanes) == 1:
+            return lanes[0]
+        return self.op("Add", self.op("Add", lanes[0], lanes[1]), self.op("Add", lanes[2], lanes[3]))
+
+    def _leaves(self) -> str:
+        """The leaf of each row in each tree, (n, trees) float32, numbered through all trees."""
+        trees = self.procedure.trees
+        table, starts, width = self.values, [], len(self.places)
+        rotated = [(t, lane) for t, tree in enumerate(trees) for lane in tree.rotated]
+        for tree in trees:
+            starts.append(width)
+            width += len(tree.rotated)
+        if rotated:
+            sums = self._sums(
+                table, [(lane,) for _, lane in rotated], lambda _, term: self.places[term.cell, term.level]
+            )
+            table = self.op("Concat", table, sums, axis=1)
+        splits = [(t, tree.split(node)) for t, tree in enumerate(trees) for node in tree.inner]
+        if not splits:
+            right = self.cast(self._zeros(self.pick(table, [0])), np.float32)
+        else:
+
+            def place(i: int, term: Term) -> int:
+                beyond = term.cell - len(self.procedure.cells)
+                return self.places[term.cell, term.level] if beyond < 0 else starts[splits[i][0]] + beyond
+
+            total = self._sums(table, [split.lanes for _, split in splits], place)
+            goes_left = self.op("LessOrEqual", total, self.constant([split.threshold for _, split in splits]))
+            goes_left = self._missing_sides(goes_left, [split for _, split in splits])
+            right = self.cast(self.op("Not", goes_left), np.float32)
+        return self._ensemble(right)
+
+    def _missing_sides(self, goes_left: str, splits: Sequence[Any]) -> str:
+        if all(split.missing_left is None for split in splits):
+            return goes_left
+        uses = np.zeros((len(self.places), len(splits)), np.float32)
+        for i, split in enumerate(splits):
+            for term in split.terms:
+                if term.level == NUMBER:
+                    uses[self.places[term.cell, term.level], i] = 1.0
+        lacks = self.op(
+            "Greater", self.op("MatMul", self.gaps, self.constant(uses, np.float32)), self.constant(0, np.float32)
+        )
+        sides = self.constant([split.missing_left is True for split in splits], np.bool_)
+        # `Where` of truth values is not in every runtime.
+        kept = self.op("And", goes_left, self.op("Not", lacks))
+        return self.op("Or", kept, self.op("And", lacks, sides))
+
+    def _ensemble(self, right: str) -> str:
+        nodes: dict[str, list[Any]] = {
+            f"nodes_{key}": [] for key in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids",
+                                           "falsenodeids", "missing_value_tracks_true", "hitrates")
+        }  # fmt: skip
+        targets: dict[str, list[Any]] = {f"target_{key}": [] for key in ("treeids", "nodeids", "ids", "weights")}
+        split_number = 0
+        for t, tree in enumerate(self.procedure.trees):
+            for node in range(tree.n_nodes):
+                inner = tree.left[node] >= 0
+                row = (t, node, split_number if inner else 0, 0.5 if inner else 0.0, "BRANCH_LEQ" if inner else "LEAF",
+                       tree.left[node] if inner else 0, tree.right[node] if inner else 0, 0, 1.0)  # fmt: skip
+                for values, value in zip(nodes.values(), row, strict=True):
+                    values.append(value)
+                if inner:
+                    split_number += 1
+                else:
+                    for values, value in zip(
+                        targets.values(), (t, node, t, float(len(self.leaf_numbers))), strict=True
+                    ):
+                        values.append(value)
+                    self.leaf_numbers.append((t, node))
+        if len(self.leaf_numbers) >= MOST_LEAVES:
+            raise ConfigError(
+                f"format onnx takes at most {MOST_LEAVES} leaves. This model has more: export c or python."
+            )
+        return self.op(
+            "TreeEnsembleRegressor",
+            right,
+            domain="ai.onnx.ml",
+            n_targets=len(self.procedure.trees),
+            aggregate_function="SUM",
+            post_transform="NONE",
+            **{key: values for part in (nodes, targets) for key, values in part.items()},  # type: ignore[arg-type]
+        )
+
+    def _valid(self) -> str:
+        """(n, 1) whether a row has a prediction."""
+        needed = [self.places[j, NUMBER] for j in self.procedure.needed if (j, NUMBER) in self.places]
+        if not needed:
+            return ""
+        lacking = self.op("ReduceSum", self.pick(self.gaps, needed), self.constant([1], np.int64), keepdims=1)
+        return self.op("Equal", lacking, self.constant(0, np.float32))
+
+    def _output(self, name: str, dtype: Any, shape: list[int | None]) -> Any:
+        return self.helper.make_tensor_value_info(name, self.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+
+    def _table(self, values: NDArray[Any], leaves: str) -> str:
+        return self.op("Gather", self.constant(values, values.dtype), leaves, axis=0)
+
+    def _classes(self, found: str) -> list[Any]:
+        procedure = self.procedure
+        n_trees, n_classes = len(procedure.trees), len(procedure.classes)
+        leaves = self.cast(found, np.int64)
+        held = [procedure.trees[t].leaf(node) for t, node in self.leaf_numbers]
+        if procedure.voting == "majority":
+            shares = np.array([[float(k == leaf.label) for k in range(n_classes)] for leaf in held])
+        else:
+            shares = np.array([leaf.shares for leaf in held])
+        if procedure.is_forest:
+            votes = ""
+            for t in range(n_trees):  # one after the other: the order decides about the last bits
+                one = self._table(shares, self.pick(leaves, t))
+                votes = self.op("Add", votes, one) if votes else one
+            code = self.op("ArgMax", votes, axis=1, keepdims=1)
+            probabilities = self.op("Div", votes, self.constant(float(n_trees)))
+        else:
+            code = self._table(np.array([leaf.label for leaf in held], dtype=np.int64), leaves)
+            probabilities = self._table(shares, self.pick(leaves, 0))
+        if valid := self._valid():
+            code = self.op("Where", valid, code, self.constant(n_classes, np.int64))
+            probabilities = self.op("Where", valid, probabilities, self.constant(math.nan))
+        labels = self.constant(np.array([*procedure.classes, ""], dtype=object), object)
+        flat = self.op("Reshape", code, self.constant([-1], np.int64))
+        self.op("Gather", labels, flat, axis=0, output="label")
+        self.op("Identity", probabilities, output="probabilities")
+        return [self._output("label", object, [None]), self._output("probabilities", np.float64, [None, n_classes])]
+
+    def _value(self, found: str) -> list[Any]:
+        leaves = self.cast(found, np.int64)
+        held = [self.procedure.trees[t].leaf(node) for t, node in self.leaf_numbers]
+        models = self._sums(
+            self.values, [(leaf.terms,) for leaf in held], lambda _, term: self.places[term.cell, term.level]
+        )
+        models = self.op("Add", models, self.constant([leaf.intercept for leaf in held]))
+        value = self.op("GatherElements", models, leaves, axis=1)
+        if valid := self._valid():
+            value = self.op("Where", valid, value, self.constant(math.nan))
+        flat = self.op("Reshape", value, self.constant([-1], np.int64))
+        self.op("Identity", flat, output="value")
+        return [self._output("value", np.float64, [None])]

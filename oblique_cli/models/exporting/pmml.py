@@ -1,0 +1,237 @@
+"""PMML 4.4: a TreeModel whose splits test derived fields, one for each hyperplane."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from oblique_cli import __version__
+from oblique_cli.errors import ConfigError
+from oblique_cli.models.exporting._exporter import CLASSIFICATION, Source, exporter
+from oblique_cli.models.exporting._text import heading
+from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Split, Term
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+# What XML 1.0 cannot hold, not even as a reference.
+ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+@exporter("pmml", "PMML 4.4 for scoring engines", ".pmml", kinds=(CLASSIFICATION,), named="the name of the model")
+def write(source: Source) -> str:
+    """Return the document."""
+    root = _Document(source.procedure, source.name or "oblique").root()
+    ElementTree.indent(root)
+    for element in root.iter():
+        for text in (element.text or "", *element.attrib.values()):
+            if found := ILLEGAL.search(text):
+                raise ConfigError(
+                    f"XML, and so PMML, holds no character U+{ord(found[0]):04X}, which {text!r} has; rename it."
+                )
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+class _Document:
+    """A PMML document of one tree."""
+
+    def __init__(self, procedure: Procedure, name: str) -> None:
+        self.procedure = procedure
+        self.name = name
+        self.taken = {cell.name for cell in procedure.cells}
+        # PMML has no field without a name.
+        self.names = [cell.name or self._new(f"x{j}") for j, cell in enumerate(procedure.cells, start=1)]
+        self.target = self._new(procedure.target)
+        self.codes = {
+            j: self._new(f"code of {self.names[j]}")
+            for j in sorted({t.cell for s in procedure.tree.splits if s for t in s.terms if t.level == NUMBER})
+            if procedure.cells[j].levels
+        }
+        self.fields = {node: self._field(node) for node in procedure.tree.inner}
+
+    def _new(self, name: str) -> str:
+        found, count = name, 2
+        while found in self.taken:
+            found, count = f"{name} {count}", count + 1
+        self.taken.add(found)
+        return found
+
+    def _field(self, node: int) -> str:
+        """The field that a split tests: a column itself, or a derived one."""
+        alone = _alone(self.procedure.tree.split(node))
+        if alone is not None:
+            return self.codes.get(alone, self.names[alone])
+        return self._new(f"hyperplane {node}")
+
+    def root(self) -> Element:
+        """Return the whole document."""
+        procedure = self.procedure
+        root = Element("PMML", xmlns=NAMESPACE, version="4.4")
+        header = SubElement(root, "Header", description="\n".join(heading(procedure, coded=False)))
+        SubElement(header, "Application", name="oblique", version=__version__)
+        dictionary = SubElement(root, "DataDictionary")
+        for name, cell in zip(self.names, procedure.cells, strict=True):
+            self._data_field(dictionary, name, cell.levels)
+        self._data_field(dictionary, self.target, procedure.classes)
+        tree = procedure.tree
+        has_sides = any(split.missing_left is not None for split in tree.splits if split)
+        model = SubElement(
+            root,
+            "TreeModel",
+            modelName=self.name,
+            algorithmName=procedure.title,
+            functionName="classification",
+            missingValueStrategy="defaultChild" if has_sides else "none",
+            noTrueChildStrategy="returnNullPrediction",
+            splitCharacteristic="multiSplit" if procedure.needed else "binarySplit",
+        )
+        self._schema(model)
+        output = SubElement(model, "Output")
+        SubElement(
+            output, "OutputField", name=self._new("leaf"), optype="categorical", dataType="string", feature="entityId"
+        )
+        for label in procedure.classes:
+            SubElement(
+                output,
+                "OutputField",
+                name=self._new(f"probability({label})"),
+                optype="continuous",
+                dataType="double",
+                feature="probability",
+                value=label,
+            )
+        self._transformations(model)
+        top = model
+        if procedure.needed:
+            top = SubElement(model, "Node", id="complete rows")
+            SubElement(top, "True")
+        self._nodes(top)
+        return root
+
+    @staticmethod
+    def _data_field(parent: Element, name: str, values: Sequence[str]) -> None:
+        kind, dtype = ("categorical", "string") if values else ("continuous", "double")
+        field = SubElement(parent, "DataField", name=name, optype=kind, dataType=dtype)
+        for value in values:
+            SubElement(field, "Value", value=value)
+
+    def _schema(self, model: Element) -> None:
+        schema = SubElement(model, "MiningSchema")
+        for name, cell in zip(self.names, self.procedure.cells, strict=True):
+            field = SubElement(schema, "MiningField", name=name, invalidValueTreatment="asIs")
+            if cell.fill is not None:
+                field.set("missingValueReplacement", cell.levels[int(cell.fill)] if cell.levels else repr(cell.fill))
+        SubElement(schema, "MiningField", name=self.target, usageType="target")
+
+    def _transformations(self, model: Element) -> None:
+        holder = Element("LocalTransformations")
+        for j, name in self.codes.items():
+            cell = self.procedure.cells[j]
+            field = SubElement(holder, "DerivedField", name=name, optype="continuous", dataType="double")
+            table = SubElement(
+                field, "MapValues", outputColumn="code", dataType="double", defaultValue=str(len(cell.levels))
+            )
+            SubElement(table, "FieldColumnPair", field=self.names[j], column="level")
+            inline = SubElement(table, "InlineTable")
+            for code, level in enumerate(cell.levels):
+                row = SubElement(inline, "row")
+                SubElement(row, "level").text = level
+                SubElement(row, "code").text = str(code)
+        for node, name in self.fields.items():
+            split = self.procedure.tree.split(node)
+            if _alone(split) is None:
+                field = SubElement(holder, "DerivedField", name=name, optype="continuous", dataType="double")
+                field.append(self._total(split))
+        if len(holder):
+            model.append(holder)
+
+    def _total(self, split: Split) -> Element:
+        """The sum of a split, in the order of training."""
+        lanes = [_added([self._term(term) for term in lane]) for lane in split.lanes]
+        if len(lanes) == 4:
+            lanes = [_added(_present(lanes[:2])), _added(_present(lanes[2:]))]
+        total = _added(_present(lanes))
+        return _constant(0.0) if total is None else total
+
+    def _term(self, term: Term) -> Element:
+        cell, name = self.procedure.cells[term.cell], self.names[term.cell]
+        if term.level == NUMBER:
+            return _applied("*", _constant(term.coef), Element("FieldRef", field=self.codes.get(term.cell, name)))
+        if term.level == MISSING:
+            gone = _applied("isMissing", Element("FieldRef", field=name))
+            return _applied("if", gone, _constant(term.coef), _constant(0.0))
+        indicator = Element("NormDiscrete", field=name, value=cell.levels[term.level], mapMissingTo="0")
+        return _applied("*", _constant(term.coef), indicator)
+
+    def _nodes(self, top: Element) -> None:
+        procedure, tree = self.procedure, self.procedure.tree
+        held: dict[int, Element] = {}
+        for node in range(tree.n_nodes):
+            if node == 0:
+                element = SubElement(top, "Node", id="0")
+                self._complete(element)
+            else:
+                element = held[node]
+            if tree.left[node] < 0:
+                leaf = tree.leaf(node)
+                element.set("score", procedure.classes[leaf.label])
+                for label, share, count in zip(procedure.classes, leaf.shares, leaf.counts, strict=True):
+                    SubElement(
+                        element, "ScoreDistribution", value=label, recordCount=repr(count), probability=repr(share)
+                    )
+                continue
+            split = tree.split(node)
+            if split.missing_left is not None:
+                side = tree.left[node] if split.missing_left else tree.right[node]
+                element.set("defaultChild", str(side))
+            for child, operator in ((tree.left[node], "lessOrEqual"), (tree.right[node], "greaterThan")):
+                held[child] = SubElement(element, "Node", id=str(child))
+                SubElement(
+                    held[child],
+                    "SimplePredicate",
+                    field=self.fields[node],
+                    operator=operator,
+                    value=repr(split.threshold),
+                )
+
+    def _complete(self, element: Element) -> None:
+        """What the root asks of a row: that all the numbers are there without which it has no prediction."""
+        needed = self.procedure.needed
+        if not needed:
+            SubElement(element, "True")
+            return
+        parent = element if len(needed) == 1 else SubElement(element, "CompoundPredicate", booleanOperator="and")
+        for j in needed:
+            SubElement(parent, "SimplePredicate", field=self.names[j], operator="isNotMissing")
+
+
+def _alone(split: Split) -> int | None:
+    """The cell that a split tests as it is, None for a sum."""
+    (term, *others) = split.terms or (None,)
+    if others or term is None or term.coef != 1.0 or term.level != NUMBER:
+        return None
+    return term.cell
+
+
+def _present(parts: Sequence[Element | None]) -> list[Element]:
+    return [part for part in parts if part is not None]
+
+
+def _added(parts: Sequence[Element]) -> Element | None:
+    """Parts added up from the first on, None for none."""
+    total: Element | None = None
+    for part in parts:
+        total = part if total is None else _applied("+", total, part)
+    return total
+
+
+def _applied(function: str, *arguments: Element) -> Element:
+    element = Element("Apply", function=function)
+    element.extend(arguments)
+    return element
+
+
+def _constant(value: float) -> Element:
+    element = Element("Constant", dataType="double")
+    element.text = repr(value)
+    return element

@@ -1,0 +1,271 @@
+"""A Python module that needs nothing but Python."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+from collections.abc import Iterator, Sequence
+
+from oblique_cli.models.exporting._exporter import Source, exporter
+from oblique_cli.models.exporting._tables import Tables, tables_of
+from oblique_cli.models.exporting._text import added, folded, heading, identifiers, readable, summands
+from oblique_cli.models.procedure import MISSING, Procedure, Split, Term
+
+OWN = {"row", "cells", "leaf", "predict", "predict_proba", "annotations"}
+RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *OWN})
+
+READ = '''
+
+def _cells(row):
+    """Return the cells of a row as numbers: NaN where one is missing, codes of levels.
+
+    row : a mapping from the names of columns, or the values of the columns in order
+    """
+    values = [row.get(name) for name in COLUMNS] if hasattr(row, "keys") else list(row)
+    if len(values) != len(COLUMNS):
+        raise ValueError(f"a row has {len(COLUMNS)} columns. Got {len(values)} values.")
+    cells = []
+    for value, levels, fill in zip(values, LEVELS, FILLS):
+        missing = value is None or value == "" or value != value
+        if missing:
+            cells.append(fill)
+        elif levels is None:
+            cells.append(float(value))
+        else:
+            cells.append(float(levels.get(str(value), len(levels))))
+    return cells
+'''
+
+CLASSES_OF_TREE = '''
+
+def predict(row):
+    """Return the class of a row, None if it lacks a number that the model needs."""
+    at = leaf(row)
+    return None if at is None else CLASSES[LABELS[at]]
+
+
+def predict_proba(row):
+    """Return the share of each class, in the order of CLASSES, in the leaf of a row; None as `predict`."""
+    at = leaf(row)
+    return None if at is None else SHARES[at]
+'''
+
+VALUE_OF_TREE = '''
+
+def predict(row):
+    """Return the value of the linear model in the leaf of a row, None if it lacks a number that the model needs."""
+    cells = _cells(row)
+    at = _leaf(cells)
+    if at is None:
+        return None
+    intercept, terms = MODELS[at]
+    return (_sum(terms, cells) if terms else 0.0) + intercept
+'''
+
+SUM = '''
+
+def _sum(terms, cells):
+    """Return the sum of (coefficient, cell, level) from the first on; level -1 is the number, -2 a missing cell."""
+    total = 0.0
+    for coef, cell, level in terms:
+        value = cells[cell]
+        if level == -1:
+            total += coef * value
+        elif value == level or (level == -2 and value != value):
+            total += coef
+    return total
+'''
+
+LEAF = '''
+
+def leaf(row):
+    """Return the leaf of a row as a node number of the tree, None if it lacks a number that the model needs."""
+    return _leaf(_cells(row))
+'''
+
+WALK = '''
+
+def _walk(at, cells):
+    """Return the leaf under the node `at`, -1 - its number in the tables."""
+    while at >= 0:
+        lanes = [_sum(TERMS[at * LANES + k], cells) for k in range(LANES)]
+        total = lanes[0] if LANES == 1 else (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+        # A missing number makes the total NaN, which is neither above nor below anything.
+        left = not total > THRESHOLD[at] if MISSING_LEFT[at] else total <= THRESHOLD[at]
+        at = LEFT[at] if left else RIGHT[at]
+    return -1 - at
+'''
+
+LEAF_OF_TABLES = """
+
+def _leaf(cells):
+    if any(cells[j] != cells[j] for j in NEEDED):
+        return None
+    return NODE[_walk(ROOTS[0], cells)]
+"""
+
+FOREST = '''
+
+def _votes(row):
+    cells = _cells(row)
+    if any(cells[j] != cells[j] for j in NEEDED):
+        return None
+    votes = [0.0] * len(CLASSES)
+    for root, rotated in zip(ROOTS, ROTATED):
+        at = _walk(root, cells + [_sum(terms, cells) for terms in rotated])
+        for k, share in enumerate(SHARES[at]):
+            votes[k] += share
+    return votes
+
+
+def predict(row):
+    """Return the class with most votes, the first on a tie; None for a row that lacks a number."""
+    votes = _votes(row)
+    return None if votes is None else CLASSES[votes.index(max(votes))]
+
+
+def predict_proba(row):
+    """Return the share of the votes of each class, in the order of CLASSES; None as `predict`."""
+    votes = _votes(row)
+    return None if votes is None else tuple(vote / len(ROOTS) for vote in votes)
+'''
+
+
+@exporter("python", "a module of Python without imports", ".py")
+def write(source: Source) -> str:
+    """Return the module."""
+    procedure = source.procedure
+    lines = [f"# {line}".rstrip() for line in heading(procedure, coded=False)]
+    lines += ["#", "# predict(row) takes a mapping from column names, or the values in order; levels as text.", ""]
+    lines += _columns(procedure)
+    parts = ["\n".join(lines) + "\n", READ]
+    if procedure.is_forest:
+        tables = tables_of(procedure)
+        return "".join([*parts, "\n", _walked(tables), _forest_tables(procedure, tables), SUM, WALK, FOREST])
+    if readable(procedure):
+        parts += ["\n", _leaf_tables(procedure), LEAF, "\n\n" + _nested(procedure)]
+        parts += [SUM] if procedure.is_regression else []
+    else:
+        tables = tables_of(procedure)
+        parts += ["\n", _walked(tables), f"NODE = {tuple(tables.node)!r}\n", _leaf_tables(procedure)]
+        parts += [LEAF, LEAF_OF_TABLES, SUM, WALK]
+    return "".join([*parts, VALUE_OF_TREE if procedure.is_regression else CLASSES_OF_TREE])
+
+
+def _columns(procedure: Procedure) -> Iterator[str]:
+    if not procedure.is_regression:
+        yield f"CLASSES = {_listed(procedure.classes)}"
+    yield f"COLUMNS = {_listed([cell.name for cell in procedure.cells])}"
+    yield "# Codes of levels by column, None for a number."
+    yield f"LEVELS = {_listed([{v: k for k, v in enumerate(c.levels)} if c.levels else None for c in procedure.cells])}"
+    yield "# What stands for a missing cell."
+    yield f"FILLS = {_listed([math.nan if cell.fill is None else cell.fill for cell in procedure.cells])}"
+    yield "# Columns without which there is no prediction."
+    yield f"NEEDED = {tuple(procedure.needed)!r}"
+
+
+def _listed(values: Sequence[object]) -> str:
+    """A tuple, in lines if it is long; characters beyond ASCII as escapes."""
+    items = ['float("nan")' if value != value else ascii(value) for value in values]
+    text = "(" + ", ".join(items) + ("," if len(items) == 1 else "") + ")"
+    return text if len(text) <= 100 else "(\n    " + folded([f"{item}," for item in items], "    ") + "\n)"
+
+
+def _leaf_tables(procedure: Procedure) -> str:
+    tree = procedure.tree
+    if procedure.is_regression:
+        rows = [
+            f"    {node}: ({tree.leaf(node).intercept!r}, {_terms(tree.leaf(node).terms)})," for node in tree.leaf_nodes
+        ]
+        return "# Intercept and terms (coefficient, column, level) of each leaf.\nMODELS = {\n" + _lines(rows) + "}\n"
+    labels = [f"    {node}: {tree.leaf(node).label}," for node in tree.leaf_nodes]
+    shares = [f"    {node}: {tree.leaf(node).shares!r}," for node in tree.leaf_nodes]
+    return "LABELS = {\n" + _lines(labels) + "}\nSHARES = {\n" + _lines(shares) + "}\n"
+
+
+def _lines(rows: Sequence[str]) -> str:
+    return "".join(row + "\n" for row in rows)
+
+
+def _terms(terms: Sequence[Term]) -> str:
+    return repr(tuple((term.coef, term.cell, term.level) for term in terms))
+
+
+def _walked(tables: Tables) -> str:
+    of_terms = list(zip(tables.terms.coef, tables.terms.cell, tables.terms.level, strict=True))
+    lanes = [tuple(of_terms[a:b]) for a, b in zip(tables.starts, tables.starts[1:], strict=False)]
+    return (
+        "# Inner nodes: a row goes left if the sum of (coefficient, column, level) is at most the threshold.\n"
+        "# Children of 0 or more are inner nodes, others are -1 - the number of a leaf.\n"
+        f"ROOTS = {_listed(tables.roots)}\nLEFT = {_listed(tables.left)}\nRIGHT = {_listed(tables.right)}\n"
+        f"THRESHOLD = {_listed(tables.threshold)}\nMISSING_LEFT = {_listed(tables.missing_left)}\n"
+        f"LANES = {tables.n_lanes}\nTERMS = (\n" + _lines([f"    {lane!r}," for lane in lanes]) + ")\n"
+    )
+
+
+def _forest_tables(procedure: Procedure, tables: Tables) -> str:
+    majority = procedure.voting == "majority"
+    shares = [
+        tuple(float(k == label) for k in range(len(procedure.classes))) if majority else given
+        for label, given in zip(tables.label, tables.shares, strict=True)
+    ]
+    rotated = [f"    ({''.join(_terms(lane) + ', ' for lane in tree.rotated)})," for tree in procedure.trees]
+    return (
+        "# What each leaf adds to the votes.\nSHARES = (\n"
+        + _lines([f"    {share!r}," for share in shares])
+        + ")\n# Features of each tree that are sums of columns.\nROTATED = (\n"
+        + _lines(rotated)
+        + ")\n"
+    )
+
+
+def _nested(procedure: Procedure) -> str:
+    names = identifiers([cell.name for cell in procedure.cells], RESERVED)
+    used = sorted({term.cell for split in procedure.tree.splits if split for term in split.terms})
+    lines = ["def _leaf(cells):"]
+    lines += ["    if any(cells[j] != cells[j] for j in NEEDED):", "        return None"]
+    lines += [f"    {names[j]} = cells[{j}]" for j in used]
+
+    def number(term: Term) -> tuple[str, str]:
+        size = abs(term.coef)
+        text = names[term.cell] if size == 1.0 else f"{size!r} * {names[term.cell]}"
+        return ("-" if term.coef < 0 else "+"), text
+
+    def levels(cell: int, terms: Sequence[Term]) -> str:
+        text = "0.0"
+        for term in reversed(terms):
+            test = f"{names[cell]} != {names[cell]}" if term.level == MISSING else f"{names[cell]} == {term.level}"
+            text = f"{term.coef!r} if {test} else {text}"
+        return f"({text})"
+
+    def condition(split: Split, indent: str) -> list[str]:
+        pieces = added([summands(lane, number, levels) for lane in split.lanes]) or ["0.0"]
+        compared = f"<= {split.threshold!r}"
+        if split.missing_left:
+            pieces, compared = ["not", *pieces], f"> {split.threshold!r}"
+        text = folded([*pieces, compared], indent + "    ")
+        if "\n" in text:
+            return [f"{indent}if (", *(indent + "    " + line.strip() for line in text.splitlines()), f"{indent}):"]
+        return [f"{indent}if {text}:" + ("  # or if a number is missing" if split.missing_left else "")]
+
+    tree = procedure.tree
+    stack: list[tuple[int, int]] = [(0, 1)]
+    while stack:
+        node, depth = stack.pop()
+        indent = "    " * depth
+        if node < 0:
+            lines.append(f"{indent}else:")
+        elif tree.left[node] < 0:
+            lines.append(f"{indent}return {node}{_remark(procedure, node)}")
+        else:
+            lines += condition(tree.split(node), indent)
+            stack += [(tree.right[node], depth + 1), (-1, depth), (tree.left[node], depth + 1)]
+    return "\n".join(lines) + "\n"
+
+
+def _remark(procedure: Procedure, node: int) -> str:
+    leaf = procedure.tree.leaf(node)
+    if procedure.is_regression:
+        return f"  # {leaf.n_rows} training rows"
+    return f"  # {procedure.classes[leaf.label]!a}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows"

@@ -1,0 +1,73 @@
+"""Rules for people: one for each leaf, all that a row has to fulfill and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from oblique_cli.models.exporting._exporter import CLASSIFICATION, REGRESSION, Source, exporter
+from oblique_cli.models.exporting._text import heading, quoted, summands
+from oblique_cli.models.procedure import MISSING, Lane, Procedure, Split, Term
+
+
+@exporter("rules", "a rule for each leaf, in words", ".txt", kinds=(CLASSIFICATION, REGRESSION), digits=6)
+def write(source: Source) -> str:
+    """Return the rules, one a line, the leaf with most training rows first."""
+    procedure = source.procedure
+    tree = procedure.tree
+    paths: dict[int, list[str]] = {0: []}
+    for node in tree.inner:
+        paths[tree.left[node]] = [*paths[node], condition(tree.split(node), procedure, source.precision, left=True)]
+        paths[tree.right[node]] = [*paths[node], condition(tree.split(node), procedure, source.precision, left=False)]
+    nodes = sorted(tree.leaf_nodes, key=lambda node: -tree.leaf(node).n_rows)
+    lines = [f"# {line}".rstrip() for line in heading(procedure, coded=False)]
+    lines += ["#", "# Exactly one rule holds for a row that has a prediction.", ""]
+    for node in nodes:
+        lines.append(f"if {' and '.join(paths[node]) or 'true'} then {conclusion(procedure, node, source.precision)}")
+    return "\n".join(lines) + "\n"
+
+
+def condition(split: Split, procedure: Procedure, precision: int, left: bool) -> str:
+    """Return what the rows of one side fulfill: "0.5 * "age" - 2 * "bmi" <= 3 (or missing)"."""
+    # In the order of the columns, so that all levels of one are together.
+    pieces = terms_of(tuple(sorted(split.terms, key=lambda term: term.cell)), procedure, precision)
+    compared = "<=" if left else ">"
+    total = joined(pieces) or "0"
+    missing = " (or missing)" if split.missing_left is not None and split.missing_left == left else ""
+    return f"{total} {compared} {split.threshold:.{precision}g}{missing}"
+
+
+def conclusion(procedure: Procedure, node: int, precision: int) -> str:
+    """Return what holds in a leaf."""
+    leaf = procedure.tree.leaf(node)
+    rows = f"{leaf.n_rows} training row{'' if leaf.n_rows == 1 else 's'}"
+    if procedure.is_regression:
+        pieces = terms_of(leaf.terms, procedure, precision)
+        sign = "-" if leaf.intercept < 0 else "+"
+        total = joined([*pieces, (sign, f"{abs(leaf.intercept):.{precision}g}")])
+        return f"{quoted(procedure.target)} = {total}  [{rows}]"
+    share = leaf.shares[leaf.label]
+    return f"class {quoted(procedure.classes[leaf.label])}  [{share:.1%} of {rows}]"
+
+
+def terms_of(lane: Lane, procedure: Procedure, precision: int) -> list[tuple[str, str]]:
+    """Return the summands of a lane as signs and texts."""
+
+    def number(term: Term) -> tuple[str, str]:
+        size, name = f"{abs(term.coef):.{precision}g}", quoted(procedure.cells[term.cell].name)
+        return ("-" if term.coef < 0 else "+"), name if size == "1" else f"{size} * {name}"
+
+    def levels(cell: int, terms: Sequence[Term]) -> str:
+        known = procedure.cells[cell].levels
+        says = (
+            f"{term.coef:.{precision}g} if {'missing' if term.level == MISSING else quoted(known[term.level])}"
+            for term in terms
+        )
+        return f"{quoted(procedure.cells[cell].name)}[{', '.join(says)}, else 0]"
+
+    return summands(lane, number, levels)
+
+
+def joined(pieces: Sequence[tuple[str, str]]) -> str:
+    """Return summands as one sum."""
+    text = " ".join(f"{sign} {piece}" for sign, piece in pieces)
+    return text.removeprefix("+ ") if text.startswith("+") else text.replace("- ", "-", 1)

@@ -1,0 +1,175 @@
+"""Model files: JSON that is read strictly, and a binary file beside it where arrays are large.
+
+Nothing is executed or unpickled. What is read has a bounded size, unique keys, finite numbers, and the digest that was
+written with it; each fault is one sentence that names file, place and what is wrong.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import stat
+import zipfile
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.data import files
+from oblique_cli.errors import DataError
+from oblique_cli.models.codecs import STORED, Arrays, Held, listed
+
+FORMAT = "oblique-model"
+VERSION = 1
+KEYS = ("format", "version", "digest", "arrays")  # that this module writes and reads
+MOST_JSON = 64 * 2**20  # bytes of the JSON
+MOST_ARRAYS = 2 * 2**30  # bytes of the unpacked arrays
+INLINE = 50_000  # numbers that a model may have before its larger arrays go into the binary file
+SMALL = 64  # numbers of an array that stays in the JSON all the same
+
+
+def binary_of(path: Path) -> Path:
+    """Return where the binary file of a model is."""
+    return path.with_name(path.name + ".npz")
+
+
+def write(path: Path, document: Mapping[str, Any], arrays: Arrays) -> list[Path]:
+    """Write a model, each file whole or not at all; return the files.
+
+    document : plain data, in which arrays are `Held`. DataError if a file cannot be written.
+    """
+    total = sum(held.values.size for held in arrays.held)
+    large = {h.number for h in arrays.held if h.values.size > SMALL} if total > INLINE else set()
+    stored = {f"a{h.number}": h.values for h in arrays.held if h.number in large}
+
+    def array(value: Any) -> Any:
+        if not isinstance(value, Held):
+            raise TypeError(f"{type(value).__name__} in a model document")
+        return {STORED: f"a{value.number}"} if value.number in large else listed(value.values)
+
+    whole = {"format": FORMAT, "version": VERSION, **document, "arrays": None}
+    written = [path]
+    if stored:
+        content = io.BytesIO()
+        np.savez_compressed(content, **stored)  # type: ignore[arg-type]
+        packed = content.getvalue()
+        whole["arrays"] = {"digest": _sha256(packed), "bytes": len(packed)}
+        files.write(binary_of(path), packed)
+        written.append(binary_of(path))
+    plain = json.loads(json.dumps(whole, default=array, allow_nan=False))
+    plain["digest"] = digest(plain)
+    order = ["format", "version", "digest", *(key for key in plain if key not in ("format", "version", "digest"))]
+    lines = (f"  {json.dumps(key)}: {json.dumps(plain[key], ensure_ascii=False)}" for key in order)
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    content_ = text.encode()
+    if len(content_) > MOST_JSON:
+        raise DataError(f"{path}: the model takes {len(content_):,} bytes of JSON, and {MOST_JSON:,} are allowed.")
+    files.write(path, content_)
+    if not stored:
+        binary_of(path).unlink(missing_ok=True)  # of the model that was here before
+    return written
+
+
+def read(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Read the two files of a model. DataError, one sentence that begins with the path."""
+    document = _parsed(_content(path, MOST_JSON), path)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise DataError(f"{path}: this is no model file (it has no format {FORMAT!r}); write one by oblique fit --out.")
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        newer = type(version) is int and version > VERSION
+        advice = "install a newer version of oblique-trees" if newer else "fit the model again"
+        raise DataError(f"{path}: the file has format version {version!r}, and this version reads {VERSION}; {advice}.")
+    if document.get("digest") != digest(document):
+        raise DataError(f"{path}: the content does not have the digest that was written with it; the file is damaged.")
+    about = document.get("arrays")
+    return document, Arrays(None if about is None else _stored(binary_of(path), about))
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """Return the digest of a document: of all but itself, whatever the blanks and the order of keys."""
+    rest = {key: value for key, value in document.items() if key != "digest"}
+    return _sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode())
+
+
+def _sha256(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _content(path: Path, most: int) -> bytes:
+    """The bytes of a regular file of bounded size."""
+    try:
+        with open(path, "rb", opener=_without_waiting) as stream:
+            about = os.fstat(stream.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise DataError(f"{path}: this is not a regular file.")
+            content = stream.read(most + 1)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
+    except ValueError as error:  # a NUL in the name
+        raise DataError(f"{path}: cannot be read ({error}).") from None
+    if len(content) > most:
+        raise DataError(f"{path}: the file is larger than {most:,} bytes, which no model file is.")
+    return content
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe could block for ever
+
+
+def _parsed(content: bytes, path: Path) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            again = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            raise DataError(f"{path}: the key {again!r} comes twice in one object.")
+        return found
+
+    def finite(text: str) -> float:
+        number = float(text)
+        if not isfinite(number):
+            raise DataError(f"{path}: the number {text[:30]} is not finite.")
+        return number
+
+    def refuse(text: str) -> Any:
+        raise DataError(f"{path}: the file holds {text}, which is no number of JSON.")
+
+    try:
+        return json.loads(content, object_pairs_hook=unique, parse_float=finite, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{path}: line {error.lineno}, column {error.colno} is no JSON ({error.msg}).") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: this is not UTF-8 text, so it is no model file.") from None
+    except RecursionError:
+        raise DataError(f"{path}: the JSON is nested too deeply for a model file.") from None
+    except DataError:
+        raise
+    except ValueError:  # a whole number of thousands of digits
+        raise DataError(f"{path}: the file holds a number of too many digits.") from None
+
+
+def _stored(path: Path, about: Any) -> Mapping[str, NDArray[Any]]:
+    """The arrays of a binary file."""
+    if not isinstance(about, dict) or about.keys() != {"digest", "bytes"} or type(about["bytes"]) is not int:
+        raise DataError(f"{path}: the model says nothing of this file that can be checked (arrays).")
+    if not path.exists():
+        raise DataError(f"{path}: the file is missing; it belongs to the model and must be beside it.")
+    content = _content(path, min(about["bytes"], MOST_ARRAYS))
+    if _sha256(content) != about["digest"]:
+        raise DataError(f"{path}: the file is not the one that was written with the model; copy both files together.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if (unpacked := sum(member.file_size for member in archive.infolist())) > MOST_ARRAYS:
+                raise DataError(f"{path}: unpacked, the arrays take {unpacked:,} bytes; {MOST_ARRAYS:,} are allowed.")
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except DataError:
+        raise
+    except Exception as error:  # a crafted archive makes zipfile, zlib and NumPy raise whatever they like
+        raise DataError(f"{path}: the arrays cannot be read ({type(error).__name__}: {str(error)[:80]}).") from None

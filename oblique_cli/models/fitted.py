@@ -1,0 +1,155 @@
+"""A fitted estimator taken apart: class, parameters and attributes, and put together again."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli
+from oblique_cli.constraints import violation
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.models.codecs import Arrays, Scope, fields_of, resolved, shown
+from oblique_cli.models.kinds import KINDS, kind_of
+from oblique_cli.models.parameters import parameters_of, plain_parameters
+from oblique_cli.models.predicting import Predictor
+
+
+class EstimatorPredictor(Predictor):
+    """Predictions by the estimator itself."""
+
+    def __init__(self, estimator: Any) -> None:
+        super().__init__({}, {})
+        self.estimator = estimator
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.estimator.predict(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        if not hasattr(self.estimator, "predict_proba"):
+            raise ConfigError(f"{type(self.estimator).__name__} gives no class probabilities.")
+        return np.asarray(self.estimator.predict_proba(X))
+
+    def apply(self, X: Any) -> NDArray[Any]:
+        if not hasattr(self.estimator, "apply"):
+            raise ConfigError(f"{type(self.estimator).__name__} has no leaves.")
+        return np.asarray(self.estimator.apply(X))
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What makes a fitted estimator.
+
+    kind        name in `KINDS`; cls : name of the estimator's class
+    parameters  of its constructor, plain; state : its fitted attributes
+    """
+
+    kind: str
+    cls: str
+    parameters: Mapping[str, Any]
+    state: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, estimator: Any) -> Fitted:
+        """Take a fitted estimator apart. ConfigError for one that model files have no form for, or that is not fitted.
+
+        Generators are no parameters of a fitted model: a random_state that is one becomes None.
+        """
+        owner = type(estimator).__name__
+        kind = kind_of(type(estimator))
+        if kind is None:
+            raise ConfigError(
+                f"cannot save {owner}: model files have no form for it; register a kind for it in "
+                "oblique_cli/models/kinds/."
+            )
+        params = estimator.get_params(deep=False)
+        plain = plain_parameters(params, Scope(f"cannot save {owner}: parameter", Arrays(), reading=False))
+        own = KINDS[kind]
+        made = vars(type(estimator)(**params)).keys()
+        state = {name: value for name, value in vars(estimator).items() if name not in made}
+        for name in state:
+            if name not in own.state and name not in own.left_out:
+                raise ConfigError(
+                    f"cannot save {owner}: model files have no form for its attribute {name!r}; state it in the kind "
+                    f"{kind!r} of oblique_cli/models/kinds/."
+                )
+        for name in own.state:
+            if name not in state and not own.may_lack(name):
+                raise ConfigError(f"cannot save {owner}: it is not fitted (there is no {name}).")
+        kept = {name: state[name] for name in own.state if name in state}
+        fitted = cls(kind, owner, plain, kept)
+        fitted.__dict__["estimator"] = estimator
+        return fitted
+
+    @cached_property
+    def estimator(self) -> Any:
+        """The fitted estimator."""
+        cls = _class_named(self.cls)
+        if cls is None or kind_of(cls) != self.kind:
+            raise DataError(f"the model is of class {self.cls!r}, which is no estimator of the kind {self.kind!r}.")
+        params = parameters_of(self.parameters, Scope("parameters", Arrays(), reading=True))
+        for name, value in params.items():
+            constraint = None if hasattr(value, "get_params") else cls.constraints.get(name)
+            if constraint and (message := violation(name, value, constraint, self.cls)):
+                raise DataError(f"parameters of the model: {message}")
+        try:
+            estimator = cls(**params)
+        except TypeError as error:
+            raise DataError(f"the model has parameters that {self.cls} does not take ({error}).") from None
+        own = KINDS[self.kind]
+        vars(estimator).update(copy.deepcopy(dict(own.left_out)))
+        vars(estimator).update(self.state)
+        return estimator
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """What predicts: without scikit-learn, if the kind needs none."""
+        name = KINDS[self.kind].predictor
+        if not name:
+            return EstimatorPredictor(self.estimator)
+        found: Predictor = resolved(name)(self.parameters, self.state)
+        return found
+
+    def plain(self, arrays: Arrays) -> dict[str, Any]:
+        """Return plain data for a file."""
+        scope = Scope(f"cannot save {self.cls}: state", arrays, reading=False)
+        forms = KINDS[self.kind].state
+        return {
+            "kind": self.kind,
+            "estimator": self.cls,
+            "parameters": dict(self.parameters),
+            "state": {name: forms[name].plain(value, scope.at(name)) for name, value in self.state.items()},
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], arrays: Arrays) -> Fitted:
+        """Return the inverse of `plain`; DataError, with the place, for data that is none."""
+        name = plain["kind"]
+        if name not in KINDS:
+            raise DataError(f"kind is {name!r}, and this version knows {', '.join(KINDS)}")
+        own = KINDS[name]
+        scope = Scope("state", arrays, reading=True)
+        state = fields_of(plain["state"], own.state, scope, own.may_lack)
+        parameters = plain["parameters"]
+        if not isinstance(parameters, dict):
+            raise DataError(f"parameters must be an object. Got {shown(parameters)}")
+        try:
+            if own.check:
+                own.check(parameters, state)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise DataError(f"state: {error}") from None
+        return cls(name, plain["estimator"], parameters, state)
+
+
+def _class_named(name: str) -> Any:
+    """The class of a public name, or of an algorithm from a file of the user's own."""
+    if oblique_cli.place_of(name):
+        return getattr(oblique_cli, name)
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    return next((a.estimator for a in ALGORITHMS.values() if a.estimator.__name__ == name), None)

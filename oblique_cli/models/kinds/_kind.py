@@ -1,0 +1,74 @@
+"""What a kind of model says about itself, the registry of kinds, and checks that several share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.models.codecs import Codec, Keep, Labels, SizeOf, Whole
+from oblique_cli.registry import Registry
+
+# What every fitted estimator has; the number of features p and of classes C are sizes of everything that follows.
+REGRESSOR: Mapping[str, Codec] = {"n_features_in_": SizeOf("p"), "feature_names_in_": Labels("p")}
+CLASSIFIER: Mapping[str, Codec] = {**REGRESSOR, "classes_": Keep("classes", Labels("C"))}
+SIZES: Mapping[str, Codec] = {"n_leaves_": Whole(), "n_nodes_": Whole(), "depth_": Whole()}
+ALWAYS_OPTIONAL = frozenset({"feature_names_in_"})  # only of a fit to a data frame
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of fitted estimator.
+
+    classes     names of estimator classes, whose subclasses belong to the kind as well
+    state       attribute of the fitted estimator -> its form, in the order in which sizes become known
+    optional    attributes that are not always there
+    left_out    attributes that are not written, because only further fits read them -> what they are after loading
+    check       (parameters, state) -> None; raises ValueError for attributes that do not go together
+    predictor   "module:class" of what predicts without the estimator, and so without scikit-learn; "" if nothing does
+    """
+
+    classes: tuple[str, ...]
+    state: Mapping[str, Codec]
+    optional: frozenset[str] = frozenset()
+    left_out: Mapping[str, Any] = field(default_factory=dict)
+    check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None
+    predictor: str = ""
+
+    def may_lack(self, name: str) -> bool:
+        """Whether an attribute is not always there."""
+        return name in self.optional or name in ALWAYS_OPTIONAL
+
+
+KINDS: Registry[Kind] = Registry("kind of model")
+
+
+def kind_of(estimator_class: type[Any]) -> str | None:
+    """Return the name of the kind of an estimator class, None if there is none."""
+    for base in estimator_class.__mro__:
+        for name, kind in KINDS.items():
+            if base.__name__ in kind.classes and base.__module__.startswith("oblique_cli."):
+                return name
+    return None
+
+
+def check_binary(left: NDArray[Any], right: NDArray[Any]) -> None:
+    """Raise ValueError unless node numbers form one binary tree, children after their parents.
+
+    left, right : (n,) children of each node, -1 at leaves, all below n
+    """
+    n = len(left)
+    if n == 0:
+        raise ValueError("a tree has at least one node")
+    inner = np.flatnonzero(left >= 0)
+    if not np.array_equal(inner, np.flatnonzero(right >= 0)):
+        raise ValueError("a node must have two children or none")
+    early = inner[(left[inner] <= inner) | (right[inner] <= inner)]
+    if len(early):
+        raise ValueError(f"node {early[0]} has a child that does not come after it, so there would be a cycle")
+    children = np.sort(np.concatenate([left[inner], right[inner]]))
+    if not np.array_equal(children, np.arange(1, n)):
+        raise ValueError("every node but the first must be the child of exactly one other")

@@ -1,0 +1,92 @@
+"""Forests that the core grows: the arrays of all trees one behind the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from oblique_cli.models.codecs import Codec, Numbers, Real, Scope, Whole, fields_of
+from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, Kind
+
+# Arrays of a tree, as `Forest.state()` has them.
+OF_TREE = {
+    "threshold": "float64",
+    "left": "int32",
+    "term": "int32",
+    "feature": "int32",
+    "coef": "float64",
+    "label": "int32",
+    "leaf_start": "uint32",
+    "leaf_class": "int32",
+    "leaf_weight": "float64",
+    "rotation_start": "int32",
+    "rotation_feature": "int32",
+    "rotation_coef": "float64",
+    "importance": "float64",
+}
+
+
+class ForestForm(Codec):
+    """A forest of the core. `sizes` says how much of each array belongs to each tree."""
+
+    forms: ClassVar[Mapping[str, Codec]] = {
+        "seed": Whole(),
+        "sizes": Numbers("int64", ("trees", len(OF_TREE)), 0),
+        "width": Numbers("int64", ("trees",), 0),
+        "depth": Numbers("int64", ("trees",), 0),
+        **{name: Numbers(dtype, (name,)) for name, dtype in OF_TREE.items()},
+    }
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        _, _, seed, trees = value.__getstate__()
+        fields = {
+            "seed": seed,
+            "sizes": np.array([[len(tree[name]) for name in OF_TREE] for tree in trees], dtype=np.int64),
+            **{name: np.array([tree[name] for tree in trees], dtype=np.int64) for name in ("width", "depth")},
+            **{name: np.concatenate([np.asarray(tree[name]) for tree in trees]) for name in OF_TREE},
+        }
+        own = scope.inner()
+        return {name: form.plain(fields[name], own.at(name)) for name, form in self.forms.items()}
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        from oblique_cli import _core
+
+        found = fields_of(plain, self.forms, scope.inner())
+        sizes = found["sizes"]
+        if len(sizes) == 0:
+            scope.fail("has no trees")
+        for i, name in enumerate(OF_TREE):
+            if (sizes[:, i] > len(found[name])).any() or sizes[:, i].sum() != len(found[name]):
+                scope.fail(f"has sizes of {name} that do not add up to its {len(found[name])} numbers")
+        parts = {name: np.split(found[name], np.cumsum(sizes[:-1, i])) for i, name in enumerate(OF_TREE)}
+        trees = [
+            {
+                **{name: np.ascontiguousarray(arrays[t]) for name, arrays in parts.items()},
+                "width": int(found["width"][t]),
+                "depth": int(found["depth"][t]),
+            }
+            for t in range(len(sizes))
+        ]
+        forest = _core.Forest(scope.sizes["p"], scope.sizes["C"], found["seed"])
+        try:
+            forest.restore(trees)
+        except (ValueError, TypeError, RuntimeError) as error:
+            scope.fail(f"is damaged: {error}")
+        return forest
+
+
+KINDS.register("forest")(
+    Kind(
+        classes=("ForestClassifier",),
+        state={
+            **CLASSIFIER,
+            "forest_": ForestForm(),
+            "oob_votes_": Numbers("float64", ("training rows", "C")),
+            "oob_score_": Real(),
+        },
+        optional=frozenset({"oob_votes_", "oob_score_"}),
+        predictor="oblique_cli.models.predicting:ForestPredictor",
+    )
+)

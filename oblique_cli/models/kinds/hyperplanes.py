@@ -1,0 +1,76 @@
+"""Trees of hyperplanes, grown top-down or merged bottom-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from oblique_cli.models.codecs import Many, Maybe, Numbers, Pairs, Plain, Record, Whole
+from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind, check_binary
+
+
+def _check(fields: Mapping[str, Any]) -> None:
+    check_binary(fields["left"], fields["right"])
+    scores, levels = fields["level_scores"], fields["levels"]
+    if scores.shape[1] != sum(levels):
+        raise ValueError(f"level_scores must have a column for each of {sum(levels)} levels. Got {scores.shape[1]}")
+
+
+def _tree(fields: dict[str, Any]) -> Any:
+    from oblique_cli.tree.structure import Tree
+
+    coef = fields.pop("coef_")
+    tree = Tree(coef=coef, **fields)
+    _ = tree.walker  # the core checks node numbers as well
+    return tree
+
+
+TREE = Record(
+    "oblique_cli.tree.structure:Tree",
+    {
+        "left": Numbers("int32", ("nodes",), -1, "nodes"),
+        "right": Numbers("int32", ("nodes",), -1, "nodes"),
+        "coef_": Numbers("float64", ("nodes", "p")),
+        "thresholds": Numbers("float64", ("nodes",)),
+        "counts": Numbers("float64", ("nodes", "C"), 0),
+        "gains": Numbers("float64", ("nodes",)),
+        "n_rows": Numbers("int64", ("nodes",), 0),
+        "levels": Many(Whole(), "p", kind=tuple),
+        "level_scores": Numbers("float64", ("nodes", "levels in all")),
+        "missing_left": Maybe(Numbers("bool", ("nodes",))),
+    },
+    _tree,
+    _check,
+)
+
+
+def _goes_together(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    tree, levels, missing = state["tree_"], state.get("levels_", {}), parameters.get("missing")
+    if missing == "impute" and "fill_values_" not in state:
+        raise ValueError("parameters.missing is 'impute', and there are no fill_values_")
+    if missing == "learn" and tree.missing_left is None:
+        raise ValueError("parameters.missing is 'learn', and tree_.missing_left is null")
+    counts = tuple(len(levels.get(j, ())) for j in range(tree.n_features))
+    if counts != tree.levels or any(j >= tree.n_features for j in levels):
+        raise ValueError("levels_ and tree_.levels differ")
+
+
+KINDS.register("hyperplane_tree")(
+    Kind(
+        classes=("ObliqueTreeClassifier", "BottomUpTreeClassifier"),
+        state={
+            **CLASSIFIER,
+            "levels_": Pairs(Whole(), Many(Plain(), kind=tuple)),
+            "tree_": TREE,
+            **SIZES,
+            "_ranges": Numbers("float64", ("p",)),
+            "fill_values_": Numbers("float64", ("p",)),
+            "n_clusters_": Pairs(Plain(), Whole()),
+        },
+        optional=frozenset({"levels_", "fill_values_", "n_clusters_"}),
+        # A path over the cost of BUTIF-SVM fits machines to the training rows, which a model file does not keep.
+        left_out={"_skeleton": None, "_trees": {}, "seconds_saved_": 0.0},
+        check=_goes_together,
+        predictor="oblique_cli.models.predicting:HyperplanePredictor",
+    )
+)

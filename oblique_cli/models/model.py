@@ -1,0 +1,294 @@
+"""`Model`: a fitted estimator with all that is needed to use it on new rows, and its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.models import file_format
+from oblique_cli.models.codecs import Arrays, Many, Scope, Text, shown
+from oblique_cli.models.encoder import ENCODER, ColumnEncoder
+from oblique_cli.models.fitted import EstimatorPredictor, Fitted
+from oblique_cli.models.predicting import Predictor
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted estimator, and what its numbers mean.
+
+    fitted         the estimator, taken apart; `estimator` is it in one piece
+    algorithm      its registered name, "" for parameters or a class that no name stands for
+    task           "classification" or "regression"
+    classes        labels as text, in the order of class codes; () for regression
+    feature_names  of the columns of X, as `predict` takes them
+    encoder        what happens to X before the estimator sees it, None if nothing
+    columns        how a table of the user's own becomes X (`data.columns.Columns`), None for a model of arrays
+    facts          plain data on the training: rows, seed, versions, estimates, digest of the data, ...
+    """
+
+    fitted: Fitted
+    algorithm: str = ""
+    task: str = "classification"
+    classes: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+    encoder: ColumnEncoder | None = None
+    columns: Any = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        *,
+        algorithm: str = "",
+        classes: tuple[str, ...] | None = None,
+        feature_names: tuple[str, ...] | None = None,
+        encoder: Any = None,
+        columns: Any = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Model:
+        """Return the model of a fitted estimator.
+
+        classes        labels for the class codes that the estimator was fitted on; without them its classes are labels
+        feature_names  of the columns before `encoder`; without them those of the fit, else x1, x2, ...
+        encoder        a fitted `fold_encoder`, or None
+        ConfigError for an estimator that is not fitted, or that model files have no form for
+        """
+        fitted = Fitted.of(estimator)
+        own = ColumnEncoder.of(encoder) if encoder is not None and not isinstance(encoder, ColumnEncoder) else encoder
+        regression = "classes_" not in fitted.state
+        p = fitted.state["n_features_in_"] if own is None else own.n_columns
+        if feature_names is None:
+            known = fitted.state.get("feature_names_in_") if own is None else None
+            feature_names = tuple(f"x{j + 1}" for j in range(p)) if known is None else tuple(map(str, known))
+        if len(feature_names) != p:
+            raise ConfigError(f"feature_names must be {p} names. Got {len(feature_names)}.")
+        if classes is None:
+            classes = () if regression else tuple(str(label) for label in fitted.state["classes_"].tolist())
+        task = "regression" if regression else "classification"
+        model = cls(fitted, algorithm, task, tuple(classes), tuple(feature_names), own, columns, dict(facts or {}))
+        model._check()
+        return model
+
+    @property
+    def estimator(self) -> Any:
+        """The fitted estimator; a model from a file makes it when it is first asked for."""
+        return self.fitted.estimator
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Parameters of the estimator, plain."""
+        return self.fitted.parameters
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether the estimator was fitted on class codes, which stand for `classes`."""
+        return self.columns is not None and self.task == "classification"
+
+    def columns_seen(self) -> tuple[list[str], dict[int, list[str]]]:
+        """Return names of the columns that the estimator sees, and of the levels of those that hold codes.
+
+        An indicator is called "color=red". Levels are in the order of the codes of the estimator's tree.
+        """
+        levels: Mapping[int, Sequence[str]] = {} if self.columns is None else self.columns.levels
+        names = list(self.feature_names)
+        if self.encoder is not None:
+            names, levels = self.encoder.names(names, levels)
+        own = self.fitted.state.get("levels_") or {}
+        return names, {j: [_level(code, levels.get(j)) for code in codes] for j, codes in own.items()}
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether NaN may reach the estimator: it fills NaN itself, or has learned where rows with NaN go."""
+        return self.parameters.get("missing", "error") in ("impute", "learn")
+
+    @property
+    def may_be_empty(self) -> set[int]:
+        """Columns of X in which the cells of any row may be NaN."""
+        if self.takes_missing:
+            return set(range(len(self.feature_names)))
+        # To a tree that scores levels itself, an empty cell is no level at all.
+        return set(self.fitted.state.get("levels_", ())) if self.encoder is None else self.encoder.filled
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return labels, or numbers in regression, (n,).
+
+        X : (n, p) float64, columns as in `feature_names`: numbers, NaN for an empty cell, codes for levels. A model of
+        a table gives labels as text, one of arrays those it was fitted on. A model of arrays also takes whatever its
+        estimator takes, such as a data frame.
+        """
+        found = self._predictor(X).predict(self.encoded(X))
+        return np.asarray(np.array(self.classes, dtype=object).take(found)) if self.has_codes else found
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return class shares, (n, C), columns in the order of `classes`. ConfigError for a model that gives none."""
+        if self.task == "regression":
+            raise ConfigError("this model predicts numbers, so it has no class probabilities.")
+        shares = self._predictor(X).predict_proba(self.encoded(X))
+        known = self.fitted.state["classes_"]
+        if not self.has_codes or len(known) == len(self.classes):
+            return shares
+        whole = np.zeros((len(shares), len(self.classes)))
+        whole[:, known] = shares
+        return whole
+
+    def apply(self, X: Any) -> NDArray[Any]:
+        """Return the leaf of each row as a node number, (n,), or (n, number of trees). ConfigError without leaves."""
+        return self._predictor(X).apply(self.encoded(X))
+
+    def _predictor(self, X: Any) -> Predictor:
+        # Only scikit-learn knows what to do with lists and data frames.
+        plain = isinstance(X, np.ndarray) and X.dtype.kind == "f"
+        return self.fitted.predictor if plain else EstimatorPredictor(self.estimator)
+
+    def encoded(self, X: Any) -> Any:
+        """Return rows as the estimator takes them. X : as `predict` takes it"""
+        return X if self.encoder is None else self.encoder.transform(np.asarray(X, dtype=np.float64))
+
+    def _check(self) -> None:
+        """Hold sizes to each other; ConfigError."""
+        state = self.fitted.state
+        if self.columns is not None and (self.columns.feature_names, self.columns.classes, self.columns.task) != (
+            self.feature_names,
+            self.classes,
+            self.task,
+        ):
+            raise ConfigError("columns do not have the features, classes and task of the model.")
+        width = self.encoder.n_encoded if self.encoder else len(self.feature_names)
+        if width != state["n_features_in_"]:
+            raise ConfigError(f"the estimator takes {state['n_features_in_']} columns, and there are {width}.")
+        if self.encoder and self.encoder.n_columns != len(self.feature_names):
+            raise ConfigError(f"the encoder takes {self.encoder.n_columns} columns, not {len(self.feature_names)}.")
+        if ("classes_" in state) != (self.task == "classification"):
+            raise ConfigError(f"the estimator is not for {self.task}.")
+        if self.task == "regression":
+            return
+        known = state["classes_"]
+        if self.has_codes:
+            if known.dtype.kind not in "iu" or known.min() < 0 or known.max() >= len(self.classes):
+                raise ConfigError(f"the estimator's classes are no codes of the {len(self.classes)} labels.")
+        elif len(known) != len(self.classes):
+            raise ConfigError(f"the estimator has {len(known)} classes, and there are {len(self.classes)} labels.")
+
+
+def _level(code: Any, names: Sequence[str] | None) -> str:
+    """Name of a level that the estimator knows by the code of a table, or else as it is."""
+    known = names is not None and isinstance(code, float | int) and 0 <= code < len(names)
+    return names[int(code)] if names is not None and known else str(code)
+
+
+TOP = ("kind", "estimator", "algorithm", "task", "classes", "feature_names", "encoder", "columns", "parameters",
+       "state", "facts")  # fmt: skip
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> list[Path]:
+    """Write a `Model`, or a fitted estimator, as JSON; return the files written.
+
+    A second file, `path` with ".npz" behind it, is written where arrays are large. Both belong together.
+    ConfigError for an estimator that is not fitted or has no form in model files; DataError if a file cannot be written
+    """
+    if not isinstance(model, Model):
+        model = Model.of(model, algorithm=algorithm_of(model))
+    arrays = Arrays()
+    own = model.fitted.plain(arrays)
+    document = {
+        "algorithm": model.algorithm,
+        "kind": own["kind"],
+        "estimator": own["estimator"],
+        "task": model.task,
+        "classes": list(model.classes),
+        "feature_names": list(model.feature_names),
+        "columns": None if model.columns is None else model.columns.to_plain(),
+        "encoder": None if model.encoder is None else ENCODER.plain(model.encoder, _scope("encoder", arrays)),
+        "facts": plain_facts(model.facts, "facts"),
+        "parameters": own["parameters"],
+        "state": own["state"],
+    }
+    return file_format.write(Path(path), document, arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model. DataError, one sentence with file and place, for a file that is missing, damaged or no model."""
+    path = Path(path)
+    document, arrays = file_format.read(path)
+    try:
+        model = _model(document, arrays)
+        if arrays.unread:
+            raise DataError(f"the binary file has an array {min(arrays.unread)!r} that nothing refers to")
+        model._check()
+    except (DataError, ConfigError) as error:
+        raise DataError(f"{path}: {str(error).removesuffix('.')}.") from None
+    return model
+
+
+def _scope(place: str, arrays: Arrays, reading: bool = False) -> Scope:
+    return Scope(place, arrays, reading)
+
+
+def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
+    own = {key: value for key, value in document.items() if key not in file_format.KEYS}
+    root = Scope("the file", arrays, reading=True)
+    for key in TOP:
+        if key not in own:
+            root.fail(f"has no key {key!r}")
+    if strays := sorted(own.keys() - set(TOP)):
+        root.fail(f"has a key {strays[0]!r}, which it should not have")
+    texts = {key: Text().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
+    if own["task"] not in ("classification", "regression"):
+        raise DataError(f"task must be 'classification' or 'regression'. Got {shown(own['task'])}")
+    if not isinstance(own["facts"], dict):
+        raise DataError(f"facts must be an object. Got {shown(own['facts'])}")
+    names = Many(Text(), kind=tuple)
+    encoder, columns = own["encoder"], own["columns"]
+    return Model(
+        Fitted.from_plain({**own, **texts}, arrays),
+        texts["algorithm"],
+        own["task"],
+        names.value(own["classes"], _scope("classes", arrays, True)),
+        names.value(own["feature_names"], _scope("feature_names", arrays, True)),
+        None if encoder is None else ENCODER.value(encoder, _scope("encoder", arrays, True)),
+        None if columns is None else _columns(columns),
+        own["facts"],
+    )
+
+
+def _columns(plain: Any) -> Any:
+    from oblique_cli.data.columns import Columns
+
+    return Columns.from_plain(plain)
+
+
+def plain_facts(value: Any, place: str) -> Any:
+    """Return facts as plain data, tuples as lists; ConfigError for what JSON does not hold."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and np.isfinite(value):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain_facts(one, f"{place}.{key}") for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_facts(one, f"{place}[{i}]") for i, one in enumerate(value)]
+    raise ConfigError(f"{place} of a model must be plain data. Got {shown(value)}.")
+
+
+def algorithm_of(estimator: Any) -> str:
+    """Return the registered name that an estimator goes by, "" if there is none."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    for name, algorithm in ALGORITHMS.items():
+        fixed = getattr(algorithm, "fixed", {})
+        if type(estimator) is algorithm.estimator and all(own.get(k) == v for k, v in fixed.items()):
+            return name
+    return ""

@@ -1,0 +1,135 @@
+"""Predictions by the core and NumPy alone, with the bits of the estimators, for models that need no more.
+
+scikit-learn takes longer to import than a million rows take to predict.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError
+
+Array = NDArray[np.float64]
+
+
+class Predictor(ABC):
+    """Rows (n, p), finite but for what the model says of NaN, to predictions.
+
+    parameters : of the estimator; state : its fitted attributes
+    """
+
+    def __init__(self, parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+        self.parameters = parameters
+        self.state = state
+
+    @abstractmethod
+    def predict(self, X: Array) -> NDArray[Any]:
+        """Return labels, or numbers in regression, (n,)."""
+
+    def predict_proba(self, X: Array) -> Array:
+        """Return class shares, (n, C)."""
+        raise ConfigError("this model gives no class probabilities")
+
+    @abstractmethod
+    def apply(self, X: Array) -> NDArray[Any]:
+        """Return leaves, (n,), or (n, number of trees)."""
+
+    def checked(self, X: Array, allow_nan: bool = False) -> Array:
+        """Return rows in C order; ConfigError for another number of columns, or values that are not taken."""
+        p = self.state["n_features_in_"]
+        if X.ndim != 2 or X.shape[1] != p:
+            raise ConfigError(f"X must have {p} columns, those that the model was fitted on. Got shape {X.shape}.")
+        rows = np.ascontiguousarray(X, dtype=np.float64)
+        # One pass: the sum is not finite if any value is not, and hardly ever otherwise.
+        with np.errstate(all="ignore"):
+            suspicious = not np.isfinite(rows.sum())
+        if suspicious:
+            self._refuse(rows, allow_nan)
+        return rows
+
+    def _refuse(self, rows: Array, allow_nan: bool) -> None:
+        for bad, what in ((np.isinf(rows), "an infinite value"), (np.isnan(rows), "a missing value (NaN)")):
+            if bad.any() and not (allow_nan and what.startswith("a missing")):
+                i, j = (int(k) for k in np.argwhere(bad)[0])
+                raise ConfigError(f"row {i + 1}, column {j + 1} of X is {what}, which this model does not take.")
+
+
+class HyperplanePredictor(Predictor):
+    """One tree of hyperplanes."""
+
+    @cached_property
+    def shares(self) -> Array:
+        """(n_nodes, C) class shares of every node."""
+        counts = self.state["tree_"].counts
+        with np.errstate(invalid="ignore", divide="ignore"):  # a merged tree may have a leaf that no row reaches
+            found: Array = counts / counts.sum(axis=1, keepdims=True)
+        return found
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """(n_nodes,) label of every node."""
+        return np.asarray(self.state["classes_"].take(self.state["tree_"].labels))
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.labels.take(self.apply(X)))
+
+    def predict_proba(self, X: Array) -> Array:
+        return np.asarray(self.shares.take(self.apply(X), axis=0))
+
+    def apply(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["tree_"].apply(self._rows(X)))
+
+    def _rows(self, X: Array) -> Array:
+        levels = self.state.get("levels_") or {}
+        takes_missing = self.parameters.get("missing", "error") != "error"
+        if not levels:
+            rows = self.checked(X, takes_missing)
+        else:
+            from oblique_cli.estimators.categorical import coded
+
+            rows = coded(X, levels)
+            plain = [j for j in range(rows.shape[1]) if j not in levels]
+            if (not takes_missing and np.isnan(rows[:, plain]).any()) or np.isinf(rows[:, plain]).any():
+                self._refuse(rows, takes_missing)
+        if self.parameters.get("missing") == "impute":
+            return np.where(np.isnan(rows), self.state["fill_values_"], rows)
+        return rows
+
+
+class ForestPredictor(Predictor):
+    """A forest of the core."""
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["classes_"].take(self._votes(X).argmax(axis=1)))
+
+    def predict_proba(self, X: Array) -> Array:
+        return self._votes(X) / len(self.state["forest_"])
+
+    def apply(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["forest_"].apply(self.checked(X), self._threads))
+
+    def _votes(self, X: Array) -> Array:
+        mean = self.parameters.get("voting") == "mean"
+        return np.asarray(self.state["forest_"].votes(self.checked(X), mean, self._threads))
+
+    @property
+    def _threads(self) -> int:
+        # The number that the fit was given says what that machine could spare; predictions are the same for any.
+        return os.cpu_count() or 1
+
+
+class ModelTreePredictor(Predictor):
+    """One tree with linear models in its leaves."""
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["tree_"].predict(self.checked(X)))
+
+    def apply(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["tree_"].apply(self.checked(X)))

@@ -1,0 +1,436 @@
+"""A fitted model as plain steps: what another language, or a person with paper, needs to repeat its predictions.
+
+Exporters and explanations work on this alone, so that neither knows encoders, estimators or how the core holds a tree.
+Numbers and the order of sums are those of the compiled core: whoever follows a procedure gets the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.nodes import depths_of
+
+if TYPE_CHECKING:
+    from oblique_cli.models.model import Model
+
+NUMBER = -1  # the `level` of a term that takes the number in its cell
+MISSING = -2  # the `level` of a term that asks whether the cell is missing
+
+EXPORTABLE = "trees of hyperplanes, forests and regression trees"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One column of a row to predict.
+
+    levels  what the cell may say, in the order of their codes; () for a number
+    fill    what stands for a missing cell: a number, or the code of a level; None if nothing does
+    unit    what the number counts where the file says something else: the days of a date; "" mostly
+    """
+
+    name: str
+    levels: tuple[str, ...] = ()
+    fill: float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand: `coef` times the number in a cell, or `coef` where the cell has a level and 0 elsewhere.
+
+    cell    index into `Procedure.cells`; those from len(cells) on are the rotated features of the tree
+    level   NUMBER, the code of a level, or MISSING
+    """
+
+    coef: float
+    cell: int
+    level: int = NUMBER
+
+    def holds(self, value: float) -> bool:
+        """Return whether a cell has the level that the term asks for."""
+        return value == self.level or (self.level == MISSING and value != value)
+
+
+Lane = tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A row goes left iff the sum of its terms is at most the threshold.
+
+    lanes         terms in the order of addition. One lane is added up from its first term on. Of four lanes each is
+                  added up so, and the sums as (0 + 1) + (2 + 3); a lane may be empty.
+    missing_left  whether a row goes left that lacks a number of a term; None if such rows have no prediction
+    """
+
+    lanes: tuple[Lane, ...]
+    threshold: float
+    missing_left: bool | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms."""
+        return tuple(chain.from_iterable(self.lanes))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """What a row gets in a leaf, or would get in an inner node.
+
+    label    class code, -1 in regression
+    shares   share of each class, () in regression
+    counts   weight of each class among the training rows, () if unknown
+    n_rows   training rows, 0 if unknown
+    terms    linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
+    """
+
+    label: int = -1
+    shares: tuple[float, ...] = ()
+    counts: tuple[float, ...] = ()
+    n_rows: int = 0
+    terms: Lane = ()
+    intercept: float = 0.0
+
+
+@dataclass(frozen=True)
+class Steps:
+    """One binary tree. Node 0 is the root, and a child has a larger number than its parent.
+
+    left, right  children by node, -1 at leaves
+    splits       of inner nodes, None at leaves
+    leaves       of every node; in a forest None at inner nodes
+    rotated      sums that `Term.cell` refers to from len(cells) on, each added up from its first term on
+    """
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    splits: tuple[Split | None, ...]
+    leaves: tuple[Leaf | None, ...]
+    rotated: tuple[Lane, ...] = ()
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.left)
+
+    @property
+    def inner(self) -> list[int]:
+        """Nodes with children."""
+        return [node for node, child in enumerate(self.left) if child >= 0]
+
+    @property
+    def leaf_nodes(self) -> list[int]:
+        """Nodes without children."""
+        return [node for node, child in enumerate(self.left) if child < 0]
+
+    @cached_property
+    def depth(self) -> int:
+        """Longest path from the root."""
+        return int(depths_of(self.left, self.right).max())
+
+    @cached_property
+    def parents(self) -> dict[int, int]:
+        """Parent of every node but the root."""
+        return {child: node for node in self.inner for child in (self.left[node], self.right[node])}
+
+    def leaf(self, node: int) -> Leaf:
+        """Return the leaf of a node that has one."""
+        found = self.leaves[node]
+        assert found is not None
+        return found
+
+    def split(self, node: int) -> Split:
+        """Return the split of an inner node."""
+        found = self.splits[node]
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """Everything needed to predict.
+
+    cells    columns of a row, in their order
+    trees    one, or those of a forest
+    classes  labels by class code; () in regression
+    voting   None for a single tree; "majority" (every tree one vote) or "mean" (class shares are added up)
+    title    the algorithm in words
+    """
+
+    cells: tuple[Cell, ...]
+    trees: tuple[Steps, ...]
+    classes: tuple[str, ...] = ()
+    voting: str | None = None
+    title: str = ""
+    target: str = "target"
+
+    @property
+    def is_forest(self) -> bool:
+        """Whether trees vote."""
+        return self.voting is not None
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether numbers are predicted."""
+        return not self.classes
+
+    @property
+    def tree(self) -> Steps:
+        """The only tree."""
+        (tree,) = self.trees
+        return tree
+
+    @cached_property
+    def used(self) -> frozenset[int]:
+        """Cells that some term of the model takes."""
+        return frozenset(term.cell for term in self._terms() if term.cell < len(self.cells))
+
+    @cached_property
+    def needed(self) -> tuple[int, ...]:
+        """Numbers without which a row has no prediction: a term takes them and nothing says what to do without."""
+        bare = {term.cell for term in self._terms(without_a_side=True) if term.level == NUMBER}
+        return tuple(j for j in sorted(bare) if j < len(self.cells) and self.cells[j].fill is None)
+
+    def _terms(self, without_a_side: bool = False) -> Iterable[Term]:
+        for tree in self.trees:
+            yield from chain.from_iterable(tree.rotated)
+            for split in tree.splits:
+                if split is not None and not (without_a_side and split.missing_left is not None):
+                    yield from split.terms
+            for leaf in tree.leaves:
+                if leaf is not None:
+                    yield from leaf.terms
+
+
+def procedure_of(model: Model) -> Procedure:
+    """Return the steps of a fitted model; ConfigError for an algorithm of which they are no tree or vote of trees."""
+    state = model.fitted.state
+    cells, columns = _encoded(model, _cells(model))
+    scored = codes_of_scores(model)
+    if model.parameters.get("missing") == "impute" and "fill_values_" in state:
+        for j, (cell, level) in enumerate(columns):
+            if level == NUMBER and cells[cell].fill is None and j not in scored:
+                cells[cell] = replace(cells[cell], fill=float(state["fill_values_"][j]))
+    # The titles of algorithms are in a table that takes seconds to import.
+    title = model.algorithm or model.fitted.cls
+    target = "target" if model.columns is None else str(model.columns.target)
+    known = state["classes_"].tolist() if model.has_codes else list(range(len(model.classes)))
+    classes = _Classes(tuple(int(code) for code in known), len(model.classes))
+    forest, tree = state.get("forest_"), state.get("tree_")
+    if forest is not None and hasattr(forest, "state"):
+        trees = tuple(_forest_tree(one, columns, len(cells), classes) for one in forest.state())
+        return Procedure(tuple(cells), trees, model.classes, str(model.parameters["voting"]), title, target)
+    if hasattr(tree, "coef_"):
+        steps = _hyperplanes(tree, columns, scored, classes)
+    elif hasattr(tree, "rss"):
+        steps = _model_tree(tree, columns)
+    elif hasattr(tree, "children_left"):
+        steps = _cart(tree, columns)
+    else:
+        raise ConfigError(
+            f"{title} cannot be exported or explained, only its predictions can be had (oblique predict); {EXPORTABLE} "
+            "can."
+        )
+    return Procedure(tuple(cells), (steps,), model.classes, None, title, target)
+
+
+def columns_of(model: Model) -> list[tuple[int, int]]:
+    """Return the cell of every column that the estimator sees, and its level: NUMBER, a code, or MISSING."""
+    return _encoded(model, _cells(model))[1]
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """known : codes of the model for the classes that the estimator knows, in its order; n : classes of the model"""
+
+    known: tuple[int, ...]
+    n: int
+
+    def spread(self, values: Sequence[float]) -> tuple[float, ...]:
+        """Return values of the estimator's classes as values of all."""
+        found = [0.0] * self.n
+        for code, value in zip(self.known, values, strict=True):
+            found[code] = float(value)
+        return tuple(found)
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
+
+
+def _cells(model: Model) -> list[Cell]:
+    """The columns of a row as the user has them."""
+    if model.columns is not None:
+        return [
+            Cell(one.name, tuple(one.levels), unit=f"days since 1970-01-01, dates as {one.date}" if one.date else "")
+            for one in model.columns.features
+        ]
+    levels = {} if model.encoder else (model.fitted.state.get("levels_") or {})
+    return [Cell(name, tuple(map(str, levels.get(j, ())))) for j, name in enumerate(model.feature_names)]
+
+
+def _encoded(model: Model, cells: list[Cell]) -> tuple[list[Cell], list[tuple[int, int]]]:
+    """Cells with what fills them, and for every column that the estimator sees its cell and level."""
+    encoder = model.encoder
+    if encoder is None:
+        return cells, [(j, NUMBER) for j in range(len(cells))]
+    for positions, fills in ((encoder.quantitative, encoder.medians), (encoder.qualitative, encoder.usual)):
+        for j, fill in zip(positions.tolist(), () if fills is None else fills.tolist(), strict=False):
+            cells[j] = replace(cells[j], fill=float(fill))
+    columns = [(j, NUMBER) for j in encoder.quantitative.tolist()]
+    if encoder.levels is None:
+        return cells, columns + [(j, NUMBER) for j in encoder.qualitative.tolist()]
+    for j, codes in zip(encoder.qualitative.tolist(), encoder.levels, strict=True):
+        known = [MISSING if math.isnan(code) else int(code) for code in codes.tolist()]
+        columns += [(j, code) for code in known]
+        if not cells[j].levels:  # a data set of the catalogue, whose level names are in the catalogue
+            cells[j] = replace(cells[j], levels=tuple(str(code) for code in range(max([*known, 0]) + 1)))
+    return cells, columns
+
+
+def codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
+    """Column of levels that the tree scores -> code in the cell for each of the estimator's own codes."""
+    own = model.fitted.state.get("levels_") or {}
+    if model.columns is None and model.encoder is None:
+        return {j: tuple(range(len(known))) for j, known in own.items()}
+    return {j: tuple(int(code) for code in known) for j, known in own.items()}
+
+
+# ---- trees -----------------------------------------------------------------------------------------------------------
+
+
+def _hyperplanes(
+    tree: Any, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: _Classes
+) -> Steps:
+    """A tree of `tree/structure.py`, whose sums have four lanes: feature j is in lane j mod 4."""
+
+    def split(node: int) -> Split:
+        lanes: list[list[Term]] = [[], [], [], []]
+        for j in np.flatnonzero(tree.coef_[node]).tolist():
+            coef, (cell, level) = float(tree.coef_[node, j]), columns[j]
+            if j in codes:
+                scores = tree.level_scores[node, tree.level_columns[j]]
+                lanes[j % 4] += [Term(coef * float(s), cell, c) for s, c in zip(scores, codes[j], strict=True) if s]
+            else:
+                lanes[j % 4].append(Term(coef, cell, level))
+        side = None if tree.missing_left is None else bool(tree.missing_left[node])
+        return Split(tuple(tuple(lane) for lane in lanes), float(tree.thresholds[node]), side)
+
+    def leaf(node: int) -> Leaf:
+        counts = tree.counts[node]
+        # A merged tree may have a leaf that no training row reaches.
+        shares = counts / (counts.sum() or 1.0)
+        label = classes.known[int(tree.labels[node])]
+        return Leaf(label, classes.spread(shares), classes.spread(counts), int(tree.n_rows[node]))
+
+    return _steps(tree.left, tree.right, split, leaf)
+
+
+def _model_tree(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
+    def split(node: int) -> Split:
+        cell, level = columns[tree.feature[node]]
+        return Split(((Term(1.0, cell, level),),), float(tree.thresholds[node]))
+
+    def leaf(node: int) -> Leaf:
+        used = np.flatnonzero(tree.coef[node]).tolist()
+        terms = tuple(Term(float(tree.coef[node, j]), *columns[j]) for j in used)
+        return Leaf(n_rows=int(tree.n_rows[node]), terms=terms, intercept=float(tree.intercept[node]))
+
+    return _steps(tree.left, tree.right, split, leaf)
+
+
+def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
+    """scikit-learn's regression tree."""
+    missing_left = tree.__getstate__()["nodes"]["missing_go_to_left"]
+
+    def split(node: int) -> Split:
+        cell, level = columns[tree.feature[node]]
+        return Split(
+            ((Term(1.0, cell, level),),), double_of_single(float(tree.threshold[node])), bool(missing_left[node])
+        )
+
+    def leaf(node: int) -> Leaf:
+        return Leaf(n_rows=int(tree.n_node_samples[node]), intercept=float(tree.value[node].item()))
+
+    return _steps(tree.children_left, tree.children_right, split, leaf)
+
+
+def double_of_single(threshold: float) -> float:
+    """Return the largest number whose nearest single-precision number is at most `threshold`.
+
+    scikit-learn compares rows in single precision. Rounding keeps order, so a single comparison in double precision
+    with this number has the same answers. By hand: 2**24 + 0.5 gives 2**24 + 1, which rounds down to even. Infinity,
+    where a cut divides missing values from all others, gives the largest number there is.
+    """
+    if threshold == math.inf:
+        return sys.float_info.max
+    below = np.float32(threshold)
+    if float(below) > threshold:
+        below = np.nextafter(below, np.float32(-np.inf))
+    above = np.nextafter(below, np.float32(np.inf))
+    if not math.isfinite(float(above)):
+        return float(threshold)
+    middle = 0.5 * float(below) + 0.5 * float(above)
+    return middle if float(np.float32(middle)) <= threshold else math.nextafter(middle, -math.inf)
+
+
+def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, classes: _Classes) -> Steps:
+    """A tree of `Forest.state()`; its sums begin with their first term."""
+    left = np.asarray(state["left"])
+    starts = np.asarray(state["rotation_start"]).tolist()
+    rotated = tuple(
+        _lane(state["rotation_coef"], state["rotation_feature"], range(starts[q], starts[q + 1]), columns)
+        for q in range(len(starts) - 1)
+    )
+    places = [(n_cells + q, NUMBER) for q in range(len(rotated))] if rotated else columns
+    width, first = int(state["width"]), np.asarray(state["leaf_start"])
+
+    def split(node: int) -> Split:
+        term, threshold = int(state["term"][node]), float(state["threshold"][node])
+        if term < 0:
+            return Split(((Term(1.0, *places[~term]),),), threshold)
+        at = range(term * width, (term + 1) * width)
+        return Split((_lane(state["coef"], state["feature"], at, places),), threshold)
+
+    def leaf(node: int) -> Leaf | None:
+        if left[node] >= 0:
+            return None
+        number = int(~left[node])
+        held = range(int(first[number]), int(first[number + 1]))
+        weights, total = [0.0] * len(classes.known), 0.0
+        for i in held:
+            weights[state["leaf_class"][i]] = float(state["leaf_weight"][i])
+            total += float(state["leaf_weight"][i])
+        pure = len(held) == 1
+        shares = [1.0 if pure and weight else weight / total for weight in weights]
+        label = classes.known[int(state["label"][number])]
+        return Leaf(label, classes.spread(shares), classes.spread(weights))
+
+    return _steps(np.where(left >= 0, left, -1), np.where(left >= 0, left + 1, -1), split, leaf, rotated)
+
+
+def _lane(coef: Any, feature: Any, at: Iterable[int], places: Sequence[tuple[int, int]]) -> Lane:
+    # A product with 0 adds nothing, whatever finite number stands there.
+    return tuple(Term(float(coef[i]), *places[feature[i]]) for i in at if coef[i])
+
+
+def _steps(
+    left: NDArray[Any],
+    right: NDArray[Any],
+    split: Callable[[int], Split],
+    leaf: Callable[[int], Leaf | None],
+    rotated: tuple[Lane, ...] = (),
+) -> Steps:
+    children = tuple(int(child) for child in left)
+    splits = tuple(split(node) if child >= 0 else None for node, child in enumerate(children))
+    leaves = tuple(leaf(node) for node in range(len(children)))
+    return Steps(children, tuple(int(child) for child in right), splits, leaves, rotated)

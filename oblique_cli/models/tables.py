@@ -1,0 +1,251 @@
+"""Predictions for a table of new rows, some rows at a time, in memory that does not depend on their number."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.models.model import Model
+
+if TYPE_CHECKING:
+    from oblique_cli.data.columns import Chunk
+
+Array = NDArray[np.float64]
+
+ROWS = 16_384  # read at once
+FORMATS = ("csv", "json", "parquet")
+MOST_NAMED = 5  # unknown levels of a column that are named
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """Predictions for some rows.
+
+    first    number of the first row in the table, from 1
+    labels   (m,) labels as text, or numbers in regression
+    shares   (m, C) class shares, leaves : (m,) or (m, trees) node numbers; None where they were not asked for
+    chunk    the rows as they were read
+    """
+
+    first: int
+    labels: NDArray[Any]
+    shares: Array | None
+    leaves: NDArray[Any] | None
+    chunk: Chunk
+
+
+@dataclass
+class Unseen:
+    """Levels that the training rows did not have: how many rows have one, and which they are, by column."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    levels: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, model: Model, chunk: Chunk) -> None:
+        """Count those of some rows."""
+        for j, found in chunk.unseen.items():
+            name = model.feature_names[j]
+            known = len(model.columns.levels[j])
+            self.rows[name] += int((chunk.X[:, j] >= known).sum())
+            named = self.levels.setdefault(name, [])
+            named += [level for level in dict.fromkeys(found) if level not in named][: MOST_NAMED + 1 - len(named)]
+
+    def sentences(self) -> list[str]:
+        """What to tell the user."""
+        said = []
+        for name, rows in self.rows.items():
+            levels = self.levels[name]
+            more = ", ..." if len(levels) > MOST_NAMED else ""
+            shown = ", ".join(map(repr, levels[:MOST_NAMED])) + more
+            said.append(
+                f"{name!r}: {rows} row{'s have' if rows > 1 else ' has'} a level that the training rows did not have "
+                f"({shown}); it counts as no level at all."
+            )
+        return said
+
+
+def needs_table(model: Model, path: str) -> None:
+    """Raise ConfigError for a model that does not know how to read a table."""
+    if model.columns is None:
+        raise ConfigError(
+            f"{path}: this model was saved from Python and knows no table; load it there (oblique_cli.load), or fit "
+            "it by oblique fit."
+        )
+
+
+def predictions(
+    model: Model, source: Any, where: str, *, proba: bool = False, leaf: bool = False, unseen: Unseen | None = None
+) -> Iterator[Predicted]:
+    """Yield the predictions for the rows of a table.
+
+    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; unseen : counts levels
+    DataError, with line and column, for a cell that cannot be read, or is missing where the model cannot do without;
+    ConfigError for shares or leaves that the model does not have
+    """
+    from oblique_cli.data.columns import chunks
+
+    row = 1
+    for chunk in chunks(source, model.columns, ROWS):
+        refuse_missing(model, chunk, where)
+        if unseen is not None:
+            unseen.add(model, chunk)
+        yield _of(model, chunk, row, proba, leaf)
+        row += len(chunk.X)
+
+
+def _of(model: Model, chunk: Chunk, row: int, proba: bool, leaf: bool) -> Predicted:
+    shares = model.predict_proba(chunk.X) if proba else None
+    leaves = model.apply(chunk.X) if leaf else None
+    return Predicted(row, model.predict(chunk.X), shares, leaves, chunk)
+
+
+def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:
+    """Raise DataError for the first cell that is missing and that nothing fills."""
+    bad = np.isnan(chunk.X)
+    bad[:, sorted(model.may_be_empty)] = False
+    if bad.any():
+        i, j = (int(k) for k in np.argwhere(bad)[0])
+        raise DataError(
+            f"{where}: line {chunk.lines[i]}: column {model.feature_names[j]!r} is missing, and the model takes no "
+            "missing values; fill the cell, or fit with --set missing=impute."
+        )
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+class Writer(ABC):
+    """Writes predictions: "row" (from 1), "prediction", with shares "p(label)" for each class, with leaves "leaf"."""
+
+    def __init__(self, stream: BinaryIO, model: Model) -> None:
+        self.stream = stream
+        self.model = model
+
+    @abstractmethod
+    def add(self, some: Predicted) -> None:
+        """Write some rows."""
+
+    def close(self) -> None:  # noqa: B027  (most have nothing to end)
+        """End the file."""
+
+    def names(self, some: Predicted) -> list[str]:
+        """Return the names of the columns."""
+        names = ["row", "prediction"]
+        if some.shares is not None:
+            names += [f"p({label})" for label in self.model.classes]
+        if some.leaves is not None:
+            names += ["leaf"] if some.leaves.ndim == 1 else [f"leaf {i + 1}" for i in range(some.leaves.shape[1])]
+        return names
+
+    def columns(self, some: Predicted) -> list[NDArray[Any]]:
+        """Return the columns of some rows."""
+        found: list[NDArray[Any]] = [np.arange(some.first, some.first + len(some.labels)), some.labels]
+        if some.shares is not None:
+            found += list(some.shares.T)
+        if some.leaves is not None:
+            found += [some.leaves] if some.leaves.ndim == 1 else list(some.leaves.T)
+        return found
+
+
+class CSVWriter(Writer):
+    """CSV, numbers to the bit."""
+
+    def __init__(self, stream: BinaryIO, model: Model) -> None:
+        super().__init__(stream, model)
+        self.started = False
+        self.quoted = {label: _csv_cell(label) for label in model.classes}
+
+    def add(self, some: Predicted) -> None:
+        if not self.started:
+            self._line(self.names(some))
+            self.started = True
+        columns = [list(map(str, column.tolist())) for column in self.columns(some)]
+        if self.quoted:
+            columns[1] = [self.quoted[label] for label in some.labels.tolist()]
+        self.stream.write(("\n".join(map(",".join, zip(*columns, strict=True))) + "\n").encode())
+
+    def _line(self, cells: Sequence[str]) -> None:
+        self.stream.write((",".join(map(_csv_cell, cells)) + "\n").encode())
+
+
+def _csv_cell(text: str) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="").writerow([text, ""])
+    return buffer.getvalue().removesuffix(",")
+
+
+class JSONWriter(Writer):
+    """One list of objects, an object a line."""
+
+    def __init__(self, stream: BinaryIO, model: Model) -> None:
+        super().__init__(stream, model)
+        self.before = "[\n"
+
+    def add(self, some: Predicted) -> None:
+        lines = []
+        classes = self.model.classes
+        plain = [column.tolist() for column in (self.columns(some)[:2])]
+        shares = None if some.shares is None else some.shares.tolist()
+        leaves = None if some.leaves is None else some.leaves.tolist()
+        for i, (row, label) in enumerate(zip(*plain, strict=True)):
+            entry: dict[str, Any] = {"row": row, "prediction": label}
+            if shares is not None:
+                entry["probabilities"] = dict(zip(classes, shares[i], strict=True))
+            if leaves is not None:
+                entry["leaf"] = leaves[i]
+            lines.append(json.dumps(entry, ensure_ascii=False))
+        self.stream.write((self.before + ",\n".join(lines)).encode())
+        self.before = ",\n"
+
+    def close(self) -> None:
+        self.stream.write(b"[]\n" if self.before == "[\n" else b"\n]\n")
+
+
+class ParquetWriter(Writer):
+    """A Parquet file, a group of rows for each block that is read."""
+
+    def __init__(self, stream: BinaryIO, model: Model) -> None:
+        super().__init__(stream, model)
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            raise ConfigError("Parquet needs pyarrow; install it with pip install 'oblique-trees[parquet]'.") from None
+        self.arrow, self.parquet = pyarrow, pyarrow.parquet
+        self.file: Any = None
+
+    def add(self, some: Predicted) -> None:
+        columns = [self.arrow.array(column.tolist() if column.dtype.kind == "O" else column)
+                   for column in self.columns(some)]  # fmt: skip
+        table = self.arrow.table(columns, names=self.names(some))
+        if self.file is None:
+            self.file = self.parquet.ParquetWriter(self.stream, table.schema)
+        self.file.write_table(table)
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+
+WRITERS: dict[str, Callable[[BinaryIO, Model], Writer]] = {
+    "csv": CSVWriter,
+    "json": JSONWriter,
+    "parquet": ParquetWriter,
+}
+
+
+def format_of(output: str | None) -> str:
+    """Return the format that the name of a file asks for, "csv" if it asks for none."""
+    ending = Path(output or "").suffix.lower().removeprefix(".")
+    return ending if ending in FORMATS else "csv"

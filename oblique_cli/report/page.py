@@ -1,0 +1,409 @@
+"""One page of everything that is known of stored runs: tables, ranks, plots, choices, trees, failures, times, where the
+numbers come from. One file, which needs no network, and no script to be read.
+
+The page is one template with four places, so `string.Template` fills it; everything else goes through `html.escape`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from html import escape
+from string import Template
+from typing import Any
+
+import oblique_cli
+from oblique_cli.drawing.canvas import rendered
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.marking import ALPHA, marked
+from oblique_cli.evaluation.paired import pair
+from oblique_cli.evaluation.significance_report import judge
+from oblique_cli.evaluation.tables import BEST, SAME, HasSheet, Sheet, TextGrid, render
+from oblique_cli.experiments import environment as environments
+from oblique_cli.nouns import Row
+from oblique_cli.report.material import Material, Method, Shown
+from oblique_cli.report.plots import Request, confusions, draw
+from oblique_cli.resources import PACKAGE
+
+# Kinds of plots that every report tries; one whose runs have not what it shows is left out.
+PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration", "time")
+FEW_ROWS, MANY_ROWS = 12, 60  # a longer list is folded
+MANY_CLASSES = 30  # a larger matrix is not shown
+
+
+@dataclass(frozen=True)
+class DrawnTree:
+    """A fold's tree. svg : its picture, "" for none; text : its rules"""
+
+    title: str
+    svg: str
+    text: str
+
+
+# (method, row) -> the tree of a fold; ConfigError or DataError says why there is none.
+TreeOf = Callable[[Method, Row], DrawnTree]
+
+
+def page(material: Material, request: Request, tree_of: TreeOf | None = None, trees: int = 1, command: str = "") -> str:
+    """Return the page as HTML.
+
+    request   what plots are asked for, see `plots.Request`
+    tree_of   grows the tree of a fold again; None shows no trees
+    trees     how many folds of every method and data set have their tree shown
+    command   what made the page
+    """
+    sections: list[tuple[str, str, str]] = [("results", "Results", _results(material))]
+    for anchor, title, body in (
+        ("significance", "Significance", _significance(material)),
+        ("plots", "Plots", _plots(material, request)),
+        ("choices", "Choices of parameters", _choices(material)),
+        ("trees", "Trees", _trees(material, tree_of, trees)),
+        ("failures", "Failures", _failures(material)),
+        ("times", "Times", _times(material)),
+        ("origin", "Where the numbers come from", _origin(material, command)),
+    ):
+        if body:
+            sections.append((anchor, title, body))
+    links = "".join(f'<a href="#{anchor}">{escape(title)}</a>' for anchor, title, _ in sections)
+    body = "\n".join(
+        f'<section id="{anchor}"><h2>{escape(title)}</h2>\n{content}</section>' for anchor, title, content in sections
+    )
+    script = _file("page.js")
+    return Template(_file("page.html")).substitute(
+        title=escape(material.title),
+        style=_file("page.css"),
+        script=script,
+        script_digest=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
+        body=f'{_head(material)}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>',
+    )
+
+
+def _file(name: str) -> str:
+    return (PACKAGE / "report" / name).read_text(encoding="utf-8")
+
+
+# ---- the head --------------------------------------------------------------------------------------------------------
+
+
+def _head(material: Material) -> str:
+    done = sum(one.run.done for one in material.shown)
+    total = sum(one.run.total for one in material.shown)
+    failed = sum(one.run.failed for one in material.shown)
+    facts = {
+        "data sets": str(len(material.datasets)),
+        "algorithms": str(len(material.methods)),
+        "folds": f"{done:,} of {total:,}" if done < total else f"{done:,}",
+        "failed": f"{failed:,}",
+    }
+    cells = "".join(f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in facts.items())
+    names = ", ".join(one.run.name for one in material.shown)
+    alarms = []
+    if failed:
+        alarms.append(f'{failed} folds failed: see <a href="#failures">Failures</a>.')
+    if done + failed < total:
+        alarms.append(f"{total - done - failed} folds are still to run; tables average complete repetitions.")
+    alarms += [escape(remark) for one in material.shown for remark in one.remarks]
+    shown = "".join(f'<p class="alarm">{alarm}</p>' for alarm in alarms)
+    whose = "run" if len(material.shown) == 1 else "runs"
+    return (
+        f'<header><h1>{escape(material.title)}</h1>\n<p class="soft">{whose} {escape(names)}</p>\n'
+        f'<div class="facts">{cells}</div>{shown}</header>'
+    )
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _results(material: Material) -> str:
+    parts = []
+    for one in material.shown:
+        table: HasSheet = one.table()
+        with suppress(ConfigError):  # of one algorithm, or of a scheme whose folds are not compared, nothing is best
+            table = marked(one.table(), one.stored())
+        if len(material.shown) > 1:
+            parts.append(f"<h3>{escape(one.experiment.title or one.run.name)}</h3>")
+        parts.append(_sheet(table))
+    return "".join(parts)
+
+
+def _sheet(table: HasSheet) -> str:
+    """A table with its notes, and its forms for other programs."""
+    sheet: Sheet = table.sheet()
+    grids = "".join((f"<h3>{escape(grid.caption)}</h3>" if grid.caption else "") + _grid(grid) for grid in sheet.grids)
+    notes = "".join(f"<li>{escape(_said(note))}</li>" for note in sheet.notes)
+    forms = "".join(
+        f'<details data-copy="{title}"><summary>as {title}</summary><pre>{escape(render(table, form))}</pre></details>'
+        for title, form in (("LaTeX", "latex"), ("CSV", "csv"), ("Markdown", "md"))
+    )
+    return f'<div class="result"><div class="tools"></div>{grids}<ul class="notes">{notes}</ul>{forms}</div>'
+
+
+def _said(note: str) -> str:
+    """A note in the words of the page, where marks are looks."""
+    return note.replace(BEST, "Bold and shaded:").replace(SAME, "shaded:")
+
+
+def _grid(grid: TextGrid) -> str:
+    def cell(text: str, column: int, mark: str) -> str:
+        names = {BEST: "best", SAME: "same"}
+        return _cell("td", text, " ".join(filter(None, ("name" if column < grid.left else "", names.get(mark, "")))))
+
+    rows = "".join(
+        f"<tr>{''.join(cell(text, j, grid.marks.get((i, j), '')) for j, text in enumerate(row))}</tr>"
+        for i, row in enumerate(grid.rows)
+    )
+    return _table(grid.header, rows, grid.left)
+
+
+def _table(header: Sequence[str], rows: str, left: int) -> str:
+    heads = "".join(_cell('th scope="col"', name, "name" if j < left else "") for j, name in enumerate(header))
+    return (
+        '<div class="scroll"><table class="sortable">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _plain_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int, long: Sequence[int] = ()) -> str:
+    """A table of names, then numbers; the columns `long` hold text that may be broken."""
+    body = ""
+    for row in rows:
+        kinds = ("long" if j in long else "name" if j < left else "" for j in range(len(row)))
+        body += f"<tr>{''.join(_cell('td', text, kind) for text, kind in zip(row, kinds, strict=True))}</tr>"
+    return _table(header, body, left)
+
+
+def _cell(tag: str, text: str, kind: str) -> str:
+    """One cell. tag : with its attributes; kind : classes of the style sheet, "" for none"""
+    chosen = f' class="{kind}"' if kind else ""
+    return f"<{tag}{chosen}>{escape(text)}</{tag.partition(' ')[0]}>"
+
+
+def _significance(material: Material) -> str:
+    try:
+        titles = {method.spec.name: method.label for method in material.methods}
+        paired = pair([one.stored() for one in material.shown], titles)
+        verdicts = judge(paired, material.title)
+    except ConfigError as why:
+        return f'<p class="soft">{escape(str(why))}</p>' if len(material.methods) > 1 else ""
+    return (
+        f'<p class="soft">Pairs of algorithms at {ALPHA:g}, on the folds they share.</p>'
+        f"<details><summary>all tests</summary>{_sheet(verdicts)}</details>"
+        + (_wins(verdicts) if any(one.matches for one in verdicts.metrics) else "")
+    )
+
+
+def _wins(verdicts: Any) -> str:
+    """Over data sets: who wins how often, and what Wilcoxon's test says."""
+    rows = []
+    for one in verdicts.metrics:
+        for match in one.matches:
+            names = [verdicts.paired.methods[name] for name in (match.first, match.second)]
+            wins = f"{match.sign.wins} / {match.sign.losses}"
+            rows.append((one.metric, *names, wins, f"{match.wilcoxon.p:.3g}", f"{match.p_holm:.3g}"))
+    table = _plain_table(("metric", "first", "second", "wins / losses", "Wilcoxon p", "p (Holm)"), rows, 3)
+    return table if len(rows) <= FEW_ROWS else f"<details><summary>{len(rows)} pairs</summary>{table}</details>"
+
+
+# ---- pictures --------------------------------------------------------------------------------------------------------
+
+
+def _plots(material: Material, request: Request) -> str:
+    figures, left_out = [], []
+    for kind in PLOTS:
+        try:
+            made = draw(kind, material, request)
+        except ConfigError as why:
+            left_out.append(f"{kind}: {why}")
+            continue
+        picture = _inline(rendered(made.figure, "svg").decode(), kind)
+        figures.append(f"<figure>{picture}<figcaption>{escape(made.caption)}</figcaption></figure>")
+    rest = ""
+    if left_out:
+        notes = "".join(f"<li>{escape(why)}</li>" for why in left_out)
+        rest = f'<details><summary>plots that are not here</summary><ul class="notes">{notes}</ul></details>'
+    matrices = _confusions(material) if material.task == "classification" else ""
+    return f'<div class="plots">{"".join(figures)}</div>{rest}{matrices}'
+
+
+def _confusions(material: Material) -> str:
+    """Matrices as tables, shaded by the share of their row."""
+    parts = []
+    for dataset in material.datasets:
+        try:
+            classes, found = confusions(material, dataset)
+        except ConfigError:  # a run of an earlier version, without predictions
+            continue
+        if len(classes) > MANY_CLASSES:
+            continue
+        tables = "".join(_matrix(method.label, classes, counts) for method, counts in found)
+        parts.append(f'<details><summary>{escape(dataset)}</summary><div class="plots">{tables}</div></details>')
+    if not parts:
+        return ""
+    return (
+        '<h3>Confusion matrices</h3><p class="soft">Test rows of each class by the class predicted, mean over '
+        f"repetitions; shades are shares of a row.</p>{''.join(parts)}"
+    )
+
+
+def _matrix(title: str, classes: Sequence[str], counts: Any) -> str:
+    heads = "".join(_cell('th scope="col"', name, "") for name in classes)
+    rows = ""
+    for name, row in zip(classes, counts, strict=True):
+        total = row.sum()
+        cells = "".join(
+            f'<td style="--share:{count / total:.2f}">{count:.4g}</td>' if count else "<td></td>" for count in row
+        )
+        rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}</tr>'
+    return (
+        f'<table class="matrix"><caption>{escape(title)}</caption>'
+        f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    )
+
+
+def _inline(svg: str, name: str) -> str:
+    """A picture as part of the page: no prologue, ids of its own, black as the ink of the page, no background."""
+    prefix = re.sub(r"\W", "-", name)
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}-", svg)
+    svg = re.sub(r'<g id="[^"]*-patch_1">.*?</g>', "", svg, count=1, flags=re.S)
+    svg = re.sub(r"(fill|stroke): ?(#000000|black)\b", r"\1: currentColor", svg)
+    svg = re.sub(r"fill: ?#ffffff\b", "fill: none", svg)
+    return re.sub(r'\s(width|height)="[\d.]+pt"', "", svg, count=2)
+
+
+# ---- folds -----------------------------------------------------------------------------------------------------------
+
+
+def _choices(material: Material) -> str:
+    """What tuning chose, counted over folds, and fold by fold."""
+    counted, each = [], []
+    for method in material.methods:
+        if not method.spec.grid:
+            continue
+        for dataset in material.datasets:
+            rows = [row for row in method.rows(dataset) if row.chosen]
+            for name in method.spec.grid:
+                counts = Counter(_value(row.chosen.get(name)) for row in rows)
+                if counts:
+                    often = ", ".join(f"{value} ({count})" for value, count in counts.most_common())
+                    counted.append((dataset, method.label, name, often))
+            each += [
+                (dataset, method.label, str(row.repeat), str(row.fold), _pairs(row.chosen), f"{len(row.inner)}")
+                for row in rows
+            ]
+    if not counted:
+        return ""
+    table = _plain_table(("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,))
+    folds = _plain_table(("data set", "algorithm", "repetition", "fold", "chosen", "values tried"), each, 2)
+    return f"{table}<details><summary>fold by fold ({len(each)})</summary>{folds}</details>"
+
+
+def _trees(material: Material, tree_of: TreeOf | None, trees: int) -> str:
+    if tree_of is None or trees < 1:
+        return ""
+    parts = []
+    missing: dict[str, list[str]] = {}
+    for dataset in material.datasets:
+        for method in material.methods:
+            if not material.has(method, dataset):
+                continue
+            for row in method.rows(dataset)[:trees]:
+                try:
+                    found = tree_of(method, row)
+                except ConfigError as why:
+                    missing.setdefault(str(why), []).append(f"{method.label} on {dataset}")
+                    break
+                parts.append(
+                    f"<details><summary>{escape(dataset)}, {escape(found.title)}: repetition {row.repeat}, fold "
+                    f'{row.fold}, {row.n_leaves} leaves</summary><div class="tree">{found.svg}</div>'
+                    f"<pre>{escape(found.text)}</pre></details>"
+                )
+    if not parts:
+        return ""
+    run = material.shown[0].run.name
+    more = (
+        f'<p class="soft">Grown again from the stored jobs. Any other fold: <code>oblique tree {escape(run)} --fold N '
+        "--repeat R --dataset NAME --algorithm ID --html</code>.</p>"
+    )
+    notes = "".join(
+        f'<p class="soft">{escape(why)} ({escape(", ".join(who[:6]))}{", ..." if len(who) > 6 else ""})</p>'
+        for why, who in missing.items()
+    )
+    return more + "".join(parts) + notes
+
+
+def _failures(material: Material) -> str:
+    rows = [
+        (one.run.name, row.dataset, row.algorithm, str(row.repeat), str(row.fold), row.message)
+        for one in material.shown
+        for row in one.rows
+        if row.status != "ok"
+    ]
+    if not rows:
+        return ""
+    table = _plain_table(("run", "data set", "algorithm", "repetition", "fold", "message"), rows, 3, long=(5,))
+    names = " ".join(one.run.name for one in material.shown if one.run.failed)
+    how = f'<p class="soft">Run them again with <code>oblique retry {escape(names)}</code>.</p>'
+    return how + (
+        table if len(rows) <= MANY_ROWS else f"<details><summary>{len(rows)} folds</summary>{table}</details>"
+    )
+
+
+def _times(material: Material) -> str:
+    rows = []
+    for method in material.methods:
+        own = [row for dataset in material.datasets for row in method.rows(dataset)]
+        if not own:
+            continue
+        fit, tune = sum(row.fit_seconds for row in own), sum(row.tune_seconds for row in own)
+        predict, tested = sum(row.predict_seconds for row in own), sum(row.n_test for row in own)
+        speed = f"{tested / predict:,.0f}" if predict > 0 else "-"
+        rows.append((method.label, f"{len(own):,}", f"{fit / len(own):.4g}", f"{tune:.4g}", f"{fit:.4g}", speed))
+    header = ("algorithm", "folds", "fit s a fold", "tuning s", "fitting s", "rows predicted a second")
+    return _plain_table(header, rows, 1)
+
+
+# ---- origin ----------------------------------------------------------------------------------------------------------
+
+
+def _origin(material: Material, command: str) -> str:
+    parts = [_run_facts(one, material) for one in material.shown]
+    if command:
+        version = escape(oblique_cli.__version__)
+        parts.append(f'<p class="soft">This page: <code>{escape(command)}</code>, oblique {version}.</p>')
+    return "".join(parts)
+
+
+def _run_facts(one: Shown, material: Material) -> str:
+    argv = " ".join(one.run.argv)
+    facts = [("run", one.run.name), ("first begun", one.run.created), ("command", argv or "not stored"),
+             ("seed", str(one.experiment.seed)), ("digest of the experiment", one.experiment.digest())]  # fmt: skip
+    made = material.store.environments(one.run.name)
+    for number, facts_of_one in enumerate(made.values(), 1):
+        which = f"environment {number}" if len(made) > 1 else "environment"
+        text = ", ".join(f"{name} {value}" for name, value in environments.facts(facts_of_one).items())
+        facts.append((which, text))
+    table = _plain_table(("what", ""), facts, 1, long=(1,))
+    digests = _plain_table(("data set", "digest of the data"), sorted(one.data.items()), 2)
+    content = json.dumps(one.experiment.content(), indent=2, sort_keys=True)
+    return (
+        f"<h3>{escape(one.experiment.title or one.run.name)}</h3>{table}"
+        f"<details><summary>data ({len(one.data)})</summary>{digests}</details>"
+        f"<details><summary>configuration</summary><pre>{escape(content)}</pre></details>"
+    )
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {_value(value)}" for name, value in values.items())
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,309 @@
+"""Hyperplanes as people read them: weights per standard deviation, the largest first, one direction down the tree.
+
+A `Tree` keeps a hyperplane as growth found it, in the units of the features and with the sign that growth gave it.
+Neither helps a reader: a weight of 0.003 may be the one that matters, and "more" leads left at one node and right at
+the next. Nothing here changes what a tree predicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import DataError
+from oblique_cli.tree.structure import EVERYTHING, Tree
+
+Array = NDArray[np.float64]
+
+LevelNames = Mapping[int, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Units:
+    """What one unit of a feature is to the reader: a name in a sum stands for (value - center) / spread.
+
+    center, spread : (p,); center 0 and spread 1 are the feature's own units
+    of_levels      : qualitative feature -> share of each of its levels, (levels,), which decides how much its scores
+                     spread; {} if that is not known
+    """
+
+    center: Array
+    spread: Array
+    of_levels: Mapping[int, Array]
+    standard: bool
+
+    @classmethod
+    def raw(cls, n_features: int) -> Units:
+        """The features' own units."""
+        return cls(np.zeros(n_features), np.ones(n_features), {}, standard=False)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the same as plain data, for the facts of a model file."""
+        return {
+            "center": self.center.tolist(),
+            "spread": self.spread.tolist(),
+            "of_levels": {str(j): shares.tolist() for j, shares in self.of_levels.items()},
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], n_features: int) -> Units:
+        """Return the inverse of `to_plain`, for units that are standard deviations. DataError if it is none."""
+        try:
+            center = np.array(plain["center"], dtype=np.float64)
+            spread = np.array(plain["spread"], dtype=np.float64)
+            shares = {int(j): np.array(found, dtype=np.float64) for j, found in plain["of_levels"].items()}
+            fits = center.shape == spread.shape == (n_features,) and bool((spread > 0.0).all())
+            finite = all(
+                np.isfinite(values).all() and values.ndim == 1 for values in (center, spread, *shares.values())
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            fits = finite = False
+        if not (fits and finite):
+            raise DataError(
+                f"units of a tree must be a center and a positive spread for each of {n_features} features."
+            )
+        return cls(center, spread, shares, standard=True)
+
+    @classmethod
+    def deviations(cls, X: Array, levels: Sequence[int] = ()) -> Units:
+        """Standard deviations from the mean of the rows X (n, p), without missing values; 1 for a constant feature.
+
+        levels : p counts as in `Tree`; a qualitative feature keeps its scores
+        """
+        present = np.isfinite(X)
+        counts = np.maximum(present.sum(axis=0), 1)
+        known = np.where(present, X, 0.0)
+        # By halves of the largest value, since the sum of finite numbers need not be finite.
+        size = np.maximum(np.abs(known).max(axis=0, initial=0.0), np.finfo(np.float64).tiny)
+        scaled = known / size
+        mean = scaled.sum(axis=0) / counts
+        variance = (np.where(present, scaled - mean, 0.0) ** 2).sum(axis=0) / counts
+        center, spread = mean * size, np.sqrt(variance) * size
+        flat = spread <= 1e-12 * size
+        spread = np.where(flat, 1.0, spread)
+        shares = {}
+        for j, count in enumerate(levels):
+            if count:
+                codes = X[present[:, j], j].astype(np.int64)
+                shares[j] = np.bincount(codes[(codes >= 0) & (codes < count)], minlength=count) / counts[j]
+                center[j], spread[j] = 0.0, 1.0
+        return cls(center, spread, shares, standard=True)
+
+
+@dataclass(frozen=True)
+class LevelGroup:
+    """Levels of a qualitative feature that count alike. weight : what each adds to the sum"""
+
+    names: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True)
+class Term:
+    """One feature in a sum.
+
+    weight   per unit of the feature; of a qualitative feature, the standard deviation of what its levels add
+    levels   groups of levels with what they add, the largest first; () for a quantitative feature
+    """
+
+    feature: int
+    name: str
+    weight: float
+    levels: tuple[LevelGroup, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A split as a reader sees it: a sum, and what lies on either side.
+
+    terms      the largest first; one term means that the feature decides alone
+    threshold  a row goes to the first child if the sum is below or, unless `strict`, equal; of a single quantitative
+               feature the sum is the feature itself in its own units, whose sides `first` and `second` say
+    flipped    whether the first child is the right one of the tree
+    expression, first, second   the sum in words; what follows it on the way to the first child, and to the second
+    condition  when a row goes to the first child, in one line
+    scale      what a sum of `coef_ @ x` is divided by, negative if flipped; `shift` is subtracted first
+    """
+
+    terms: tuple[Term, ...]
+    threshold: float
+    strict: bool
+    flipped: bool
+    expression: str
+    first: str
+    second: str
+    condition: str
+    scale: float
+    shift: float
+
+
+def turned(tree: Tree) -> NDArray[np.bool_]:
+    """Return which splits are read with their children exchanged, (n_nodes,), so that one direction holds throughout.
+
+    The second child, on the right and on the side of larger sums, is the one in which the most frequent class of the
+    whole tree has the larger share; where a node lacks that class, the most frequent class of the node takes its place.
+    Equal shares leave the children as they are.
+    """
+    weights = tree.counts.sum(axis=1)
+    shares = tree.counts / np.where(weights > 0.0, weights, 1.0)[:, None]
+    inner = np.flatnonzero(~tree.is_leaf)
+    judged = np.where(tree.counts[inner, tree.labels[0]] > 0.0, tree.labels[0], tree.labels[inner])
+    out = np.zeros(tree.n_nodes, dtype=np.bool_)
+    out[inner] = shares[tree.left[inner], judged] > shares[tree.right[inner], judged]
+    return out
+
+
+def number(value: float, precision: int = 3) -> str:
+    """Return a number of `precision` significant digits, digits before the point all shown: 1234.5 is "1234"."""
+    if value == 0.0 or not np.isfinite(value):
+        return f"{value + 0.0:g}"
+    size = abs(value)
+    if 1e-4 <= size < 1e7:
+        places = max(precision - 1 - int(np.floor(np.log10(size))), 0)
+        text = f"{value:.{places}f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+        return "0" if text in ("-0", "") else text
+    return f"{value:.{precision}g}"
+
+
+def read(
+    tree: Tree,
+    node: int,
+    flipped: bool,
+    names: Sequence[str],
+    units: Units,
+    precision: int = 3,
+    level_names: LevelNames | None = None,
+) -> Reading:
+    """Return a split of `tree` in the units given. flipped : as `turned` says; names : (p,)"""
+    coef, threshold = tree.coef_[node], float(tree.thresholds[node])
+    used = [int(j) for j in np.flatnonzero(coef)]
+    if len(used) == 1:
+        return _single(tree, node, used[0], flipped, names, precision, level_names or {})
+    qualitative = [j for j in used if j in tree.level_columns]
+    sums = {j: coef[j] * tree.level_scores[node, tree.level_columns[j]] for j in qualitative}
+    with np.errstate(over="ignore"):
+        weights = coef * units.spread
+    for j, adds in sums.items():
+        share = units.of_levels.get(j)
+        share = np.full(len(adds), 1.0 / len(adds)) if share is None or share.sum() == 0 else share / share.sum()
+        weights[j] = np.sqrt(share @ (adds - share @ adds) ** 2)
+    quantitative = [j for j in used if j not in sums]
+    shift = float(coef[quantitative] @ units.center[quantitative])
+    length = float(np.linalg.norm(weights[used])) if units.standard else 1.0
+    if not (np.isfinite(length) and length > 0.0):
+        length = 1.0
+    scale = -length if flipped else length
+    terms = []
+    for j in used:
+        groups = _groups(sums[j] / scale, _names_of(j, len(sums[j]), level_names or {}), precision) if j in sums else ()
+        terms.append(Term(j, names[j], abs(weights[j]) / length if j in sums else weights[j] / scale, groups))
+    terms.sort(key=lambda term: (-abs(term.weight), term.feature))
+    at = (threshold - shift) / scale
+    expression = _sum(terms, precision)
+    below, above = ("<", ">=") if flipped else ("<=", ">")
+    shown = number(at, precision)
+    levels = "".join(
+        f" with {term.name} = "
+        + ", ".join(f"{number(group.weight, precision)} {' or '.join(group.names)}" for group in term.levels)
+        for term in terms
+        if term.levels
+    )
+    condition = f"{expression} {below} {shown}{levels}{_missing(tree, node, quantitative, flipped)}"
+    return Reading(
+        tuple(terms),
+        at,
+        flipped,
+        flipped,
+        expression,
+        _side(below, shown),
+        _side(above, shown),
+        condition,
+        scale,
+        shift,
+    )
+
+
+def _single(
+    tree: Tree, node: int, j: int, flipped: bool, names: Sequence[str], precision: int, level_names: LevelNames
+) -> Reading:
+    """A split of one feature, in its own units."""
+    coef, threshold, name = float(tree.coef_[node, j]), float(tree.thresholds[node]), names[j]
+    scale = -1.0 if flipped else 1.0
+    if j in tree.level_columns:
+        scores = tree.level_scores[node, tree.level_columns[j]]
+        called = _names_of(j, len(scores), level_names)
+        left = [level for level, score in zip(called, scores, strict=True) if score and coef * score <= threshold]
+        right = [level for level, score in zip(called, scores, strict=True) if score and coef * score > threshold]
+        (left if threshold >= 0.0 else right).append("any other level")
+        first, second = (right, left) if flipped else (left, right)
+        sides = [", ".join(levels) for levels in (first, second)]
+        groups = tuple(LevelGroup(tuple(levels), sign) for levels, sign in ((first, -1.0), (second, 1.0)) if levels)
+        condition = f"{name} in {{{sides[0]}}}"
+        term = Term(j, name, 1.0, groups)
+        return Reading((term,), threshold * scale, flipped, flipped, name, sides[0], sides[1], condition, scale, 0.0)
+    if threshold == EVERYTHING and tree.missing_left is not None:
+        below, above = ("is missing", "is known") if flipped else ("is known", "is missing")
+        condition = f"{name} is {'' if flipped else 'not '}missing"
+        return Reading((Term(j, name, 1.0),), 0.0, flipped, flipped, name, below, above, condition, scale, 0.0)
+    shown = number(threshold / coef + 0.0, precision)
+    marks = ("<=", ">") if coef > 0 else (">=", "<")
+    below, above = marks[::-1] if flipped else marks
+    condition = f"{name} {below} {shown}{_missing(tree, node, [j], flipped)}"
+    sign = 1.0 if (coef > 0) != flipped else -1.0
+    return Reading(
+        (Term(j, name, sign),),
+        threshold / coef,
+        flipped,
+        flipped,
+        name,
+        _side(below, shown),
+        _side(above, shown),
+        condition,
+        coef,
+        0.0,
+    )
+
+
+def _missing(tree: Tree, node: int, quantitative: Sequence[int], flipped: bool) -> str:
+    """What follows a condition if rows that lack a value of it go the same way."""
+    if tree.missing_left is None or not quantitative or bool(tree.missing_left[node]) == flipped:
+        return ""
+    return ", or missing" if len(quantitative) == 1 else ", or any of these missing"
+
+
+def _sum(terms: Sequence[Term], precision: int) -> str:
+    """The terms in one line, the first sign close to its number."""
+    text = "".join(
+        f" {'-' if term.weight < 0 else '+'} {term.name}"
+        if term.levels
+        else f" {'-' if term.weight < 0 else '+'} {number(abs(term.weight), precision)} {term.name}"
+        for term in terms
+    )
+    return text.removeprefix(" + ") if text.startswith(" +") else "-" + text.removeprefix(" - ")
+
+
+def _side(mark: str, shown: str) -> str:
+    """A comparison as drawings write it."""
+    return f"{ {'<=': '≤', '>=': '≥'}.get(mark, mark) } {shown.replace('-', '−', 1) if shown[0] == '-' else shown}"
+
+
+def _names_of(feature: int, count: int, level_names: LevelNames) -> list[str]:
+    names = level_names.get(feature)
+    return [str(code) for code in range(count)] if names is None else [str(name) for name in names]
+
+
+def _groups(adds: Array, names: Sequence[str], precision: int) -> tuple[LevelGroup, ...]:
+    """Levels that add the same, to `precision` digits, together; levels without a score are left out."""
+    groups: dict[str, list[int]] = {}
+    for level, add in enumerate(adds.tolist()):
+        if add:
+            groups.setdefault(number(add, precision), []).append(level)
+    found = [
+        LevelGroup(tuple(names[level] for level in levels), float(adds[levels].mean())) for levels in groups.values()
+    ]
+    return tuple(sorted(found, key=lambda group: -group.weight))

@@ -1,0 +1,123 @@
+"""`oblique explain`: one row of a table, or typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_support import call
+
+__all__ = ["call"]
+
+FILES = Path(__file__).parents[1] / "files"
+WILD = str(FILES / "wild.csv")
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory) -> str:
+    """A model of the wild table."""
+    from oblique_cli.cli import call as run
+
+    path = tmp_path_factory.mktemp("fitted") / "wild.json"
+    assert run(["fit", WILD, "--target", "Befund", "--algorithm", "hhcart_a", "--out", str(path)]) == 0
+    return str(path)
+
+
+def test_a_row_of_a_table(call, fitted):
+    ended = call("explain", fitted, WILD, "--row", "3")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    predicted = call("predict", fitted, WILD).out.splitlines()[3]
+    assert lines[0] == f"row 3 of {WILD}: class {predicted.partition(',')[2]}"
+    assert "  node 0: left, distance " in ended.out and "The nearest change to class " in ended.out
+    assert "Held fixed: Station, Raucher." in ended.out
+    table = Path(WILD).read_text(encoding="utf-8-sig")
+    (call.folder / "one.csv").write_text("\n".join(table.splitlines()[i] for i in (0, 3)) + "\n", encoding="utf-8")
+    assert call("explain", fitted, "one.csv", "--row", "1").out.splitlines()[1:] == lines[1:]
+
+
+def test_json_has_every_number_and_the_change_leads_where_it_says(call, fitted):
+    found = json.loads(call("explain", fitted, WILD, "--row", "3", "--format", "json").out)
+    for step in found["steps"]:
+        total = step["at_means"] + sum(part["amount"] for part in step["contributions"])
+        assert total == pytest.approx(step["distance"])
+        assert (step["goes"] == "left") == (step["total"] <= step["threshold"])
+    assert sum(found["leaf"]["counts"].values()) == found["leaf"]["rows"]
+    changed = {one["column"]: one["to"] for one in found["change"]["columns"]}
+    first = {part["column"]: part["value"] for part in found["steps"][0]["contributions"]}
+    # The values are typed as the file writes them: with a decimal comma.
+    typed = {name: changed.get(name, value) for name, value in first.items()}
+    values = [
+        f"{name}={repr(value).replace('.', ',') if isinstance(value, float) else value}"
+        for name, value in typed.items()
+    ]
+    words = [word for value in values for word in ("--values", value)]
+    again = json.loads(call("explain", fitted, *words, "--format", "json").out)
+    assert again["predicted"] == found["change"]["predicted"] and again["leaf"]["node"] == found["change"]["leaf"]
+
+
+def test_values_may_be_one_text_or_several(call, fitted):
+    one = call("explain", fitted, "--values", "Größe (cm)=170,5,Gewicht (kg)=98,Raucher=ja")
+    several = call("explain", fitted, "--values", "Raucher=ja", "--values", "Größe (cm)=170,5, Gewicht (kg)=98")
+    assert one.code == 0 and one.out == several.out and "Größe (cm) 170.5" in one.out
+    assert "Glukose (mg/dl) missing" in one.out and "Glukose (mg/dl)" in one.out.split("Held fixed: ")[1]
+
+
+def test_columns_can_be_held_and_a_class_asked_for(call, fitted):
+    held = json.loads(call("explain", fitted, WILD, "--row", "3", "--fix", "Gewicht (kg)", "--format", "json").out)
+    assert "Gewicht (kg)" not in [one["column"] for one in held["change"]["columns"]] and "Gewicht (kg)" in held["held"]
+    to = json.loads(call("explain", fitted, WILD, "--row", "3", "--to", "auffällig", "--format", "json").out)
+    assert to["change"]["predicted"] == "auffällig"
+    free = json.loads(call("explain", fitted, WILD, "--row", "3", "--format", "json").out)
+    assert min(held["change"]["distance"], to["change"]["distance"]) >= free["change"]["distance"]
+    names = ("Größe (cm)", "Gewicht (kg)", "Glukose (mg/dl)", "Thrombozyten (10²/µl)")
+    all_held = call("explain", fitted, WILD, "--row", "3", *(word for name in names for word in ("--fix", name)))
+    assert "No change of the other columns leads to another class. Held fixed: Größe (cm), " in all_held.out
+
+
+def test_numbers_are_explained_by_the_equation_of_the_leaf(call):
+    rows = "".join(f"{i / 7:.3f},{'ab'[i % 2]},{(i if i < 60 else 200 - i) + i % 3}\n" for i in range(120))
+    (call.folder / "my.csv").write_text("size,kind,price\n" + rows)
+    fit = ("fit", "my.csv", "--target", "price", "--task", "regression", "--algorithm", "m5_style", "--out", "m.json")
+    assert call(*fit).code == 0
+    ended = call("explain", "m.json", "my.csv", "--row", "5")
+    assert ended.code == 0 and ended.out.startswith("row 5 of my.csv: price ") and "nearest" not in ended.out
+    found = json.loads(call("explain", "m.json", "my.csv", "--row", "5", "--format", "json").out)
+    total = found["equation"]["intercept"] + sum(term["amount"] for term in found["equation"]["terms"])
+    assert total == pytest.approx(found["predicted"]) and "change" not in found
+
+
+def test_terms_and_output(call, fitted):
+    few = call("explain", fitted, WILD, "--row", "3", "--terms", "1", "--output", "said.txt")
+    assert (few.code, few.out) == (0, "")
+    assert "and 5 smaller" in (call.folder / "said.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, "give either a table NEW with --row, or --values"),
+        ([WILD], 2, "NEW and --row, the number of the row, go together"),
+        ([WILD, "--row", "0"], 2, "0 is not in the range x>=1"),
+        ([WILD, "--row", "3", "--values", "a=1"], 2, "give either a table NEW with --row, or --values"),
+        ([WILD, "--row", "321"], 4, "there is no row 321; the table has 320 rows below its header."),
+        (["nothing.csv", "--row", "1"], 4, "nothing.csv: the file does not exist"),
+        (["--values", "Raucher"], 2, "--values must be NAME=VALUE, with names of the model's columns. Got 'Raucher'."),
+        (["--values", "Rauchr=ja"], 2, "Did you mean 'Raucher'?"),
+        (["--values", "Raucher=ja,Raucher=nein"], 2, "--values names 'Raucher' twice."),
+        (["--values", "Größe (cm)=viel"], 4, "column 'Größe (cm)' holds 'viel' at line 2, not a number"),
+        ([WILD, "--row", "1", "--fix", "Grösse (cm)"], 2, "'Grösse (cm)' to hold fixed. Did you mean 'Größe (cm)'"),
+        ([WILD, "--row", "1", "--to", "gesund"], 2, "no class 'gesund'. Its classes: auffällig, grenzwertig,"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_explained_is_said_in_a_sentence(call, fitted, arguments, code, message):
+    ended = call("explain", fitted, *arguments)
+    assert (ended.code, ended.out) == (code, "") and message in ended.err and len(ended.err.splitlines()) == 1
+
+
+def test_a_forest_is_no_tree_to_explain(call):
+    ended = call("fit", "iris", "--algorithm", "raf", "--set", "n_estimators=3", "--out", "forest.json")
+    assert ended.code == 0, ended.err
+    ended = call("explain", "forest.json", "--values", "petal_width=1")
+    assert ended.code == 2 and ended.err.startswith("error: raf is a vote of 3 trees, and only a single tree can be")

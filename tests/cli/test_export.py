@@ -1,0 +1,186 @@
+"""`oblique export`: from a file of one's own to a program."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_support import call
+
+from oblique_cli import make, save
+from oblique_cli.cli.export import BINARY, FORMATS, SUFFIXES
+
+__all__ = ["call"]
+
+FILES = Path(__file__).parents[1] / "files"
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory) -> Path:
+    """A model of the wild table: ids, words, gaps, decimal commas, semicolons, letters beyond ASCII."""
+    from oblique_cli.cli import call as run
+
+    path = tmp_path_factory.mktemp("fitted") / "wild.json"
+    assert (
+        run(["fit", str(FILES / "wild.csv"), "--target", "Befund", "--algorithm", "hhcart_a", "--out", str(path)]) == 0
+    )
+    return path
+
+
+def test_formats_are_those_that_are_registered():
+    from oblique_cli.models.exporting import FORMATS as registered
+
+    assert set(FORMATS) == set(registered) == set(SUFFIXES.values())
+    assert all(SUFFIXES[form.suffix] == name for name, form in registered.items())
+    assert [name for name in FORMATS if name in BINARY] == ["onnx"]
+
+
+def test_the_ending_of_the_file_says_the_format(call, fitted):
+    pytest.importorskip("onnx", reason="needs the package onnx: pip install onnx")
+    for suffix, name in SUFFIXES.items():
+        ended = call("export", str(fitted), "--output", f"out{suffix}")
+        assert (ended.code, ended.out, ended.err) == (0, "", ""), suffix
+        if name not in BINARY:
+            said = call("export", str(fitted), "--format", name).out
+            assert (call.folder / f"out{suffix}").read_text(encoding="utf-8") == said
+
+
+def test_the_module_and_the_statement_say_what_predict_says(call, fitted):
+    table = FILES / "wild.csv"
+    predicted = call("predict", str(fitted), str(table)).out.splitlines()[1:]
+    labels = [line.partition(",")[2] for line in predicted]
+    call("export", str(fitted), "--output", "model.py")
+    script = (
+        "import csv, model\n"
+        f"rows = list(csv.DictReader(open({str(table)!r}, encoding='utf-8-sig'), delimiter=';'))\n"
+        "def cell(name, text):\n"
+        "    text = '' if text.strip().lower() in ('na', '-', '?') else text.strip()\n"
+        "    number = model.LEVELS[model.COLUMNS.index(name)] is None\n"
+        "    return text.replace('.', '').replace(',', '.') if number else text\n"
+        "for row in rows:\n"
+        "    print(model.predict({name: cell(name, row[name]) for name in model.COLUMNS}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", script], cwd=call.folder, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines() == labels, done.stderr
+
+    statement = call("export", str(fitted), "--format", "sql", "--name", 'pa"tients').out
+    with sqlite3.connect(":memory:") as base:
+        header = '"Größe (cm)" REAL, "Gewicht (kg)" REAL, "Glukose (mg/dl)" REAL, "Thrombozyten (10²/µl)" REAL'
+        base.execute(f'CREATE TABLE "pa""tients" ({header}, "Station" TEXT, "Raucher" TEXT)')
+        base.execute("INSERT INTO \"pa\"\"tients\" VALUES (174.2, 98.3, 75.7, 2546.2, 'Innere', 'ja')")
+        (row,) = base.execute(statement).fetchall()
+    assert row[-2] == labels[0]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_the_program_compiles_and_has_the_columns_in_its_head(call, fitted):
+    call("export", str(fitted), "--output", "model.c", "--name", "befund")
+    source = (call.folder / "model.c").read_text(encoding="utf-8")
+    assert 'Columns of a row, in this order:\n *   0 "Größe (cm)": a number; 170.6 where it is missing' in source
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    subprocess.run(["cc", *flags, "-c", "model.c", "-o", "model.o"], cwd=call.folder, check=True)
+    assert "int befund_predict(const double *row);" in source
+
+
+def test_precision_is_for_what_is_read(call, fitted):
+    short, long = (
+        call("export", str(fitted), "--format", "rules", "--precision", digits).out for digits in ("2", "17")
+    )
+    assert len(short) < len(long) and short.count("\n") == long.count("\n")
+    assert json.loads(call("export", str(fitted), "--format", "json").out)["schema"] == "oblique-export/1"
+
+
+def test_exporting_and_explaining_load_no_scikit_learn(fitted):
+    for words in (["export", str(fitted), "--format", "c"], ["explain", str(fitted), "--values", "Raucher=ja"]):
+        code = (
+            "import sys; from oblique_cli.cli import call; "
+            f"assert call({words!r}) == 0; assert not {{'sklearn', 'pandas', 'onnx'}} & set(sys.modules)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give --format, one of python, c, sql, onnx, pmml, dot, rules, latex, json, or --output with an ending"),
+        (["--output", "model.xyz"], "give --format, one of python"),
+        (["--format", "onnx"], "--format onnx needs --output, the file to write"),
+        (["--format", "java"], "'java' is not one of 'python'"),
+        (
+            ["--format", "python", "--precision", "3"],
+            "format python has every number to the bit. Leave the precision out.",
+        ),
+        (["--format", "rules", "--name", "x"], "format rules has no name to choose. Leave the name out."),
+        (["--format", "c", "--name", "Mein Modell"], "the name in C must be at most 40 lower-case letters"),
+        (["--format", "c", "--output", "no/folder/x.c"], "the folder of 'no/folder/x.c' does not exist"),
+    ],
+)
+def test_what_cannot_be_written_is_said_in_a_sentence(call, fitted, arguments, message):
+    ended = call("export", str(fitted), *arguments)
+    assert (ended.code, ended.out) == (2, "") and message in ended.err and len(ended.err.splitlines()) == 1
+
+
+def test_a_model_is_not_written_over(call, fitted):
+    shutil.copy(fitted, call.folder / "m.json")
+    ended = call("export", "m.json", "--format", "json", "--output", "m.json")
+    assert ended.code == 2 and "'m.json' is the model itself; give another file to write." in ended.err
+    assert call("export", "nothing.json", "--format", "c").code == 4
+
+
+def test_what_a_format_cannot_hold_is_said_with_those_that_can(call, fitted):
+    from oblique_cli import data
+
+    iris = data.load("iris")
+    save(make("raf", n_estimators=3, random_state=1).fit(iris.X, iris.y), call.folder / "forest.json")
+    ended = call("export", "forest.json", "--format", "sql")
+    assert (ended.code, ended.err) == (2, "error: format sql does not take forests; these do: c, json, onnx, python.\n")
+    assert call("export", "forest.json", "--format", "python").code == 0
+    save(make("knn").fit(iris.X, iris.y), call.folder / "knn.json")
+    ended = call("export", "knn.json", "--format", "python")
+    assert ended.code == 2 and ended.err.startswith("error: knn cannot be exported or explained, only its predictions")
+    assert ended.err.count("\n") == 1
+
+
+def test_without_onnx_the_sentence_says_what_to_install(call, fitted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    ended = call("export", str(fitted), "--output", "m.onnx")
+    assert ended.code == 2 and "format onnx needs the package onnx: pip install 'oblique-trees[onnx]'." in ended.err
+
+
+@pytest.mark.parametrize("page", ["export.md", "explain.md"])
+def test_what_the_page_shows_is_so(call, page, monkeypatch):
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    shutil.copy(FILES / "plain.csv", call.folder)
+    shell, python = (
+        re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE) for language in ("sh", "python")
+    )
+    assert shell and python
+    for line in "".join(shell).splitlines():
+        words = shlex.split(line)
+        ended = call(*words[1:])
+        assert (words[0], ended.code) == ("oblique", 0), ended.err
+    for block in python:
+        exec(compile(block, page, "exec"), {})
+
+
+def test_the_page_says_which_format_holds_what():
+    from oblique_cli.models.exporting import FORMATS as registered
+    from oblique_cli.models.exporting._exporter import KINDS
+
+    text = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+    rows = {
+        row[0].strip("`"): row
+        for row in re.findall(r"^\| (`\w+`) \|.*?\| (yes|no) \| (yes|no) \| (yes|no) \|", text, re.M)
+    }
+    for name, form in registered.items():
+        assert [cell == "yes" for cell in rows[name][1:]] == [kind in form.kinds for kind in KINDS], name

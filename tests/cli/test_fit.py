@@ -1,0 +1,365 @@
+"""`oblique fit`, `predict` and `score` from end to end, on two tables of a user's own."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_support import call, oblique  # noqa: F401  (a fixture)
+
+from oblique_cli.data.columns import chunks
+from oblique_cli.models import Model, load, save
+from oblique_cli.models.tables import ROWS
+
+FILES = Path(__file__).parent.parent / "files"
+PLAIN, WILD = FILES / "plain.csv", FILES / "wild.csv"
+QUICK = ("--algorithm", "hhgdt", "--folds", "3")
+
+
+@pytest.fixture
+def plain(call):  # noqa: F811
+    """A model of the plain table, in plain.json."""
+    ended = call("fit", str(PLAIN), "--target", "variety", *QUICK, "--out", "plain.json")
+    assert ended.code == 0, ended.err
+    return call
+
+
+@pytest.fixture
+def wild(call):  # noqa: F811
+    """A model of the wild table, in wild.json."""
+    ended = call("fit", str(WILD), "--target", "Befund", *QUICK, "--out", "wild.json")
+    assert ended.code == 0, ended.err
+    return call
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# ---- fit -------------------------------------------------------------------------------------------------------------
+
+
+def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):  # noqa: F811
+    ended = call("fit", str(WILD), "--target", "Befund", "--folds", "3")
+    assert ended.code == 0, ended.err
+    lines = ended.out.splitlines()
+    assert "# read with semicolon between cells, decimal comma, points between thousands." in lines
+    names = [line.split()[1] for line in lines if line.startswith("# ")]
+    assert [n for n in names if n in ("axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline")] == [
+        "axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"
+    ]  # fmt: skip
+    assert sum(line.endswith("  chosen") for line in lines) == 1
+    assert any("(nested 3-fold cross-validation, choices included)" in line for line in lines)
+    assert any("one standard error of the least" in line for line in lines)
+    assert any(line.startswith("if ") for line in lines)
+
+
+def test_the_report_of_one_algorithm(plain):
+    ended = plain("fit", str(PLAIN), "--target", "variety", *QUICK)
+    assert "# HHGDT on plain: " in ended.out
+    assert "standard error" in ended.out and "(3-fold cross-validation, pruning included)." in ended.out
+    assert "# Pruned by cross-validation, rule of one standard error; --set pruning=none leaves it whole." in ended.out
+
+
+def test_the_tree_is_that_of_oblique_tree(call):  # noqa: F811
+    options = ("--set", "pruning=none", "--precision", "17")
+    fitted = call("fit", "bupa", "--algorithm", "hhgdt", "--folds", "2", *options)
+    shown = call("tree", "bupa", "--algorithm", "hhgdt", *options)
+    rules = [line for line in fitted.out.splitlines() if not line.startswith("#")]
+    assert rules == [line for line in shown.out.splitlines() if not line.startswith("#")]
+
+
+def test_json_holds_facts_and_files(call):  # noqa: F811
+    ended = call("fit", str(PLAIN), "--target", "variety", *QUICK, "--out", "m.json", "--format", "json")
+    document = json.loads(ended.out)
+    assert document["algorithm"] == "hhgdt" and document["rows"] == 240
+    assert document["estimate"]["folds"] == 3 and 0 < document["estimate"]["accuracy"] <= 1
+    assert [Path(path).name for path in document["written"]] == ["m.json"]
+    assert document["classes"] == ["amber", "durum", "spelt"]
+
+
+def test_numbers_are_regressed(call):  # noqa: F811
+    ended = call("fit", str(PLAIN), "--target", "weight_mg", "--drop", "variety", "--folds", "3", "--out", "r.json")
+    assert ended.code == 0, ended.err
+    assert "RMSE" in ended.out and "tprti_a" in ended.out and "weight_mg = " in ended.out
+    scored = call("score", "r.json", str(PLAIN), "--format", "json")
+    found = json.loads(scored.out)
+    assert found["rows"] == 240 and found["metrics"]["r2"] > 0.5
+
+
+def test_tune_says_what_was_chosen(call):  # noqa: F811
+    ended = call("fit", "bupa", "--algorithm", "hhgdt", "--tune", "--folds", "3")
+    assert "Chosen by 3-fold cross-validation: epsilon 0." in ended.out and "(nested 3-fold" in ended.out
+    ended = call("fit", "bupa", "--algorithm", "knn", "--set", "n_neighbors={grid: [1, 7]}", "--folds", "3")
+    assert "Chosen by 3-fold cross-validation: n_neighbors" in ended.out
+    assert "# The model is not one tree of ours, so no rules are shown." in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("nothing.csv", "--target", "y"), 2, "there is no file 'nothing.csv'"),
+        (("bupaa",), 2, "unknown data set 'bupaa'. Did you mean 'bupa'?"),
+        (("bupa", "--algorithm", "hhgtd"), 2, "unknown algorithm 'hhgtd'. Did you mean 'hhgdt'"),
+        (("bupa", "--set", "nonsense=1"), 2, "none of the algorithms of auto has a parameter 'nonsense'"),
+        (("bupa", "--algorithm", "m5_style"), 4, "is for classification, and m5_style predicts numbers"),
+        (("bupa", "--algorithm", "cart_regression", "--tune", "--folds", "1"), 2, "1 is not in the range 2<=x<=100"),
+        (("bupa", "--algorithm", "fdt", "--tune", "--set", "max_misrate=0.1"), 0, ""),
+        (("bupa", "--algorithm", "c45_forest", "--out", "no/such/model.json"), 2, "the folder of 'no/such/model.json'"),
+        (("bupa", "--target", "class"), 2, "--target goes with a file of your own"),
+    ],
+)
+def test_what_cannot_be_fitted_is_one_sentence(call, arguments, code, sentence):  # noqa: F811
+    ended = call("fit", *arguments, *(() if "--folds" in arguments or code else ("--folds", "2")))
+    assert ended.code == code, ended.err
+    assert sentence in ended.err and ended.err.removesuffix("1 error.\n").count("\n") <= 1
+
+
+# ---- predict ---------------------------------------------------------------------------------------------------------
+
+
+def test_predictions_are_those_of_the_model(wild):
+    ended = wild("predict", "wild.json", str(WILD), "--proba", "--leaf")
+    assert ended.code == 0 and ended.err == ""
+    found, model = rows(ended.out), load(wild.folder / "wild.json")
+    X = np.concatenate([chunk.X for chunk in chunks(WILD, model.columns)])
+    assert [row["row"] for row in found] == [str(i) for i in range(1, 321)]
+    assert [row["prediction"] for row in found] == model.predict(X).tolist()
+    shares = np.array([[float(row[f"p({label})"]) for label in model.classes] for row in found])
+    assert shares.tobytes() == model.predict_proba(X).tobytes()
+    assert [int(row["leaf"]) for row in found] == model.apply(X).tolist()
+
+
+def test_columns_are_found_by_name_in_any_order(plain):
+    table = list(csv.reader(PLAIN.read_text().splitlines()))
+    mixed = [[row[5], "x", row[6], *row[:5]] for row in table]
+    mixed[0][1] = "remark"
+    (plain.folder / "mixed.csv").write_text("\n".join(";".join(row) for row in mixed))
+    assert plain("predict", "plain.json", "mixed.csv").out == plain("predict", "plain.json", str(PLAIN)).out
+
+
+def test_standard_input_and_packed_files_are_read(plain, monkeypatch):
+    expected = plain("predict", "plain.json", str(PLAIN)).out
+    (plain.folder / "new.csv.gz").write_bytes(gzip.compress(PLAIN.read_bytes()))
+    assert plain("predict", "plain.json", "new.csv.gz").out == expected
+    piped = oblique_with_input(plain.folder, PLAIN.read_bytes(), "predict", "plain.json", "-")
+    assert piped == expected
+
+
+def oblique_with_input(folder: Path, content: bytes, *arguments: str) -> str:
+    import subprocess
+
+    from cli_support import COMMAND, environment
+
+    done = subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, env=environment(folder), input=content, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def test_json_is_a_list_of_objects(plain):
+    found = json.loads(plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf", "--format", "json").out)
+    table = rows(plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf").out)
+    assert len(found) == 240 and list(found[0]) == ["row", "prediction", "probabilities", "leaf"]
+    assert [entry["prediction"] for entry in found] == [row["prediction"] for row in table]
+    assert found[7]["probabilities"] == {name: float(table[7][f"p({name})"]) for name in ("amber", "durum", "spelt")}
+
+
+def test_the_ending_of_the_output_decides_its_format(plain):
+    for name in ("out.csv", "out.json", "out"):
+        assert plain("predict", "plain.json", str(PLAIN), "--output", name).code == 0
+    assert json.loads((plain.folder / "out.json").read_text())[0]["row"] == 1
+    assert (plain.folder / "out.csv").read_text() == (plain.folder / "out").read_text()
+    assert not list(plain.folder.glob(".*.tmp"))
+
+
+def test_parquet_holds_the_same(plain):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'oblique-trees[parquet]'")
+    assert plain("predict", "plain.json", str(PLAIN), "--proba", "--output", "out.parquet").code == 0
+    found = parquet.read_table(plain.folder / "out.parquet").to_pylist()
+    table = rows(plain("predict", "plain.json", str(PLAIN), "--proba").out)
+    assert [str(row["row"]) for row in found] == [row["row"] for row in table]
+    assert [row["prediction"] for row in found] == [row["prediction"] for row in table]
+    assert [row["p(spelt)"] for row in found] == [float(row["p(spelt)"]) for row in table]
+
+
+def test_labels_are_quoted_where_csv_asks_for_it(call):  # noqa: F811
+    labels = ['a,"b"', "c d"]
+    lines = ["x,z,y"] + [f'{i},{i % 3},"{labels[i > 20].replace(chr(34), chr(34) * 2)}"' for i in range(40)]
+    (call.folder / "q.csv").write_text("\n".join(lines))
+    assert call("fit", "q.csv", "--target", "y", *QUICK, "--keep", "*", "--out", "q.json").code == 0
+    found = rows(call("predict", "q.json", "q.csv", "--proba").out)
+    assert [row["prediction"] for row in found] == [labels[i > 20] for i in range(40)]
+    assert set(found[0]) == {"row", "prediction", 'p(a,"b")', "p(c d)"}
+
+
+def test_an_unknown_level_is_named_and_counts_as_none(wild):
+    text = WILD.read_text(encoding="utf-8-sig").replace(";Innere;", ";Mond;")
+    (wild.folder / "moon.csv").write_text(text, encoding="utf-8")
+    ended = wild("predict", "wild.json", "moon.csv")
+    n = text.count(";Mond;")
+    assert ended.code == 0
+    assert f"note: 'Station': {n} rows have a level that the training rows did not have ('Mond')" in ended.err
+    assert len(rows(ended.out)) == 320
+
+
+def test_missing_cells_are_filled_though_no_training_row_had_one(plain):
+    text = PLAIN.read_text().splitlines()
+    cells = text[1].split(",")
+    holed = ",".join(["", *cells[1:]])
+    (plain.folder / "holes.csv").write_text("\n".join([text[0], holed]))
+    assert len(rows(plain("predict", "plain.json", "holes.csv").out)) == 1
+
+
+def test_a_model_that_takes_no_missing_cells_says_where_one_is(call):  # noqa: F811
+    call("fit", str(PLAIN), "--target", "variety", *QUICK, "--set", "missing=error", "--out", "strict.json")
+    text = PLAIN.read_text().splitlines()
+    (call.folder / "holes.csv").write_text("\n".join([*text[:3], "," + text[3].partition(",")[2]]))
+    ended = call("predict", "strict.json", "holes.csv")
+    assert ended.code == 4
+    assert ended.err.startswith("error: holes.csv: line 4: column 'length_mm' is missing, and the model takes no")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda text: text.replace("length_mm", "length"),
+            "there is no column 'length_mm', which is",
+        ),
+        (lambda text: text.replace("\n", "\nabout ", 1), "line 2"),
+        (lambda text: "", "the file is empty"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_one_sentence(plain, change, sentence):
+    (plain.folder / "bad.csv").write_text(change(PLAIN.read_text()))
+    ended = plain("predict", "plain.json", "bad.csv", "--output", "out.csv")
+    assert ended.code == 4 and sentence in ended.err and ended.err.count("\n") == 1
+    assert not (plain.folder / "out.csv").exists() and not list(plain.folder.glob(".*.tmp"))
+
+
+def test_what_the_model_lacks_is_one_sentence(call):  # noqa: F811
+    call("fit", "iris", "--algorithm", "svm", "--folds", "2", "--out", "svm.json")
+    table = "sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n"
+    (call.folder / "new.csv").write_text(table)
+    assert rows(call("predict", "svm.json", "new.csv").out)[0]["prediction"] == "Iris-setosa"
+    for option, sentence in (("--leaf", "has no leaves"), ("--proba", "gives no class probabilities")):
+        ended = call("predict", "svm.json", "new.csv", option)
+        assert ended.code == 2 and sentence in ended.err and ended.out == ""
+
+
+def test_a_forest_has_a_leaf_in_each_tree(call):  # noqa: F811
+    call("fit", "iris", "--algorithm", "hhcart_forest", "--set", "n_estimators=3", "--folds", "2", "--out", "f.json")
+    (call.folder / "new.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")
+    found = rows(call("predict", "f.json", "new.csv", "--leaf").out)
+    assert list(found[0]) == ["row", "prediction", "leaf 1", "leaf 2", "leaf 3"]
+
+
+def test_damaged_and_foreign_files_are_one_sentence(plain):
+    ended = plain("predict", "none.json", str(PLAIN))
+    assert ended.code == 4 and ended.err == "error: none.json: cannot be read (No such file or directory).\n"
+    ended = plain("predict", str(PLAIN), str(PLAIN))
+    assert ended.code == 4 and "is no JSON" in ended.err
+    model = load(plain.folder / "plain.json")
+    save(Model.of(model.estimator, feature_names=model.feature_names), plain.folder / "arrays.json")
+    ended = plain("predict", "arrays.json", str(PLAIN))
+    assert ended.code == 2 and "this model was saved from Python and knows no table" in ended.err
+    ended = plain("predict", "plain.json", str(PLAIN), "--format", "parquet")
+    assert ended.code == 2 and "--format parquet needs --output" in ended.err
+
+
+def test_rows_are_read_and_answered_block_by_block(plain):
+    header, *lines = PLAIN.read_text().splitlines()
+    many = [header, *(lines * 120)]  # 28,800 rows, two blocks
+    (plain.folder / "many.csv").write_text("\n".join(many))
+    assert len(many) - 1 > ROWS
+    found = rows(plain("predict", "plain.json", "many.csv").out)
+    once = [row["prediction"] for row in rows(plain("predict", "plain.json", str(PLAIN)).out)]
+    assert [row["prediction"] for row in found] == once * 120
+    assert [int(row["row"]) for row in found] == list(range(1, len(many)))
+
+
+def test_predict_loads_no_scikit_learn_for_trees(plain):
+    import subprocess
+
+    code = (
+        "import sys; from oblique_cli.cli import call; "
+        f"code = call(['predict', 'plain.json', {str(PLAIN)!r}, '--proba', '--output', 'out.csv']); "
+        "print(code, *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=plain.folder, capture_output=True, text=True, check=True)
+    ended, *modules = done.stdout.split()
+    assert ended == "0"
+    assert not {"sklearn", "scipy", "pandas", "joblib", "yaml"} & {name.partition(".")[0] for name in modules}
+
+
+# ---- score -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_score_counts_right_answers(plain):
+    found = rows(plain("predict", "plain.json", str(PLAIN)).out)
+    truth = [row["variety"] for row in rows(PLAIN.read_text())]
+    right = sum(row["prediction"] == label for row, label in zip(found, truth, strict=True))
+    document = json.loads(plain("score", "plain.json", str(PLAIN), "--format", "json").out)
+    assert document["rows"] == 240 and document["metrics"]["accuracy"] == pytest.approx(100 * right / 240)
+
+
+def test_the_score_shows_metrics_and_a_matrix(wild):
+    asked = [f"--metric={name}" for name in ("accuracy", "log_loss", "confusion", "mean_path", "roc_auc")]
+    ended = wild("score", "wild.json", str(WILD), *asked, "--output", "score.txt")
+    assert ended.code == 0, ended.err
+    text = (wild.folder / "score.txt").read_text()
+    assert text.splitlines()[0].split() == ["rows", "320"]
+    assert "log loss" in text and "rows: the class, columns: the prediction" in text and "grenzwertig" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("5,3,2,20,12,14,emmer", "line 2: the target 'variety' is 'emmer', which is no class of the model ('amber',"),
+        ("5,3,2,20,12,14,", "line 2: the target 'variety' is missing; leave the row out."),
+    ],
+)
+def test_an_answer_that_is_no_class_is_one_sentence(plain, line, sentence):
+    header = PLAIN.read_text().splitlines()[0]
+    (plain.folder / "test.csv").write_text(f"{header}\n{line}\n")
+    ended = plain("score", "plain.json", "test.csv")
+    assert ended.code == 4 and sentence in ended.err and ended.err.count("\n") == 1
+
+
+def test_what_cannot_be_scored_is_one_sentence(plain):
+    lines = [line.rpartition(",")[0] for line in PLAIN.read_text().splitlines()]
+    (plain.folder / "test.csv").write_text("\n".join(lines))
+    ended = plain("score", "plain.json", "test.csv")
+    assert ended.code == 4 and "there is no column 'variety', the target; use oblique predict" in ended.err
+    for metric, sentence in (
+        ("leaves", "metric leaves is of a fold of a run, not of predictions"),
+        ("rmse", "metric rmse is for regression"),
+        ("acuracy", "unknown metric 'acuracy'. Did you mean 'accuracy'"),
+    ):
+        ended = plain("score", "plain.json", str(PLAIN), "--metric", metric)
+        assert ended.code == 2 and sentence in ended.err
+
+
+def test_a_full_disk_is_a_sentence(plain, monkeypatch):
+    import errno
+    import os
+
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    for arguments in (
+        ("predict", "plain.json", str(PLAIN), "--output", "out.csv"),
+        ("fit", str(PLAIN), "--target", "variety", *QUICK, "--out", "other.json"),
+    ):
+        ended = plain(*arguments)
+        assert ended.code == 5 and "the disk is full" in ended.err and ended.err.count("\n") == 1
+    assert not (plain.folder / "out.csv").exists() and not (plain.folder / "other.json").exists()

@@ -1,0 +1,409 @@
+"""Work on stored runs: folds, predictions, rescore, diff, merge, retry, repair, and parts of a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_support import SMALL, call, oblique
+
+from oblique_cli import cli
+from oblique_cli.evaluation.metrics import METRICS
+from oblique_cli.experiments import running
+from oblique_cli.experiments.store import Store
+
+__all__ = ["call"]
+
+DATABASE = "results/oblique.sqlite"
+OLD = Path(__file__).parent.parent / "files"
+NEW_COMMANDS = ("folds", "predictions", "rescore", "diff", "retry", "merge", "repair")
+
+
+@pytest.fixture
+def small(call):
+    (call.folder / "small.yaml").write_text(SMALL)
+    return call
+
+
+@pytest.fixture
+def run(small):
+    assert small("run", "small.yaml", "--quiet").code == 0
+    return small
+
+
+def records(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def refused(ended, code: int, *parts: str) -> None:
+    assert ended.code == code and ended.out == "", ended
+    assert ended.err.startswith("error: ") and ended.err.count("\n") == 1, ended.err
+    for part in parts:
+        assert part in ended.err
+
+
+@pytest.mark.parametrize("command", NEW_COMMANDS)
+def test_every_command_has_a_help_with_an_example_and_answers_a_file_that_is_not_there(call, command):
+    ended = call(command, "--help")
+    assert ended.code == 0 and "Example: oblique " in ended.out
+    arguments = {"diff": ["a", "b"], "merge": ["a", "part"], "rescore": ["a", "--metric", "mcc"]}.get(command, ["a"])
+    refused(call(command, *arguments), 5, "there are no results at ")
+
+
+@pytest.mark.parametrize("command", [("folds",), ("predictions",), ("rescore", "--metric", "mcc"), ("retry",)])
+def test_a_run_that_is_not_there_is_said_with_what_is_close(run, command):
+    refused(run(command[0], "smal", *command[1:]), 2, "there is no run 'smal'", "Did you mean 'small'?")
+
+
+# ---- folds -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_fold_is_a_line_that_makes_the_table(run):
+    lines = records(run("folds", "small").out)
+    assert len(lines) == 24 and len({tuple(line.values()) for line in lines}) == 24
+    mine = [line for line in lines if (line["dataset"], line["algorithm"], line["repeat"]) == ("bupa", "hhgdt", "1")]
+    assert sum(int(line["n_test"]) for line in mine) == 345
+    accuracy = [100 * sum(int(one["n_correct"]) for one in lines if one["repeat"] == r and one["dataset"] == "bupa"
+                          and one["algorithm"] == "hhgdt") / 345 for r in "01"]  # fmt: skip
+    (cell,) = [line for line in records(run("table", "small", "--format", "csv").out)
+               if (line["dataset"], line["algorithm"]) == ("bupa", "hhgdt")]  # fmt: skip
+    assert float(cell["accuracy_mean"]) == pytest.approx(np.mean(accuracy))
+    assert {line["chosen.epsilon"] for line in mine} <= {"0.1", "0.2"}
+    assert all(line["made_by.numpy"] == np.__version__ and line["made_by.code"] for line in lines)
+    plain = json.loads(run("folds", "small", "--format", "json").out)
+    assert [str(one["n_leaves"]) for one in plain] == [line["n_leaves"] for line in lines]
+
+
+def test_parquet_holds_the_same_folds(run):
+    assert run("folds", "small", "--format", "parquet", "--output", "folds.parquet").code == 0
+    table = pd.read_parquet(run.folder / "folds.parquet")
+    lines = records(run("folds", "small").out)
+    assert list(table.columns) == list(lines[0])
+    assert table["n_correct"].tolist() == [int(line["n_correct"]) for line in lines]
+    assert table["fit_seconds"].tolist() == [float(line["fit_seconds"]) for line in lines]
+    refused(run("folds", "small", "--format", "parquet"), 2, "--format parquet needs --output FILE")
+    assert not list(run.folder.glob(".folds*")), "no temporary file stays"
+
+
+def test_inner_choices_of_nested_tuning_are_listed_with_the_one_that_was_made(run):
+    lines = records(run("folds", "small", "--inner").out)
+    assert len(lines) == 2 * 6 * 2 and {line["algorithm"] for line in lines} == {"hhgdt"}
+    by_fold = [lines[i : i + 2] for i in range(0, len(lines), 2)]
+    for pair in by_fold:
+        assert sum(line["was_chosen"] == "True" for line in pair) == 1
+        assert max(int(line["n_correct"]) for line in pair) == max(
+            int(line["n_correct"]) for line in pair if line["was_chosen"] == "True"
+        )
+
+
+def test_choices_that_folds_share_are_listed_without_a_fold(small):
+    text = SMALL.replace("nested", "two_stage")
+    (small.folder / "small.yaml").write_text(text)
+    assert small("run", "small.yaml", "--quiet").code == 0
+    lines = records(small("folds", "small", "--inner").out)
+    assert len(lines) == 2 * 2 and {(line["repeat"], line["fold"]) for line in lines} == {("", "")}
+
+
+# ---- predictions and rescore -----------------------------------------------------------------------------------------
+
+
+def test_predictions_are_those_that_the_folds_counted(run):
+    lines = records(run("predictions", "small").out)
+    assert len(lines) == (150 + 345) * 2 * 2
+    found = records(run("folds", "small").out)
+    for fold in found:
+        mine = [one for one in lines if all(one[k] == fold[k] for k in ("dataset", "algorithm", "repeat", "fold"))]
+        assert len(mine) == int(fold["n_test"])
+        assert sum(one["actual"] == one["predicted"] for one in mine) == int(fold["n_correct"])
+    once = [
+        int(one["row"]) for one in lines if (one["dataset"], one["algorithm"], one["repeat"]) == ("iris", "hhgdt", "0")
+    ]
+    assert sorted(once) == list(range(150)), "every row is tested once a repetition"
+    only = records(run("predictions", "small", "--dataset", "iris", "--algorithm", "hhgdt").out)
+    assert len(only) == 300 and {one["actual"] for one in only} == {"Iris-setosa", "Iris-versicolor", "Iris-virginica"}
+
+
+def test_probabilities_are_kept_if_asked_for(small):
+    assert "p(" not in small("run", "small.yaml", "--quiet").out
+    refused(small("rescore", "small", "--metric", "log_loss"), 2, "with --keep-probabilities and --fresh")
+    (small.folder / "small.yaml").write_text(SMALL + "keep: probabilities\n")
+    assert small("run", "small.yaml", "--fresh", "--quiet").code == 0
+    lines = records(small("predictions", "small", "--dataset", "bupa").out)
+    assert all(float(one["p(1)"]) + float(one["p(2)"]) == pytest.approx(1) for one in lines)
+    assert small("predictions", "small", "--format", "parquet", "--output", "p.parquet").code == 0
+    table = pd.read_parquet(small.folder / "p.parquet")
+    assert table["p(1)"].notna().sum() == 345 * 4 and len(table) == 495 * 4
+    ended = small("run", "small.yaml", "--set", "keep=everything")
+    assert ended.code == 2 and "keep must be one of 'predictions', 'probabilities'. Got 'everything'." in ended.err
+
+
+def test_rescored_metrics_are_those_of_a_run_that_was_asked_for_them(small):
+    names = ("mcc", "f1_macro", "log_loss", "brier", "kappa", "confusion_matrix")
+    metrics = [word for name in names if name in METRICS for word in ("--metric", name)]
+    assert small("run", "small.yaml", "--keep-probabilities", "--quiet").code == 0
+    before = small("table", "small").out
+    got = small("rescore", "small", *metrics, "--format", "json")
+    assert got.code == 0
+    assert small("table", "small").out == before, "a rescored run shows what it showed"
+    assert small("table", "small", *metrics, "--format", "json").out == got.out, "and knows the metrics from now on"
+    (small.folder / "other").mkdir()
+    asked = small("run", "small.yaml", "--results", "other", *metrics, "--format", "json", "--quiet")
+    assert json.loads(asked.out)["rows"] == json.loads(got.out)["rows"]
+
+
+def test_rescore_refuses_what_predictions_do_not_tell(run):
+    refused(run("rescore", "small", "--metric", "mmc"), 2, "mmc", "mcc")
+    refused(run("rescore", "small", "--metric", "rmse"), 2, "metric rmse is for regression")
+    refused(run("table", "small", "--metric", "mcc"), 2, "oblique rescore small --metric mcc")
+    models = [name for name in METRICS if METRICS[name].needs == "model"]
+    for name in models[:1]:
+        refused(run("rescore", "small", "--metric", name), 2, "needs the fitted models")
+    refused(run("predictions", "small", "--algorithm", "hhgt"), 2, "has no algorithm 'hhgt'", "hhgdt")
+    refused(run("predictions", "small", "--dataset", "wine"), 2, "has no data set 'wine'")
+
+
+def test_a_regression_keeps_its_numbers_to_the_bit(call):
+    text = "version: 1\ndataset: {name: auto_mpg, missing: drop}\nalgorithms: [tprti_a]\ncv: {folds: 3, repeats: 1}\n"
+    (call.folder / "r.yaml").write_text(text)
+    assert call("run", "r.yaml", "--quiet").code == 0
+    lines = records(call("predictions", "r").out)
+    squared = [(float(one["actual"]) - float(one["predicted"])) ** 2 for one in lines if one["fold"] == "0"]
+    mse = json.loads(call("folds", "r", "--format", "json").out)[0]["measures.mse"]
+    assert np.mean(squared) == pytest.approx(mse, rel=1e-12)
+    assert call("rescore", "r", "--metric", "mae").code == 0
+
+
+# ---- diff ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_does_not_differ_from_itself(run):
+    found = json.loads(run("diff", "small", "small", "--format", "json").out)
+    assert found["folds"] == [] and {one["verdict"] for one in found["rows"]} == {"equal"}
+
+
+def test_a_diff_names_cells_folds_and_what_is_significant(run):
+    stump = SMALL.replace("axis_parallel,", "{name: axis_parallel, max_depth: 1},")
+    (run.folder / "stump.yaml").write_text(stump)
+    assert run("run", "stump.yaml", "--quiet").code == 0
+    found = json.loads(run("diff", "small", "stump", "--format", "json").out)
+    cells = {(one["dataset"], one["algorithm"], one["metric"]): one for one in found["rows"]}
+    assert cells["iris", "hhgdt", "accuracy"]["verdict"] == "equal"
+    assert cells["iris", "axis_parallel", "accuracy"]["verdict"] == "significant"
+    assert cells["iris", "axis_parallel", "accuracy"]["difference"] < -20
+    assert cells["iris", "axis_parallel", "accuracy"]["folds_differing"] == 6
+    assert all(one["fold"].split("/")[1].startswith("axis_parallel") for one in found["folds"])
+    assert "test rows predicted otherwise" in found["folds"][0]["what"]
+    text = run("diff", "small", "stump").out
+    assert "significant" in text and "algorithms.axis_parallel.params.max_depth (none) -> 1" in text
+    assert "12 folds differ" in text
+
+
+def test_runs_without_a_cell_in_common_are_refused(run):
+    one = SMALL.replace("[iris, bupa]", "[wine]")
+    (run.folder / "one.yaml").write_text(one)
+    assert run("run", "one.yaml", "--quiet").code == 0
+    refused(run("diff", "small", "one"), 2, "have no data set and algorithm in common")
+
+
+# ---- parts and merge -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["nested", "two_stage"])
+def test_parts_that_are_merged_are_the_whole(small, scheme):
+    (small.folder / "small.yaml").write_text(SMALL.replace("nested", scheme))
+    whole = small("run", "small.yaml", "--quiet", "--format", "csv").out
+    for i in (1, 2, 3):
+        ended = small("run", "small.yaml", "--shard", f"{i}/3", "--results", f"part{i}")
+        assert ended.code == 0 and "8 of 8 folds" in ended.err
+        assert small("status", "--results", f"part{i}").out.splitlines()[1].split()[:5] == [
+            "small",
+            "24",
+            "8",
+            "0",
+            "16",
+        ]
+    merged = small("merge", "small", "part1", "part2", "part3", "--results", "whole")
+    assert merged.out.startswith("small: 24 of 24 folds, 0 failed, 0 left")
+    assert small("table", "small", "--results", "whole", "--format", "csv").out == whole
+    again = small("merge", "small", "part1", "--results", "whole")
+    assert "0 folds taken, 8 there already" in again.err
+    resumed = small("run", "small.yaml", "--results", "whole", "--format", "csv")
+    assert resumed.out == whole and "resumed: 24 done" in resumed.err
+    predictions = small("predictions", "small").out
+    assert small("predictions", "small", "--results", "whole").out == predictions
+
+
+def test_parts_on_other_data_or_of_another_configuration_are_refused(small):
+    data = "x,y,class\n" + "".join(f"{i % 7},{i * i % 11},{'ab'[i % 2]}\n" for i in range(40))
+    own = "version: 1\nname: own\ndataset: {csv: my.csv, target: class}\nalgorithm: axis_parallel\ncv: {folds: 3}\n"
+    (small.folder / "own.yaml").write_text(own)
+    for part, text in (("one", data), ("other", data.replace("6,3,", "6,4,"))):
+        (small.folder / "my.csv").write_text(text)
+        assert small("run", "own.yaml", "--results", part, "--quiet").code == 0
+    refused_merge = small("merge", "own", "other", "--results", "one")
+    refused(refused_merge, 2, "data set 'my' of run 'own' is not the same in", "cannot be merged")
+    (small.folder / "my.csv").write_text(data)
+    assert small("run", "own.yaml", "--results", "third", "--set", "seed=2", "--quiet").code == 0
+    refused(small("merge", "own", "third", "--results", "one"), 2, "with another configuration than in", "seed")
+    refused(small("merge", "own", "one", "--results", "one"), 2, "is where --results is")
+    refused(small("merge", "none", "one", "--results", "new"), 2, "there is no run 'none'")
+
+
+def test_parts_that_disagree_about_a_fold_are_refused_and_nothing_is_taken(run):
+    shutil.copytree(run.folder / "results", run.folder / "other")
+    with Store(run.folder / "other" / "oblique.sqlite") as store:
+        found, rows = store.run("small"), store.rows("small")
+        store.delete("small")
+        store.begin("small", found.content, found.total)
+        store.append("small", replace(rows[0], n_leaves=rows[0].n_leaves + 1))
+    refused(run("merge", "small", "other"), 2, "bupa/axis_parallel r0 f0 of run 'small' differs between")
+    assert len(records(run("folds", "small").out)) == 24
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "1", "a/b", "1/0", "-1/3"])
+def test_a_part_that_is_none_is_refused(small, part):
+    refused(small("run", "small.yaml", "--shard", part), 2, "must be I/N with I from 1 to N")
+
+
+# ---- retry and repair ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """Make the folds without row 0 fail, while `broken` is true."""
+    state = {"broken": True}
+    fit = running._fit
+
+    def fit_or_fail(case, train, *rest):
+        if state["broken"] and 0 not in train:
+            raise np.linalg.LinAlgError("singular matrix")
+        return fit(case, train, *rest)
+
+    monkeypatch.setattr(running, "_fit", fit_or_fail)
+    return state
+
+
+def test_retry_runs_failed_folds_only(small, broken):
+    (small.folder / "small.yaml").write_text(
+        SMALL.replace("nested", "ordinary").replace("{grid: [0.1, 0.2]}", "0.1").replace(", tune: {folds: 2}", "")
+    )
+    assert small("run", "small.yaml", "--quiet").code == 3
+    with Store(small.folder / DATABASE) as store:  # some are left to run as well
+        rows, found = store.rows("small"), store.run("small")
+        store.delete("small")
+        store.begin("small", found.content, found.total, presentation=found.presentation, argv=found.argv)
+        for row in rows[:-3]:
+            store.append("small", row)
+        store.end("small")
+    n_failed = sum(row.status != "ok" for row in rows[:-3])
+    (small.folder / "small.yaml").unlink()
+    broken["broken"] = False
+    ended = small("retry", "small")
+    assert ended.code == 0 and "0 failed" in ended.err
+    status = small("status").out.splitlines()[1]
+    assert status.split()[:5] == ["small", "24", "21", "0", "3"] and n_failed >= 3
+    assert status.endswith("oblique run small.yaml --quiet"), "the run is remembered by its own command"
+
+
+def damage(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as db, db:
+        db.execute(statement)
+
+
+def test_repair_runs_what_is_damaged_again_and_nothing_else(run):
+    table, folds = run("table", "small", "--format", "csv").out, run("folds", "small").out
+    damage(run.folder, "UPDATE rows SET n_correct = n_correct - 1 WHERE rowid IN (3, 17)")
+    damage(run.folder, "UPDATE predictions SET packed = x'00' WHERE rowid = 9")
+    for command in (("table", "small"), ("folds", "small"), ("predictions", "small"), ("run", "small.yaml", "--quiet")):
+        ended = run(*command)
+        assert ended.code == 5 and "of run 'small' are not what was stored" in ended.err
+        assert "oblique repair small runs just that again." in ended.err
+    listed = run("status")
+    assert listed.code == 5 and listed.out.splitlines()[1].split()[:5] == ["small", "24", "22", "0", "2"]
+    checked = run("repair", "--check")
+    assert checked.code == 5 and "small: 3 damaged: " in checked.out
+    ended = run("repair", "--format", "csv")
+    assert ended.code == 0 and ended.out.endswith(table) and "small: 24 of 24 folds" in ended.err
+    assert run("table", "small", "--format", "csv").out == table
+    times = ("tune_seconds", "fit_seconds", "predict_seconds")
+    changed = [i for i, (one, two) in enumerate(zip(records(folds), records(run("folds", "small").out), strict=True))
+               if any(one[t] != two[t] for t in times)]  # fmt: skip
+    assert len(changed) == 3
+    assert run("repair").out == "nothing is damaged\n"
+
+
+def test_a_file_whose_pages_are_damaged_is_saved_as_far_as_it_can_be_read(run):
+    table = run("table", "small", "--format", "csv").out
+    path = run.folder / DATABASE
+    with closing(sqlite3.connect(path)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'rows_by_key'").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+        leaf = db.execute("SELECT max(rowid) FROM rows").fetchone()
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * size : page * size] = b"\x5a" * size
+    path.write_bytes(content)
+    assert leaf and run("run", "small.yaml", "--quiet").code == 5
+    assert run("repair", "--check").code == 5
+    ended = run("repair", "--quiet")
+    assert ended.code == 0 and "records saved; the damaged file is" in ended.err
+    assert path.with_name("oblique.sqlite.damaged").is_file()
+    assert run("run", "small.yaml", "--quiet", "--format", "csv").out == table
+
+
+def test_a_file_without_anything_to_read_is_said_to_be_so(call):
+    (call.folder / "results").mkdir()
+    (call.folder / DATABASE).write_bytes(b"These were results once. " * 400)
+    refused(call("repair"), 5, "nothing of it can be read: bring back a copy")
+
+
+def test_a_run_on_an_own_file_is_repaired_from_the_place_of_the_file(call):
+    text = "x,y,class\n" + "".join(f"{i % 7},{i * i % 11},{'ab'[i % 2]}\n" for i in range(40))
+    (call.folder / "my.csv").write_text(text)
+    arguments = ("--csv", "my.csv", "--target", "class", "--set", "cv.folds=3", "--set", "cv.repeats=1", "--quiet")
+    table = call("run", *arguments, "--format", "csv").out
+    name = json.loads(call("status", "--format", "json").out)[0]["run"]
+    damage(call.folder, "UPDATE rows SET depth = 77 WHERE rowid = 2")
+    assert call("repair", "--quiet").code == 0
+    assert call("table", name, "--format", "csv").out == table
+    (call.folder / "my.csv").unlink()
+    damage(call.folder, "UPDATE rows SET depth = 77 WHERE rowid = (SELECT max(rowid) FROM rows)")
+    assert call("repair", "--quiet").code == 4
+
+
+# ---- old files -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["small", "stages", "fails"])
+def test_a_file_of_the_layout_before_prints_the_tables_that_it_printed(call, name):
+    (call.folder / "results").mkdir()
+    shutil.copyfile(OLD / "layout2.sqlite", call.folder / DATABASE)
+    assert call("table", name, "--format", "csv").out == (OLD / f"layout2_{name}.csv").read_text()
+    assert call("status").code == 0
+    if name == "small":
+        refused(call("predictions", "small"), 2, "which an older version of oblique ran", "--fresh")
+        refused(call("rescore", "small", "--metric", "mcc"), 2, "which an older version of oblique ran")
+
+
+def test_a_run_of_the_layout_before_goes_on_and_its_table_says_who_made_what(small):
+    (small.folder / "results").mkdir()
+    shutil.copyfile(OLD / "layout2.sqlite", small.folder / DATABASE)
+    (small.folder / "small.yaml").write_text(SMALL + "metrics: [accuracy, leaves, f1_macro]\n")
+    ended = small("run", "small.yaml", "--set", "cv.repeats=3")
+    assert ended.code == 0 and "resumed: 24 done" in ended.err
+    assert "24 stored folds were made by another environment (" in ended.err
+    assert "The folds were made by 2 environments: 24 with " in ended.out and "code not recorded" in ended.out
+    refused(small("run", "small.yaml", "--set", "cv.repeats=4", "--strict-environment"), 2, "--fresh to start over")
+
+
+def test_help_starts_without_numbers(tmp_path):
+    assert oblique(tmp_path, "repair", "--help").code == 0
+    assert set(NEW_COMMANDS) <= set(cli.COMMANDS)

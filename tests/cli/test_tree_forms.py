@@ -1,0 +1,227 @@
+"""`oblique tree`: every form of every tree, of data sets, stored folds and model files."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from cli_support import SMALL, call
+
+from oblique_cli import data, make
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.models import Model, save
+from oblique_cli.tree.reading import Units
+from oblique_cli.tree.structure import Tree
+
+__all__ = ["call"]
+
+TREES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.makes_tree]
+# Large trees, or slow ones, made small.
+SMALLER = {"tprti_a": ["min_node_percent=20"], "tprti_b": ["min_node_percent=20"], "retis": ["min_node_percent=20"]}
+
+
+@pytest.fixture
+def run(call):
+    """A stored run of two data sets, two algorithms, two repetitions of three folds."""
+    (call.folder / "small.yaml").write_text(SMALL)
+    assert call("run", "small.yaml", "--quiet").code == 0
+    return call
+
+
+# ---- forms -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", TREES)
+def test_every_algorithm_that_makes_a_tree_is_shown_in_every_form(call, algorithm):
+    name = "auto_mpg" if ALGORITHMS[algorithm].family.task == "regression" else "iris"
+    if not ALGORITHMS[algorithm].family.hyperplanes and name == "iris" and algorithm != "pathfinder":
+        name = "spect"
+    options = [word for setting in SMALLER.get(algorithm, ()) for word in ("--set", setting)]
+    command = ("tree", name, "--algorithm", algorithm, *options)
+    leaves = None
+    for form in ("text", "json", "svg", "html", "dot", "tikz"):
+        ended = call(*command, "--format", form)
+        assert (ended.code, ended.err) == (0, ""), form
+        if form == "text":
+            leaves = int(re.search(r": (\d+) lea", ended.out)[1])
+        if form == "svg":
+            ET.fromstring(ended.out)
+            assert ended.out.count('class="leaf"') == leaves
+        if form == "html":
+            assert ended.out.startswith("<!doctype html>") and ended.out.count('class="leaf"') == leaves
+        if form in ("dot", "tikz"):
+            assert ended.out.count("->" if form == "dot" else r"\draw") >= leaves - 1
+
+
+def test_png_and_pdf_go_to_files(call):
+    for form, begin in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        assert call("tree", "iris", "--format", form, "--output", f"tree.{form}").code == 0
+        assert (call.folder / f"tree.{form}").read_bytes().startswith(begin)
+
+
+def test_html_is_a_word_of_its_own(call):
+    assert call("tree", "iris", "--html").out == call("tree", "iris", "--format", "html").out
+
+
+def test_weights_are_per_standard_deviation_unless_raw(call):
+    dataset = data.load("iris")
+    plain, raw = (call("tree", "iris", "--depth", "1", "--precision", "12", *more).out for more in ((), ("--raw",)))
+    document = json.loads(call("tree", "iris", "--format", "json").out)
+    tree = Tree.from_dict(document)
+
+    def weights(text):
+        line = next(line for line in text.replace("\n      ", " ").splitlines() if line.startswith("if "))
+        return {name: float(value) for value, name in re.findall(r"(\d[\d.e-]*) (\w+)", line.partition("<")[0])}
+
+    np.testing.assert_allclose([weights(raw)[name] for name in dataset.feature_names], np.abs(tree.coef_[0]), rtol=1e-9)
+    scaled = np.abs(tree.coef_[0]) * dataset.X.std(axis=0)
+    scaled /= np.linalg.norm(scaled)
+    np.testing.assert_allclose([weights(plain)[name] for name in dataset.feature_names], scaled, rtol=1e-9)
+    assert list(weights(plain).values()) == sorted(weights(plain).values(), reverse=True)
+    assert "standard deviation" in plain and "standard deviation" not in raw
+
+
+def test_sparse_says_what_it_dropped_and_what_it_cost(call):
+    ended = call("tree", "bupa", "--sparse")
+    line = next(line for line in ended.out.splitlines() if line.startswith("# --sparse"))
+    before, after = map(int, re.search(r"terms (\d+) -> (\d+)", line).groups())
+    assert (
+        after < before
+        and "right 345 -> 345 of 345" in line
+        and line.endswith("no training row changes its side of a split")
+    )
+    ended = call("tree", "bupa", "--sparse", "--tolerance", "0.05", "--format", "svg")
+    assert "at most 5 % of the training rows more are wrong" in ended.out
+
+
+def test_depth_shows_the_top_of_trees_of_every_kind(call):
+    for command in (("bupa",), ("spect", "--algorithm", "c45"), ("auto_mpg", "--algorithm", "tprti_b")):
+        whole, top = (call("tree", *command, *more).out for more in ((), ("--depth", "1")))
+        assert "..." in top and len(top) < len(whole)
+        assert call("tree", *command, "--depth", "1", "--format", "svg").out.count('class="node"') <= 3
+
+
+# ---- stored folds ----------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_of_a_stored_fold_is_grown_again(run):
+    ended = run("tree", "small", "--fold", "2", "--repeat", "1", "--dataset", "bupa", "--algorithm", "hhgdt")
+    assert (ended.code, ended.err) == (0, "")
+    with sqlite3.connect(run.folder / "results" / "oblique.sqlite") as db:
+        row = db.execute(
+            "SELECT n_leaves, depth, n_correct, n_test, chosen FROM rows "
+            "WHERE dataset = 'bupa' AND algorithm = 'hhgdt' AND repeat = 1 AND fold = 2"
+        ).fetchone()
+    first, second = ended.out.splitlines()[:2]
+    assert first.startswith(f"# HHGDT on bupa: {row[0]} lea") and f"depth {row[1]}, " in first
+    assert f"fold 2 of repetition 1, {row[2]} of its {row[3]} test rows right" in second
+    assert f"chosen: epsilon {json.loads(row[4])['epsilon']}" in second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fold", "0"], "has several data sets: choose one of iris, bupa by --dataset."),
+        (
+            ["--fold", "0", "--dataset", "iris"],
+            "several algorithms: choose one of axis_parallel, hhgdt by --algorithm.",
+        ),
+        (["--fold", "0", "--dataset", "irsi"], "there is no 'irsi': choose one of iris, bupa by --dataset."),
+        (
+            ["--fold", "3", "--dataset", "iris", "--algorithm", "hhgdt"],
+            "has not stored fold 3 of repetition 0 of hhgdt on iris: repetitions are 0 to 1 and folds 0 to 2.",
+        ),
+    ],
+)
+def test_a_fold_that_is_not_there_is_said_in_a_sentence(run, arguments, message):
+    ended = run("tree", "small", *arguments)
+    assert (ended.code, ended.out) == (2, "") and message in ended.err
+
+
+def test_a_tree_that_is_not_the_stored_one_is_refused(run):
+    with sqlite3.connect(run.folder / "results" / "oblique.sqlite") as db:
+        db.execute("UPDATE rows SET n_leaves = 99")
+    ended = run("tree", "small", "--fold", "0", "--dataset", "iris", "--algorithm", "hhgdt")
+    assert ended.code == 5 and "n_leaves" in ended.err and "the stored one 99" in ended.err
+
+
+# ---- model files -----------------------------------------------------------------------------------------------------
+
+
+def model_file(folder, algorithm="hhcart_a", units=False):
+    dataset = data.load("iris")
+    estimator = make(algorithm, random_state=0).fit(dataset.X, dataset.y)
+    facts = {"units": Units.deviations(dataset.X).to_plain()} if units else {}
+    model = Model.of(
+        estimator, algorithm=algorithm, classes=dataset.classes, feature_names=dataset.feature_names, facts=facts
+    )
+    save(model, folder / "model.json")
+    return estimator
+
+
+@pytest.mark.parametrize("form", ["text", "svg", "html", "dot", "tikz", "json"])
+@pytest.mark.parametrize("algorithm", ["hhcart_a", "c45", "pathfinder"])
+def test_a_model_file_is_shown(call, algorithm, form):
+    model_file(call.folder, algorithm)
+    ended = call("tree", "model.json", "--format", form)
+    assert (ended.code, ended.err) == (0, "")
+    assert "petal_" in ended.out.replace(r"\_", "_")
+
+
+def test_a_model_file_that_knows_its_units_has_weights_per_deviation(call):
+    model_file(call.folder, units=True)
+    assert "# Weights are per standard deviation" in call("tree", "model.json").out
+    assert "# Weights are per standard deviation" not in call("tree", "model.json", "--raw").out
+
+
+def test_a_model_of_hyperplanes_is_shown_without_loading_scikit_learn(call):
+    model_file(call.folder)
+    code = (
+        "import sys; from oblique_cli.cli import call; assert call(['tree', 'model.json']) == 0; "
+        "loaded = {'sklearn', 'pandas', 'matplotlib'} & set(sys.modules); assert not loaded, loaded"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=call.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["iris", "--html", "--format", "svg"], 2, "--html and --format svg cannot go together"),
+        (["iris", "--format", "pdf"], 2, "--format pdf needs --output, the file to draw to"),
+        (["iris", "--tolerance", "0.1"], 2, "--tolerance goes with --sparse"),
+        (["iris", "--sparse", "--tolerance", "2"], 2, "2.0 is not in the range 0<=x<=1"),
+        (["iris", "--repeat", "1"], 2, "--repeat goes with --fold, of a stored run"),
+        (["--fold", "1"], 2, "--fold needs the name of a stored run"),
+        (["small", "--fold", "1"], 5, "there are no results at results/oblique.sqlite yet"),
+        (["small", "--fold", "1", "--set", "tau=0"], 2, "--set goes with a tree that is fitted now; the run says how"),
+        (["no.json"], 4, "no.json"),
+        (["model.json", "--sparse"], 2, "--sparse needs the training rows, which a model file does not hold"),
+        (["model.json", "--algorithm", "gdt"], 2, "a model file goes without --csv and --algorithm"),
+        (
+            ["spect", "--algorithm", "c45", "--sparse"],
+            2,
+            "--sparse drops terms of hyperplanes, and this tree has none.",
+        ),
+        (["iris", "--depth", "0"], 2, "0 is not in the range x>=1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_shown_is_said_in_a_sentence(call, arguments, code, message):
+    model_file(call.folder)
+    ended = call("tree", *arguments)
+    assert (ended.code, ended.out) == (code, "") and message in ended.err and ended.err.count("\n") == 1
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="there is no Graphviz (dot) on this machine")
+def test_what_dot_is_given_it_draws(call):
+    text = call("tree", "bupa", "--format", "dot", "--depth", "3").out
+    done = subprocess.run(["dot", "-Tpng"], input=text.encode(), capture_output=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith(b"\x89PNG") and done.stderr == b""

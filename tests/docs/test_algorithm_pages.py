@@ -1,0 +1,76 @@
+"""Every algorithm has its page, and what a page takes from the code, the results and the trees is as they are."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree
+
+import pytest
+from document_support import ROOT
+
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from tools import algorithm_pages, algorithm_pictures
+from tools.algorithm_pages import FOLDER, PAGES, SHARED_PAGE
+
+SECTIONS = ["Idea", "Cost", "When to use it", "Parameters", "Published and ours", "Paper"]
+
+
+def text_of(page: str) -> str:
+    return (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+
+
+def test_every_algorithm_is_on_one_page():
+    assert sorted(name for names in PAGES.values() for name in names) == sorted(ALGORITHMS)
+    assert sorted(path.stem for path in FOLDER.glob("*.md")) == sorted([SHARED_PAGE, *PAGES])
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_algorithm_is_found_on_its_page_and_in_the_overview(name):
+    page = next(page for page, names in PAGES.items() if name in names)
+    assert f'<a id="{name}"></a>`{name}`' in text_of(page)
+    overview = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    line = next(line for line in overview.splitlines() if re.match(rf"\| .*`{name}`.* \|", line))
+    assert f"](algorithms/{page}.md#" in line
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_parameter_is_described(name):
+    algorithm = ALGORITHMS[name]
+    missing = [key for key in algorithm.parameters if len(algorithm_pages.meaning(algorithm, key)) < 8]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_parameter_is_in_a_table(name):
+    page = next(page for page, names in PAGES.items() if name in names)
+    tables = text_of(page) + (text_of(SHARED_PAGE) if f"({SHARED_PAGE}.md#parameters)" in text_of(page) else "")
+    assert [key for key in ALGORITHMS[name].parameters if f"| `{key}`" not in tables] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_its_sections_and_its_picture(page):
+    text = text_of(page)
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == SECTIONS
+    assert re.search(rf"!\[[^\]]{{20,}}\]\({page}\.svg\)", text)
+    assert "**When not.**" in text
+    assert re.search(r"\((19|20)\d\d\)", text.partition("## Paper")[2])
+    assert len(text.partition("## Idea")[2].partition("## Cost")[0].split()) > 50
+
+
+@pytest.mark.parametrize("page", [SHARED_PAGE, *PAGES])
+def test_tables_are_those_of_the_code_and_the_results(page):
+    assert algorithm_pages.text_of(page) == text_of(page), "run: python -m tools.algorithm_pages --text"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_picture_shows_what_the_algorithms_make_now(page):
+    svg = (FOLDER / f"{page}.svg").read_bytes()
+    assert xml.etree.ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(svg) < 120_000
+    drawn = re.sub(r"\s+", " ", " ".join(re.findall(r">([^<>]+)</text>", svg.decode())))
+    titles = [panel.title for row in algorithm_pictures.panels(page) for panel in row]
+    assert [title for title in titles if title not in drawn] == [], "run: python -m tools.algorithm_pages"
+
+
+def test_a_picture_is_the_same_whenever_it_is_drawn():
+    assert algorithm_pictures.picture("hhgdt") == algorithm_pictures.picture("hhgdt")

@@ -1,0 +1,125 @@
+"""The executor of the pages notices what is wrong with a page."""
+
+from __future__ import annotations
+
+import pytest
+from cli_support import call
+from document_support import Block, Reader, blocks_of, matches
+
+__all__ = ["call"]
+
+PAGE = """\
+Text.
+
+```sh
+oblique list schemes   # those there are
+oblique list \\
+  criteria
+```
+
+<!-- output -->
+```text
+...
+gini
+...
+```
+
+1. In a list:
+
+   <!-- file: my/own.yaml -->
+   ```yaml
+   version: 1
+   dataset: iris
+   algorithm: hhgdt
+   ```
+
+<!-- not run: it takes an hour -->
+```sh
+oblique run bupa_hhgdt --fresh
+```
+"""
+
+
+@pytest.fixture
+def reader(call):
+    return Reader(call.folder, call)
+
+
+def test_blocks_have_their_language_their_mark_and_their_place():
+    found = blocks_of("page.md", PAGE)
+    assert [(block.line, block.language, block.kind, block.value) for block in found] == [
+        (3, "sh", "", ""),
+        (9, "text", "output", ""),
+        (18, "yaml", "file", "my/own.yaml"),
+        (25, "sh", "not run", "it takes an hour"),
+    ]
+    assert found[0].commands == ["oblique list schemes", "oblique list criteria"]
+    assert found[2].text.startswith("version: 1\ndataset")
+
+
+def test_a_page_that_is_right_passes(reader):
+    for block in blocks_of("page.md", PAGE):
+        reader.type(block)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "said"),
+    [
+        ("sh", "oblique list schemas", "ends with 2"),
+        ("sh", "oblique list schemes | false", "ends with 1"),
+        ("sh", "make nothing", "no target"),
+        ("python", 'assert 1 == 2, "one is not two"', "one is not two"),
+        ("c", "int main;", "in c"),
+        ("", "oblique list schemes", "in no language"),
+    ],
+)
+def test_what_fails_is_noticed(reader, language, text, said):
+    with pytest.raises(AssertionError, match=said):
+        reader.type(Block("page.md", 1, language, text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "text", "said"),
+    [
+        ("not run", "sh", "oblique run bupa_hhgdt --frehs", "--frehs"),
+        ("not run", "sh", "oblique rum bupa_hhgdt", "no command"),
+        ("not run", "sh", "oblique data shaw iris", "shaw"),
+        ("file", "yaml", "version: 1\ndatasett: iris\n", "datasett"),
+        ("output", "text", "something else", "something else"),
+    ],
+)
+def test_what_a_mark_does_not_excuse(reader, kind, language, text, said):
+    with pytest.raises(AssertionError, match=said):
+        reader.type(Block("page.md", 1, language, text, kind, "page.yaml"))
+
+
+def test_commands_of_a_shell_reach_the_program_under_test(reader):
+    reader.type(Block("page.md", 1, "sh", "oblique list schemes | grep -c ^nested > found.txt\ncat found.txt"))
+    reader.type(Block("page.md", 1, "text", "1", "output"))
+
+
+def test_python_blocks_share_their_names_and_print(reader):
+    reader.type(Block("page.md", 1, "python", "number = 6"))
+    reader.type(Block("page.md", 1, "python", "print(7 * number)"))
+    reader.type(Block("page.md", 1, "text", "42", "output"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a  b", "a b", True),
+        ("a", "b", False),
+        ("a\n...", "a\nb\nc", True),
+        ("...\nc", "a\nb\nc", True),
+        ("a\n...\nc", "a\nc", True),
+        ("a\n...\na", "a", False),
+        ("a\n...\nb\n...\nd", "a\nx\nb\ny\nd", True),
+        ("a\n...\nb\n...\nd", "a\nx\ny\nd", False),
+        ("took 1.5 s", "took 20.25 s", True),
+        ("took 1.5 s", "took 1.5 h", False),
+        ("accuracy 71.3", "accuracy 71.4", False),
+    ],
+)
+def test_what_is_shown_is_what_is_printed(shown, printed, same):
+    assert matches(shown, printed) is same

@@ -1,0 +1,212 @@
+"""The page of a tree, in a real browser: no error, no network, no name that is taken for markup."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+from drawing_support import WILD, WILD_CLASSES, fitted, page_data, view, wild_view
+
+from oblique_cli import make
+from oblique_cli.drawing.page import PageData, page
+from oblique_cli.drawing.view import text_of, view_of
+from oblique_cli.tree.reading import Units
+
+BROWSER = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def data_of(document):
+    """What the page's script reads."""
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', document, re.S)[1])
+
+
+def test_a_page_of_200_nodes_is_below_a_megabyte():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(700, 10)), rng.integers(0, 3, 700).astype(np.int32)
+    tree = make("hhcart_a", random_state=0).fit(X, y).tree_
+    names, classes = [f"feature number {j}" for j in range(10)], ["first", "second", "third"]
+    found = view_of(tree, names, classes, rows=(X, y))
+    data = PageData(names, "class", {}, Units.deviations(X), X, y, tree.apply(X), tree.parents, text_of(found))
+    document = page(found, data)
+    assert len(found.nodes) >= 200
+    assert len(document.encode()) * 200 / len(found.nodes) < 1_000_000
+
+
+def test_a_page_is_one_file_with_the_same_bytes():
+    first, second = (page(view(), page_data()) for _ in range(2))
+    assert first == second
+    links = set(re.findall(r"https?://[^\s\"'<>]+", first))
+    assert links == {"http://www.w3.org/2000/svg"}  # the name of a language, no address
+    assert not re.search(r"<link\b|\bsrc=|@import|url\(|\bfetch\(|XMLHttpRequest|innerHTML|eval\(", first)
+
+
+def test_names_get_into_the_page_as_text_only():
+    document = page(wild_view(), page_data(names=WILD))
+    assert document.count("<script") == document.count("</script>") == 2
+    assert "<img" not in document and "<b>" not in document
+    found = data_of(document)
+    assert found["classes"] == WILD_CLASSES
+    assert [feature["n"] for feature in found["features"]][:3] == WILD[:3]
+
+
+def test_rows_beyond_what_a_page_holds_are_thinned_and_counted():
+    data = page_data()
+    many = data.__class__(
+        data.feature_names,
+        "class",
+        {},
+        None,
+        np.tile(data.rows, (60, 1)),
+        np.tile(data.values, 60),
+        np.tile(data.leaves, 60),
+        data.parents,
+    )
+    rows = data_of(page(view(), many))["rows"]
+    assert rows["of"] == 9000 and rows["step"] == 2 and len(rows["x"]) == 4500
+    cut = data_of(page(view().cut(1), data))
+    assert set(cut["rows"]["at"]) <= set(range(len(cut["nodes"]))) and len(set(cut["rows"]["at"])) == 2
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A browser without a window."""
+    if not BROWSER:
+        pytest.skip("there is no chromium on this machine's PATH")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install 'oblique-trees[browser]'"
+    )
+    with playwright.sync_playwright() as tools:
+        found = tools.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Open a document; at the end nothing may have been said on the console, or asked of the network."""
+    complaints, contexts = [], []
+
+    def open_page(document, **options):
+        path = tmp_path / "tree.html"
+        path.write_text(document, encoding="utf-8")
+        context = browser.new_context(viewport={"width": 1400, "height": 900}, **options)
+        contexts.append(context)
+        found = context.new_page()
+        found.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        found.on("pageerror", lambda error: complaints.append(str(error)))
+        found.on("dialog", lambda dialog: (complaints.append("a dialog"), dialog.dismiss()))
+        found.on("request", lambda request: request.url.startswith("file:") or complaints.append(request.url))
+        found.goto(path.as_uri())
+        return found
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def follow(found, rows):
+    """Numbers of the places where the page sends rows."""
+    return found.evaluate(
+        "rows => rows.map(row => { const steps = window.obliqueFollow(row); return steps[steps.length - 1].place; })",
+        [[None if np.isnan(value) else value for value in row] for row in rows.tolist()],
+    )
+
+
+@pytest.mark.parametrize(("name", "algorithm"), [("iris", "hhcart_a"), ("bupa", "hhgdt"), ("bupa", "axis_parallel")])
+def test_the_page_sends_rows_to_the_leaves_of_the_tree(opened, name, algorithm):
+    tree_view = view(name, algorithm)
+    found = opened(page(tree_view, page_data(name, algorithm)))
+    dataset, model = fitted(name, algorithm)
+    numbers = [tree_view.nodes[place].number for place in follow(found, dataset.X)]
+    np.testing.assert_array_equal(numbers, model.tree_.apply(dataset.X))
+
+
+def test_a_click_on_a_node_shows_its_histogram_weights_and_rows(opened):
+    found = opened(page(view(), page_data()))
+    found.locator('[data-node="1"]').click()
+    panel = found.locator("#node")
+    assert panel.locator("h2").inner_text() == "Split"
+    assert panel.locator("svg.chart").count() == 1
+    assert "petal_length" in panel.locator("table").first.inner_text()
+    assert panel.locator("tr[data-row]").count() == 60
+    assert "of 100" in panel.inner_text()
+
+
+def test_a_row_that_is_typed_shows_its_path(opened):
+    found = opened(page(view(), page_data()))
+    found.locator("#tab-try").click()
+    assert "Iris-setosa" in found.locator("#way").inner_text()  # the first training row
+    for field, value in enumerate(["6,3", "2.9", "5.6", "1.8"]):
+        found.locator(f"#f{field}").fill(value)
+    assert "Iris-virginica" in found.locator("#way").inner_text()
+    assert found.locator(".node.on").count() >= 3 and found.locator(".link.on").count() >= 2
+    found.locator("#f3").fill("wide")
+    assert "not a number" in found.locator("#way").inner_text()
+    found.locator("#f3").fill("")
+    assert "takes no missing values" in found.locator("#way").inner_text()
+
+
+def test_the_keyboard_walks_the_tree(opened):
+    found = opened(page(view(), page_data()))
+    found.locator('[data-node="0"]').focus()
+    visited = []
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp", "Home"):
+        found.keyboard.press(key)
+        visited.append(int(found.evaluate("document.activeElement.dataset.node")))
+    nodes = view().nodes
+    assert visited[0] == 1 and nodes[visited[1]].parent == 1 and nodes[visited[2]].parent == 1
+    assert visited[1] != visited[2] and visited[3:] == [1, 0]
+    assert found.locator('[data-node="0"]').get_attribute("aria-label")
+
+
+def test_terrible_names_are_shown_and_nothing_of_them_runs(opened):
+    found = opened(page(wild_view(), page_data(names=WILD)))
+    assert found.title() == "</title><b>Trees & 'co' \"…\""
+    found.locator("#tab-try").click()
+    labels = found.locator("#try label").all_inner_texts()
+    assert labels[:3] == WILD[:3]
+    found.locator("#tab-node").click()
+    assert WILD_CLASSES[0] in found.locator("#node").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_differ_in_their_paper_and_text_is_legible(opened, scheme):
+    found = opened(page(view(), page_data()), color_scheme=scheme)
+    paper, ink = found.evaluate(
+        "() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    light, dark = (sum(int(v) for v in re.findall(r"\d+", color)[:3]) for color in (paper, ink))
+    assert abs(light - dark) > 500 and (light > dark) == (scheme == "light")
+
+
+def test_without_scripts_the_picture_and_the_rules_are_there(opened):
+    found = opened(page(view(), page_data()), java_script_enabled=False)
+    assert found.locator("svg.tree .node").count() == len(view().nodes)
+    assert not found.locator("#panel").is_visible() and not found.locator("#tools").is_visible()
+    found.locator("summary").click()
+    assert "if -0.896 sepal_length" in found.locator("pre").inner_text()
+
+
+def test_a_page_is_printed_as_picture_and_node(opened, tmp_path):
+    found = opened(page(view(), page_data()))
+    found.emulate_media(media="print")
+    assert not found.locator("#tools").is_visible() and found.locator("svg.tree").is_visible()
+    assert found.pdf().startswith(b"%PDF")

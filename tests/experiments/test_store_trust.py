@@ -1,0 +1,417 @@
+"""Results to stake a paper on: two writers, flipped bits, other versions, and a place where nothing can be written."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import traceback
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from cli_support import call  # noqa: F401  (a fixture)
+from runner_support import FAKES, experiment, toy
+from store_support import CONTENT, filled, row
+
+from oblique_cli import data
+from oblique_cli.errors import ConfigError, StoreError
+from oblique_cli.experiments import environment as environments
+from oblique_cli.experiments import running
+from oblique_cli.experiments.environment import PACKAGE, code, deciding, deciding_files, environment
+from oblique_cli.experiments.running import run
+from oblique_cli.experiments.store import Store
+from oblique_cli.nouns import Tuning
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "oblique.sqlite"
+
+
+def message_of(function, *args, **kwargs) -> str:
+    with pytest.raises(StoreError) as caught:
+        function(*args, **kwargs)
+    assert caught.value.exit_code == 5
+    return str(caught.value)
+
+
+# ---- who may write ---------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_is_started_over_belongs_to_whoever_did_so(path):
+    with Store(path) as first, Store(path) as second:
+        first.begin("one", CONTENT, 20)
+        first.append("one", row(0))
+        second.begin("one", CONTENT, 20, fresh=True)
+        expected = "run 'one' was started over by another process, whose results"
+        assert message_of(first.append, "one", row(1)).startswith(expected)
+        assert message_of(first.add_tuning, "one", Tuning("t", "bupa", "gdt", "ok")).startswith(expected)
+        assert message_of(first.rows, "one").startswith(expected), "or its table would show the other one's folds"
+        assert message_of(first.pending, "one", []).startswith(expected)
+        second.append("one", row(2))
+        assert [one.key for one in second.rows("one")] == ["k2"]
+        first.begin("one", CONTENT, 20)
+        first.append("one", row(3))
+        assert [one.key for one in second.rows("one")] == ["k2", "k3"], "two may work on one run"
+
+
+def test_a_run_that_was_deleted_takes_no_more_rows(path):
+    with Store(path) as first, Store(path) as second:
+        first.begin("one", CONTENT, 20)
+        second.delete("one")
+        assert "was started over" in message_of(first.append, "one", row(0))
+        assert second.runs() == []
+
+
+def test_a_handle_that_did_not_begin_a_run_cannot_store_its_rows(path):
+    with Store(path) as first, Store(path) as second:
+        first.begin("one", CONTENT, 20)
+        assert message_of(second.append, "one", row(0)) == (
+            "run 'one' was not begun by this process, which cannot store anything of it."
+        )
+
+
+def test_rows_are_those_that_a_handle_asked_for_even_if_another_one_asks_for_fewer(path):
+    fewer = {**CONTENT, "cv": {**CONTENT["cv"], "repeats": 1}}
+    with Store(path) as first, Store(path) as second:
+        first.begin("one", CONTENT, 20)
+        for i in range(20):
+            first.append("one", row(i))
+        second.begin("one", fewer, 10)
+        assert len(first.rows("one")) == 20 and len(second.rows("one")) == 10
+
+
+def test_a_lease_says_who_writes_and_when_the_process_is_done_or_dead(path):
+    with Store(path) as store:
+        store.begin("one", CONTENT, 20, workers=3, argv=["oblique"])
+        store.append("one", row(0))
+        (writer,) = store.run("one").writers
+        assert (writer.process["pid"], writer.alive, writer.workers, writer.ended) == (os.getpid(), True, 3, "")
+        store.end("one")
+        assert store.run("one").writers == ()
+    child = os.fork()
+    if child == 0:
+        with Store(path) as store:
+            store.begin("one", CONTENT, 20)
+            os._exit(0)  # as a kill would end it: nothing is said
+    os.waitpid(child, 0)
+    with Store(path) as store:
+        (writer,) = store.run("one").writers
+        assert (writer.process["pid"], writer.alive) == (child, False)
+
+
+# ---- damage ----------------------------------------------------------------------------------------------------------
+
+
+COLUMNS = ["dataset", "algorithm", "repeat", "fold", "status", "message", "n_correct", "n_test", "n_leaves", "n_nodes",
+           "depth", "tune_seconds", "fit_seconds", "predict_seconds", "chosen", "per_class", "inner", "clusters",
+           "measures", "environment", "predictions", "digest", "key"]  # fmt: skip
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_change_of_any_column_is_found_names_the_fold_and_is_repaired(path, column):
+    filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        (before,) = db.execute(f'SELECT "{column}" FROM rows WHERE key = ?', ("k13",)).fetchone()
+        after = (
+            before + 100 if isinstance(before, int) else before * 1.5 + 1 if isinstance(before, float) else before + "x"
+        )
+        db.execute("PRAGMA ignore_check_constraints = 1")
+        db.execute(f'UPDATE rows SET "{column}" = ? WHERE key = ?', (after, "k13"))
+        db.commit()
+    with Store(path) as store:
+        message = message_of(store.rows, "one")
+        assert message.startswith(f"{path} is damaged: bupa") and "oblique repair one runs just that again." in message
+        if column not in ("dataset", "algorithm", "repeat", "fold"):
+            assert "bupa/gdt r1 f3" in message
+        assert "is damaged" in message_of(store.pending, "one", [])
+        assert store.run("one").damaged == 1
+        assert len(store.repair("one")) == 1
+        assert len(store.rows("one")) == 19 and store.damage("one") == []
+
+
+def test_a_row_whose_numbers_contradict_each_other_is_damage_even_under_a_right_digest(path):
+    with Store(path) as store:
+        store.begin("one", CONTENT, 1)
+        store.append("one", row(0, n_correct=21))
+        assert "bupa/gdt r0 f0 of run 'one' is not what was stored" in message_of(store.rows, "one")
+
+
+def test_damaged_predictions_are_found_and_dropped_with_their_row(path):
+    filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE predictions SET packed = ? WHERE key = ?", (b"other bytes", "k4"))
+        db.commit()
+    with Store(path) as store:
+        fourth = store.rows("one")[4]
+        assert "bupa/gdt r0 f4" in message_of(store.packed, "one", fourth)
+        assert [one.name for one in store.damage("one")] == ["bupa/gdt r0 f4"]
+        store.repair("one")
+        assert len(store.rows("one")) == 19
+        assert store.packed("one", store.rows("one")[0]) == b"some bytes"
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("runs", "name = 'two'"),
+        ("runs", "token = 'x'"),
+        ("sessions", "content = '{}'"),
+        ("sessions", "total = 7"),
+        ("sessions", "run = 'two'"),
+        ("sessions", "presentation = '{'"),
+        ("tunings", "chosen = '{}'"),
+        ("environments", "facts = '{}'"),
+    ],
+)
+def test_a_damaged_description_is_found_and_the_rows_are_kept(path, table, change):
+    filled(path)
+    with Store(path) as store:  # a second session, which describes the run where the first one is damaged
+        store.begin("one", CONTENT, 20)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"UPDATE {table} SET {change} WHERE rowid = (SELECT max(rowid) FROM {table})")
+        db.commit()
+    with Store(path) as store:
+        found = [one for name in store.names() for one in store.repair(name)]
+        assert len(found) >= (0 if table == "environments" else 1)
+        store.begin("one", CONTENT, 20)
+        assert len(store.rows("one")) == 20 and store.run("one").total == 20
+        assert [one for name in store.names() for one in store.damage(name)] == []
+
+
+def answers(path: Path) -> list[object] | None:
+    """What a reader of the file gets: rows, tunings, counts, predictions; None where it is told of damage."""
+    try:
+        with Store(path, must_exist=True) as store:
+            runs = store.runs()
+            if any(run.damaged for run in runs):
+                return None
+            found: list[object] = [(run.name, run.total, run.done, run.failed, run.content) for run in runs]
+            for run in runs:
+                rows = store.rows(run.name)
+                found += [rows, store.tunings(run.name), [store.packed(run.name, one) for one in rows]]
+            return found
+    except (StoreError, ConfigError):
+        return None
+
+
+def flips(path: Path, seed: int, n: int) -> tuple[int, int]:
+    """Flip `n` random bits, one at a time; return how many were told of and how many changed nothing that is read."""
+    whole, right = path.read_bytes(), answers(path)
+    assert right is not None
+    chance = random.Random(seed)
+    told = unseen = 0
+    for _ in range(n):
+        at = chance.randrange(8 * len(whole))
+        damaged = bytearray(whole)
+        damaged[at // 8] ^= 1 << at % 8
+        path.write_bytes(damaged)
+        for beside in path.parent.glob(path.name + "-*"):
+            beside.unlink()
+        found = answers(path)
+        if found is None:
+            told += 1
+        else:
+            assert found == right or fewer(found, right), f"seed {seed}: bit {at} changed what is read, nobody said so"
+            unseen += 1
+    return told, unseen
+
+
+def fewer(found: list[object], right: list[object]) -> bool:
+    """Whether a fold that cannot be found is all that differs: it is still to run, and the table shows that it is."""
+    rows, known = found[1:2], right[1:2]
+    return all(one in known[0] for one in rows[0]) if rows else True
+
+
+def test_a_flipped_bit_is_told_of_or_changes_nothing(path):
+    filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    soak = 20 if os.environ.get("OBLIQUE_SOAK") else 1
+    told, unseen = flips(path, seed=18, n=250 * soak)
+    assert told > 10 * soak, f"{told} told of, {unseen} without effect"
+
+
+def test_the_detector_of_flipped_bits_fires_on_an_unchecked_copy(path, monkeypatch):
+    filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    digest = "the same for everything"
+    monkeypatch.setattr("oblique_cli.experiments.store._store.seal", lambda *values: digest)
+    monkeypatch.setattr("oblique_cli.experiments.store._store.contradiction", lambda row: "")
+    with closing(sqlite3.connect(path)) as db:
+        for table in ("runs", "sessions", "rows", "tunings", "predictions"):
+            db.execute(f"UPDATE {table} SET digest = ?", (digest,))
+        db.execute("UPDATE rows SET predictions = ''")
+        db.commit()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with pytest.raises(AssertionError, match="nobody said so"):
+        flips(path, seed=18, n=2000)
+
+
+# ---- environments ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fakes(monkeypatch):
+    monkeypatch.setattr(running, "ALGORITHMS", FAKES)
+    monkeypatch.setattr(data.catalogue, "load", lambda spec, **options: toy(name=spec.name))
+
+
+def other_versions(monkeypatch, **versions):
+    real = environments.environment
+
+    def pretended(things=()):
+        found = real(things)
+        return {**found, "packages": {**found["packages"], **versions}}
+
+    monkeypatch.setattr(environments, "environment", pretended)
+
+
+@pytest.mark.usefixtures("fakes")
+def test_a_run_that_goes_on_under_other_versions_says_so(path, monkeypatch):
+    with Store(path) as store:
+        run(experiment("stump", repeats=1), store, n_jobs=1)
+        assert store.remarks("test") == []
+        other_versions(monkeypatch, numpy="9.9.9")
+        run(experiment("stump", repeats=2), store, n_jobs=1)
+        numpy = environment()["packages"]["numpy"]
+        assert store.remarks("test") == [
+            f"The folds were made by 2 environments: 3 with numpy {numpy}; 3 with numpy 9.9.9."
+        ]
+        assert {len(one) for one in [store.environments("test")]} == {2}
+        with pytest.raises(ConfigError) as caught:
+            run(experiment("stump", repeats=3), store, n_jobs=1, strict_environment=True)
+        assert f"has folds that another environment has made (numpy {numpy} and 9.9.9): use --fresh" in str(
+            caught.value
+        )
+        run(experiment("stump", repeats=3), store, n_jobs=1, strict_environment=True, fresh=True)
+        assert store.remarks("test") == []
+
+
+@pytest.mark.usefixtures("fakes")
+def test_folds_of_another_environment_are_not_taken_over_from_another_run(path, monkeypatch):
+    with Store(path) as store:
+        run(experiment("stump", name="one"), store, n_jobs=1)
+        assert run(experiment("stump", name="two"), store, n_jobs=1, adopt=True).resumed == 6
+        assert store.packed("two", store.rows("two")[0]) == store.packed("one", store.rows("one")[0]) != b""
+        other_versions(monkeypatch, scipy="9.9.9")
+        assert run(experiment("stump", name="three"), store, n_jobs=1, adopt=True).resumed == 0
+
+
+def test_the_digest_of_the_code_covers_what_decides_a_result_and_no_more():
+    names = {path.relative_to(PACKAGE).as_posix() for path in deciding_files()}
+    assert {"proposers/hhcart.py", "tree/growing.py", "seeds.py", "schemes/_folds.py", "data/dataset.py"} <= names
+    assert {"evaluation/metrics.py", "experiments/running.py", "estimators/algorithms.py", "nouns.py"} <= names
+    assert not {name for name in names if name.startswith(("cli/", "drawing/", "reproduction/", "config/"))}
+    assert "experiments/store/_store.py" not in names and "evaluation/tables.py" not in names
+
+
+def test_the_digest_of_the_code_changes_with_the_code_and_with_the_core(tmp_path, monkeypatch):
+    copy = tmp_path / "oblique_cli"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("core", "__pycache__"))
+    monkeypatch.setattr(environments, "PACKAGE", copy)
+    code.cache_clear()
+    try:
+        before = code()
+        with open(copy / "cli" / "run.py", "a") as file:
+            file.write("# nothing\n")
+        code.cache_clear()
+        assert code() == before
+        with open(copy / "tree" / "growing.py", "a") as file:
+            file.write("\nMORE = 1\n")
+        code.cache_clear()
+        assert code() != before
+    finally:
+        code.cache_clear()
+
+
+def test_processors_joblib_and_the_python_are_recorded_and_decide_nothing():
+    found = environment()
+    assert {"python", "processors", "platform"} <= found.keys() and "joblib" in found["packages"]
+    assert deciding(found) == deciding({**found, "python": "4", "processors": 99, "platform": "other"})
+    assert deciding(found) != deciding({**found, "machine": "other"})
+    assert deciding(found) != deciding({**found, "blas": [{"internal_api": "mkl", "version": "1"}]})
+
+
+# ---- places where nothing can be written -----------------------------------------------------------------------------
+
+
+def as_nobody(function) -> int:
+    """Run a function in a child process that owns nothing; return its exit code."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            if os.getuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+            code = function()
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def closed(folder: Path) -> None:
+    for path in (folder, *folder.iterdir()):
+        path.chmod(0o555)
+    for parent in folder.parents:
+        if parent.stat().st_uid == os.getuid() and not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011)
+
+
+@pytest.mark.parametrize("logged", [False, True])
+def test_a_file_is_read_where_nothing_can_be_written(tmp_path, logged):
+    folder = tmp_path / "results"
+    path = filled(folder / "oblique.sqlite")
+    if logged:  # as a killed process leaves it: the last folds are in the log
+        with Store(path) as store:
+            store.begin("one", CONTENT, 21)
+            store.append("one", row(3, fold=99, key="k99"))
+            for one in list(folder.iterdir()):
+                shutil.copyfile(one, folder / f"copy-{one.name}")
+        for one in list(folder.glob("copy-*")):
+            if not one.name.endswith("-shm"):
+                one.replace(folder / one.name.removeprefix("copy-"))
+            else:
+                one.unlink()
+    closed(folder)
+
+    def read() -> int:
+        with Store(path, must_exist=True) as store:
+            assert store.read_only and len(store.rows("one")) == 20 + logged
+            assert store.run("one").total == 20 + logged
+            try:
+                store.begin("one", CONTENT, 20)
+            except StoreError as error:
+                assert "cannot be written: copy it, or give another folder with --results." in str(error)
+                return 7
+        return 1
+
+    try:
+        assert as_nobody(read) == 7
+    finally:
+        folder.chmod(0o755)
+
+
+def test_a_file_of_an_older_layout_is_read_where_nothing_can_be_written(tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    old = Path(__file__).parent.parent / "files" / "layout2.sqlite"
+    path = folder / "oblique.sqlite"
+    shutil.copyfile(old, path)
+    closed(folder)
+
+    def read() -> int:
+        with Store(path, must_exist=True) as store:
+            return 7 if len(store.rows("small")) == 24 and store.read_only else 1
+
+    try:
+        assert as_nobody(read) == 7
+        assert path.read_bytes() == old.read_bytes()
+    finally:
+        folder.chmod(0o755)

@@ -1,0 +1,575 @@
+"""Models to export, rows to try them on, and what each format says of such rows when it is executed.
+
+Rows are those of a model's `predict`: numbers, NaN for a missing cell, codes of levels, the code after the last for a
+level that training did not show. There are rows on hyperplanes and next to them among them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import re
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from oblique_cli import Model, data, make
+from oblique_cli.data.columns import Column, Columns
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
+
+N_ROWS = 10_000
+
+# Names that end a string, a comment or a document of some language, that are its words, or that differ in signs alone.
+AWKWARD = (
+    'a"b', "a'b", "a\\", "line\nend", "*/ int x; /*", "??/", "</script>", "100%", "under_score", "under-score",
+    "select", "int", "class", "lambda", "Größe (cm)", "größe (CM)", "漢字", "", "\u202eright", "--", "{x}",
+    "$x^2$", "#", "&",
+)  # fmt: skip
+LEVELS = ('re"d', "b'lue", "*/", "NULL", "<b>", "ü\\", "new\nline", "%s", "1", "漢")
+LABELS = ("yes", "n\"o'\\", "per%haps_\n*/")
+
+Answers = list[Any]  # label or number of each row, None without a prediction
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, its steps, and training rows."""
+
+    model: Model
+    procedure: Procedure
+    X: np.ndarray
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a configuration says of a data set."""
+
+    missing: str = "keep"
+    encoding: str = "onehot"
+
+
+def iris(algorithm: str = "hhcart_a", **parameters: Any) -> Case:
+    """A model of numbers alone."""
+    dataset = data.load("iris")
+    estimator = make(algorithm, random_state=1, **parameters).fit(dataset.X, dataset.y)
+    model = Model.of(
+        estimator,
+        algorithm=algorithm,
+        classes=dataset.classes,
+        feature_names=dataset.feature_names,
+    )
+    return Case(model, procedure_of(model), dataset.X)
+
+
+def mixed(
+    algorithm: str,
+    policy: Policy = Policy(),
+    *,
+    n: int = 300,
+    gaps: bool = True,
+    awkward: bool = True,
+    regression: bool = False,
+    **parameters: Any,
+) -> Case:
+    """A model of five numbers and three columns of levels, some cells empty, with awkward names."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(n, 8)) * [1, 10, 0.01, 100, 1, 1, 1, 1] + [0, 5, 1, 0, 0, 0, 0, 0]
+    X[:, 4] = rng.integers(0, 6, n)
+    sizes = (3, len(LEVELS), 2)
+    for j, size in zip((5, 6, 7), sizes, strict=True):
+        X[:, j] = rng.integers(0, size, n)
+    score = X[:, 0] + 0.1 * X[:, 1] + 0.7 * (X[:, 6] % 3) - X[:, 7] + rng.normal(scale=0.3, size=n)
+    y: Any = np.digitize(score, np.quantile(score, [0.4, 0.8])).astype(np.int32)
+    if regression:
+        y = 3.0 * score + X[:, 3] / 50.0
+    if gaps:
+        X[rng.random(X.shape) < 0.05] = np.nan
+    names = AWKWARD[:8] if awkward else ("age", "height", "dose", "weight", "visits", "color", "ward", "smoker")
+    levels = {5: ("a", "b", "c"), 6: LEVELS, 7: ("no", "yes")}
+    columns = Columns(
+        (
+            *(
+                Column(name, "levels" if j in levels else "number", levels=levels.get(j, ()))
+                for j, name in enumerate(names)
+            ),
+            Column('what "it" is', "target"),
+        ),
+        target='what "it" is',
+        task="regression" if regression else "classification",
+        classes=() if regression else LABELS,
+    )
+    dataset = Dataset("mixed", X, y, columns.classes, tuple(names), columns.task, (5, 6, 7), levels)
+    encoder = fold_encoder(dataset, policy)
+    seen = X if encoder is None else encoder.fit_transform(X)
+    estimator = prepared(make(algorithm, random_state=1, **parameters), dataset, policy).fit(seen, y)
+    model = Model.of(
+        estimator,
+        algorithm=algorithm,
+        classes=columns.classes,
+        feature_names=tuple(names),
+        encoder=encoder,
+        columns=columns,
+    )
+    return Case(model, procedure_of(model), X)
+
+
+def awkward(names: tuple[str, ...] = AWKWARD) -> Case:
+    """A tree over columns of all the awkward names."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, len(names)))
+    y = np.digitize(X.sum(axis=1) + 2 * X[:, 0], [-1.0, 2.0]).astype(np.int32)
+    columns = Columns(
+        (*(Column(name, "number") for name in names), Column("leaf", "target")),
+        target="leaf",
+        task="classification",
+        classes=LABELS,
+    )
+    estimator = make("hhcart_a", random_state=1, max_depth=4).fit(X, y)
+    model = Model.of(estimator, algorithm="hhcart_a", classes=LABELS, feature_names=names, columns=columns)
+    return Case(model, procedure_of(model), X)
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def rows(case: Case, n: int = N_ROWS, gaps: float = 0.03, seed: int = 3) -> np.ndarray:
+    """Rows to predict: drawn around training rows, on hyperplanes, next to them, with gaps and unknown levels."""
+    rng = np.random.default_rng(seed)
+    cells = case.procedure.cells
+    X = case.X[rng.integers(0, len(case.X), n)].copy()
+    deviation = np.nanstd(case.X, axis=0)
+    plain = [j for j, cell in enumerate(cells) if not cell.levels]
+    X[:, plain] += rng.normal(size=(n, len(plain))) * deviation[plain] * rng.choice([0.0, 0.3, 2.0], size=(n, 1))
+    for j, cell in enumerate(cells):
+        if cell.levels:
+            drawn = rng.random(n) < 0.3
+            X[drawn, j] = rng.integers(0, len(cell.levels) + 1, drawn.sum())
+    splits = [s for tree in case.procedure.trees if not tree.rotated for s in tree.splits if s is not None]
+    for i in range(0, n, 2) if splits else ():
+        _put_on(X[i], splits[rng.integers(len(splits))], plain, rng)
+    if gaps:
+        X[rng.random(X.shape) < gaps] = np.nan
+    return np.ascontiguousarray(X)
+
+
+def _put_on(row: np.ndarray, split: Split, plain: list[int], rng: np.random.Generator) -> None:
+    """Move a row onto a hyperplane along one number, or to one of the nearest numbers on either side."""
+    numbers = [term for term in split.terms if term.level == NUMBER and term.cell in plain]
+    if not numbers:
+        return
+    chosen = numbers[rng.integers(len(numbers))]
+    rest = sum(
+        term.coef * row[term.cell] if term.level == NUMBER else term.coef * (row[term.cell] == term.level)
+        for term in split.terms
+        if term is not chosen
+    )
+    value = (split.threshold - rest) / chosen.coef
+    for _ in range(int(rng.integers(0, 3))):
+        value = math.nextafter(value, rng.choice([-math.inf, math.inf]))
+    if math.isfinite(value) and abs(value) < 1e100:
+        row[chosen.cell] = value
+
+
+def expected(case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
+    """What `predict` and `predict_proba` say; None for rows that lack a number the model needs."""
+    procedure = case.procedure
+    lacking = np.isnan(X[:, list(procedure.needed)]).any(axis=1) if procedure.needed else np.zeros(len(X), bool)
+    asked = X.copy()
+    for j, cell in enumerate(procedure.cells):  # `predict` refuses a gap in a column that no split uses
+        if not cell.levels and j not in procedure.used:
+            asked[:, j] = np.nan_to_num(asked[:, j])
+    answers: Answers = [None] * len(X)
+    good = np.flatnonzero(~lacking)
+    found = case.model.predict(asked[good])
+    labels = found.tolist() if procedure.is_regression or case.model.has_codes else _labels(case, found)
+    for i, label in zip(good.tolist(), labels, strict=True):
+        answers[i] = label
+    shares = np.full((len(X), len(procedure.classes)), np.nan)
+    if not procedure.is_regression:
+        shares[good] = case.model.predict_proba(asked[good])
+    return answers, shares
+
+
+def _labels(case: Case, found: np.ndarray) -> list[str]:
+    codes = np.searchsorted(case.model.fitted.state["classes_"], found)
+    return [case.procedure.classes[code] for code in codes]
+
+
+def as_cells(procedure: Procedure, X: np.ndarray, missing: Any = None) -> list[list[Any]]:
+    """Rows as a user has them: levels as text."""
+    found = []
+    for row in X.tolist():
+        cells: list[Any] = []
+        for cell, value in zip(procedure.cells, row, strict=True):
+            if value != value:
+                cells.append(missing)
+            elif cell.levels:
+                cells.append(cell.levels[int(value)] if value < len(cell.levels) else "never seen before")
+            else:
+                cells.append(value)
+        found.append(cells)
+    return found
+
+
+# ---- what formats say ------------------------------------------------------------------------------------------------
+
+RUN_PYTHON = """
+import json, sys
+source, rows, names = json.load(sys.stdin)
+module = {}
+exec(compile(source, "model.py", "exec"), module)
+assert not {"numpy", "oblique_cli", "sklearn"} & set(sys.modules)
+answers = [module["predict"](row) for row in rows]
+assert answers[:50] == [module["predict"](dict(zip(names, row))) for row in rows[:50]]
+shares = [module["predict_proba"](row) for row in rows] if "predict_proba" in module else []
+json.dump([answers, shares], sys.stdout)
+"""
+
+
+def say_python(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+    """What the module says in a process without any package."""
+    names = [cell.name for cell in case.procedure.cells]
+    given = json.dumps([source, as_cells(case.procedure, X), names])
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", RUN_PYTHON], input=given, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers, shares = json.loads(done.stdout)
+    return answers, _shares(shares, case)
+
+
+def _shares(shares: list[Any], case: Case) -> np.ndarray | None:
+    if case.procedure.is_regression:
+        return None
+    nothing = [math.nan] * len(case.procedure.classes)
+    return np.array([nothing if share is None else share for share in shares], dtype=np.float64)
+
+
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wmissing-prototypes", "-Wstrict-prototypes")
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "model.c"
+int main(void)
+{
+    double row[OBLIQUE_COLUMNS];
+    while (fread(row, sizeof(double), OBLIQUE_COLUMNS, stdin) == OBLIQUE_COLUMNS) {
+        %s
+    }
+    return 0;
+}
+"""
+CLASSES_MAIN = """double out[1 + OBLIQUE_CLASSES];
+        int k;
+        for (k = 0; k < OBLIQUE_CLASSES; k++) out[1 + k] = NAN;
+        out[0] = oblique_predict_proba(row, out + 1);
+        if (out[0] != oblique_predict(row)) return 1;
+        fwrite(out, sizeof(double), 1 + OBLIQUE_CLASSES, stdout);"""
+VALUE_MAIN = """double out = oblique_predict(row);
+        fwrite(&out, sizeof(double), 1, stdout);"""
+
+
+def compiled(source: str, folder: Path, regression: bool, *command: str) -> Path:
+    """A program that reads rows of doubles and writes answers and shares as doubles."""
+    (folder / "model.c").write_text(source, encoding="utf-8")
+    (folder / "main.c").write_text(MAIN % (VALUE_MAIN if regression else CLASSES_MAIN))
+    program = folder / "program"
+    done = subprocess.run([*command, "main.c", "-o", str(program), "-lm"], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return program
+
+
+def say_c(
+    source: str, case: Case, X: np.ndarray, folder: Path, command: tuple[str, ...] = ("cc", *STRICT)
+) -> tuple[Answers, np.ndarray | None]:
+    """What the compiled program says."""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"needs the C compiler {command[0]}")
+    regression = case.procedure.is_regression
+    program = compiled(source, folder, regression, *command)
+    done = subprocess.run([str(program)], input=X.astype("<f8").tobytes(), capture_output=True, check=False)
+    assert done.returncode == 0
+    numbers = np.array(struct.unpack(f"<{len(done.stdout) // 8}d", done.stdout))
+    if regression:
+        return [None if value != value else value for value in numbers.tolist()], None
+    table = numbers.reshape(len(X), -1)
+    classes = case.procedure.classes
+    return [None if code < 0 else classes[int(code)] for code in table[:, 0]], table[:, 1:]
+
+
+def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, None]:
+    """What SQLite says."""
+    names = ['"' + (cell.name.replace('"', '""')) + '"' for cell in case.procedure.cells]
+    with sqlite3.connect(":memory:") as base:
+        columns = ", ".join(
+            f"{n} {'TEXT' if c.levels else 'REAL'}" for n, c in zip(names, case.procedure.cells, strict=True)
+        )
+        base.execute(f'CREATE TABLE "data" (number INTEGER, {columns})')
+        marks = ", ".join("?" * (1 + len(names)))
+        given = [[i, *row] for i, row in enumerate(as_cells(case.procedure, X))]
+        base.executemany(f'INSERT INTO "data" VALUES ({marks})', given)
+        answers = base.execute(
+            f"SELECT prediction FROM ({source.rstrip().removesuffix(';')}) ORDER BY number"
+        ).fetchall()
+    return [answer for (answer,) in answers], None
+
+
+def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+    """What the steps say to a reader that knows nothing but docs/export.md."""
+    model = json.loads(source)
+    answers, shares = [], []
+    for row in X.tolist():
+        cells = [
+            column["fill"] if value != value and column["fill"] is not None else value
+            for column, value in zip(model["columns"], row, strict=True)
+        ]
+        names = [column["name"] for column in model["columns"]]
+        if any(cells[names.index(name)] != cells[names.index(name)] for name in model["needed"]):
+            answers.append(None)
+            shares.append(None)
+            continue
+        leaves = [_leaf_of(tree, cells) for tree in model["trees"]]
+        if model["task"] == "regression":
+            (leaf,) = leaves
+            answers.append(_total(leaf["terms"], cells, []) + leaf["intercept"])
+            continue
+        n_classes = len(model["classes"])
+        votes = [0.0] * n_classes
+        for leaf in leaves:
+            majority = [float(k == leaf["class"]) for k in range(n_classes)]
+            for k, share in enumerate(majority if model["voting"] == "majority" else leaf["shares"]):
+                votes[k] += share
+        code = votes.index(max(votes)) if model["voting"] else leaves[0]["class"]
+        answers.append(model["classes"][code])
+        shares.append([vote / len(leaves) for vote in votes])
+    return answers, _shares(shares, case)
+
+
+def _leaf_of(tree: dict[str, Any], cells: list[float]) -> dict[str, Any]:
+    rotated = [_total(terms, cells, []) for terms in tree["rotated"]]
+    node = tree["nodes"][0]
+    while "left" in node:
+        sums = [_total(terms, cells, rotated) for terms in node["lanes"]]
+        total = sums[0] if len(sums) == 1 else (sums[0] + sums[1]) + (sums[2] + sums[3])
+        left = node["missing"] == "left" if total != total else total <= node["threshold"]
+        node = tree["nodes"][node["left" if left else "right"]]
+    return node
+
+
+def _total(terms: list[dict[str, Any]], cells: list[float], rotated: list[float]) -> float:
+    total = 0.0
+    for term in terms:
+        value = rotated[term["rotated"]] if "rotated" in term else cells[term["column"]]
+        if "level" in term:
+            holds = value != value if term["level"] is None else value == term["level"]
+            total += term["coefficient"] if holds else 0.0
+        else:
+            total += term["coefficient"] * value
+    return total
+
+
+def say_onnx(source: bytes, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+    """What onnxruntime says."""
+    onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install onnxruntime")
+    session = onnxruntime.InferenceSession(source, providers=["CPUExecutionProvider"])
+    cells = as_cells(case.procedure, X, missing="")
+    given = {}
+    for j, (wanted, cell) in enumerate(zip(session.get_inputs(), case.procedure.cells, strict=True)):
+        assert wanted.name == (cell.name or f"x{j + 1}")
+        column = np.array([[row[j]] for row in cells], dtype=object) if cell.levels else X[:, [j]]
+        given[wanted.name] = column
+    if case.procedure.is_regression:
+        (values,) = session.run(["value"], given)
+        return [None if value != value else value for value in values.tolist()], None
+    labels, shares = session.run(["label", "probabilities"], given)
+    return [label or None for label in labels.tolist()], shares
+
+
+PMML_READER = """
+import json, sys
+import pandas
+from jpmml_evaluator import make_evaluator
+from jpmml_evaluator.jpype import JPypeBackend
+backend = JPypeBackend()
+for line in sys.stdin:
+    path, names, rows, target, shares = json.loads(line)
+    evaluator = make_evaluator(path, backend=backend).verify()
+    found = evaluator.evaluateAll(pandas.DataFrame(rows, columns=names, dtype=object))
+    answers = [answer if isinstance(answer, str) else None for answer in found[target].tolist()]
+    print(json.dumps([answers, found[shares].astype(float).where(found[shares].notna(), None).values.tolist()]))
+"""
+
+
+def why_no_pmml_reader() -> str:
+    """Say what is missing to read PMML, "" if nothing is."""
+    if shutil.which("java") is None:
+        return "needs java 11 or newer to read PMML: install a Java runtime"
+    absent = [name for name in ("jpmml_evaluator", "jpype", "pandas") if importlib.util.find_spec(name) is None]
+    return f"needs {', '.join(absent)} to read PMML: pip install jpmml-evaluator JPype1 pandas" if absent else ""
+
+
+def say_pmml(documents: list[tuple[str, Case, np.ndarray]], folder: Path) -> list[tuple[Answers, np.ndarray | None]]:
+    """What JPMML says of several documents, in one process: a Java machine takes seconds to start."""
+    asked = []
+    for i, (document, case, X) in enumerate(documents):
+        path = folder / f"{i}.pmml"
+        path.write_text(document, encoding="utf-8")
+        names = [cell.name or f"x{j}" for j, cell in enumerate(case.procedure.cells, start=1)]
+        shares = [f"probability({label})" for label in case.procedure.classes]
+        asked.append([str(path), names, as_cells(case.procedure, X), case.procedure.target, shares])
+    given = "".join(json.dumps(one) + "\n" for one in asked)
+    done = subprocess.run([sys.executable, "-c", PMML_READER], input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    return [(answers, np.array(shares, dtype=np.float64)) for answers, shares in said]
+
+
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([-+]?\d[\w.+-]*|\w+)|(<=|[-+*<>=,\[\]()])|\s+')
+
+
+class RuleReader:
+    """Reads a rule as docs/export.md describes it, and says for which rows it holds."""
+
+    def __init__(self, text: str, case: Case, X: np.ndarray) -> None:
+        self.tokens = [token for token in self._tokens(text)]
+        self.at = 0
+        self.procedure = case.procedure
+        self.X = X
+        self.close = np.zeros(len(X), dtype=bool)  # rows within rounding of a hyperplane of the rule
+
+    @staticmethod
+    def _tokens(text: str) -> list[tuple[str, str]]:
+        found, at = [], 0
+        while at < len(text):
+            match = TOKEN.match(text, at)
+            assert match, text[at : at + 40]
+            name, word, sign = match.groups()
+            if name is not None:
+                found.append(("name", json.loads(f'"{name}"')))
+            elif word or sign:
+                found.append(("word", word or sign))
+            at = match.end()
+        return found
+
+    def next(self, wanted: str | None = None) -> tuple[str, str]:
+        """Return the next token."""
+        token = self.tokens[self.at]
+        self.at += 1
+        assert wanted is None or token == ("word", wanted), (token, wanted)
+        return token
+
+    def peek(self) -> str:
+        """Return the next token without taking it; "" for a name."""
+        kind, text = self.tokens[self.at] if self.at < len(self.tokens) else ("word", "")
+        return text if kind == "word" else ""
+
+    def holds(self) -> np.ndarray:
+        """Return for which rows the conditions hold."""
+        self.next("if")
+        found = np.ones(len(self.X), dtype=bool)
+        if self.peek() == "true":
+            self.next()
+        else:
+            found &= self.condition()
+            while self.peek() == "and":
+                self.next()
+                found &= self.condition()
+        self.next("then")
+        return found
+
+    def condition(self) -> np.ndarray:
+        """Return where one inequality holds."""
+        total, size = self.sum()
+        _, sign = self.next()
+        threshold = float(self.next()[1])
+        near = np.abs(total - threshold) <= 1e-12 * (size + abs(threshold))
+        self.close |= near & ~np.isnan(total)
+        holds = total <= threshold if sign == "<=" else total > threshold
+        if self.peek() == "(":
+            for word in ("(", "or", "missing", ")"):
+                self.next(word)
+            holds |= np.isnan(total)
+        return holds
+
+    def sum(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return a sum, and the sum of the sizes of its summands."""
+        total, size = np.zeros(len(self.X)), np.zeros(len(self.X))
+        sign = 1.0
+        while True:
+            kind, text = self.next()
+            if kind == "word" and text in "+-":
+                sign = -1.0 if text == "-" else 1.0
+                continue
+            value = self.reference(text) if kind == "name" else np.full(len(self.X), float(text))
+            if kind == "word" and self.peek() == "*":
+                self.next()
+                value = value * self.reference(self.next()[1])
+            total, size = total + sign * value, size + np.abs(value)
+            if self.peek() not in ("+", "-") and self.peek()[:1] not in "+-":
+                return total, size
+            if len(self.peek()) == 1:
+                sign = -1.0 if self.next()[1] == "-" else 1.0
+            if not self.peek() and self.at >= len(self.tokens):
+                return total, size
+
+    def reference(self, name: str) -> np.ndarray:
+        """Return a column, or what its levels count."""
+        (j,) = (j for j, cell in enumerate(self.procedure.cells) if cell.name == name)
+        cell, values = self.procedure.cells[j], self.X[:, j]
+        if cell.fill is not None:
+            values = np.where(np.isnan(values), cell.fill, values)
+        if self.peek() != "[":
+            return values
+        self.next()
+        total = np.zeros(len(values))
+        while self.peek() != "else":
+            amount = float(self.next()[1])
+            self.next("if")
+            kind, level = self.next()
+            total += amount * (np.isnan(values) if kind == "word" else values == cell.levels.index(level))
+            self.next(",")
+        for word in ("else", "0", "]"):
+            self.next(word)
+        return total
+
+
+def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
+    """What the rules say, and which rows are within rounding of a hyperplane: rules are for reading."""
+    procedure = case.procedure
+    lines = [line for line in source.splitlines() if line.startswith("if ")]
+    found = np.full(len(X), None, dtype=object)
+    times, close = np.zeros(len(X), dtype=int), np.zeros(len(X), dtype=bool)
+    for line in lines:
+        text, _, _ = line.rpartition("  [")
+        reader = RuleReader(text, case, X)
+        holds = reader.holds()
+        times += holds
+        close |= reader.close
+        if procedure.is_regression:
+            assert reader.next() == ("name", procedure.target)
+            reader.next("=")
+            found[holds] = reader.sum()[0][holds]
+        else:
+            reader.next("class")
+            found[holds] = reader.next()[1]
+    lacking = np.isnan(X[:, list(procedure.needed)]).any(axis=1) if procedure.needed else np.zeros(len(X), bool)
+    found[lacking] = None
+    assert (times[~lacking & ~close] == 1).all()
+    return found.tolist(), close
+
+
+Say = Callable[[Any, Case, np.ndarray, Path], tuple[Answers, "np.ndarray | None"]]
+SAY: dict[str, Say] = {"python": say_python, "c": say_c, "sql": say_sql, "json": say_json, "onnx": say_onnx}

@@ -1,0 +1,274 @@
+"""`oblique fit` in Python: estimates that no row has a part in, auto's rule, models that say how they came about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from oblique_cli import data, schemes
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.experiments import running
+from oblique_cli.experiments.running import Case
+from oblique_cli.fitting import choosing, estimating, fitting
+from oblique_cli.fitting.choosing import Candidate, Choice, choose, nested_estimate, part
+from oblique_cli.fitting.estimating import Estimate, cross_validated, division, folds_of
+from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+
+POLICY = DatasetSpec("t", missing="impute", encoding="onehot")
+
+
+def spec(name: str, grid: dict | None = None, **params: object) -> AlgorithmSpec:
+    return AlgorithmSpec(name, name, params, grid or {})
+
+
+def noise(n: int = 60, classes: int = 2, task: str = "classification") -> Dataset:
+    """Rows without any signal."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 3))
+    if task == "regression":
+        return Dataset("noise", X, rng.normal(size=n), (), ("a", "b", "c"), task)
+    y = rng.integers(classes, size=n).astype(np.int32)
+    return Dataset("noise", X, y, tuple("uvw"[:classes]), ("a", "b", "c"))
+
+
+def case(dataset: Dataset, name: str, grid: dict | None = None, **params: object) -> Case:
+    return Case(dataset, POLICY, spec(name, grid, **params), ALGORITHMS[name])
+
+
+# ---- estimates -------------------------------------------------------------------------------------------------------
+
+
+def test_an_estimate_is_a_share_of_all_rows_with_its_binomial_error():
+    dataset = replace(noise(4), y=np.array([0, 0, 1, 1], dtype=np.int32))
+    found = Estimate.of(dataset, np.array([0, 0, 1, 0]), 2, nested=False)
+    assert found.score == 0.75 and found.loss == 0.25
+    assert found.error == found.loss_error == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
+
+
+def test_an_estimate_of_numbers_has_the_error_of_a_mean_of_squares():
+    dataset = replace(noise(4, task="regression"), y=np.array([0.0, 0.0, 0.0, 0.0]))
+    found = Estimate.of(dataset, np.array([1.0, 1.0, 3.0, 3.0]), 2, nested=False)
+    assert found.loss == 5.0 and found.loss_error == pytest.approx(4 / 2)  # squares 1, 1, 9, 9 have a deviation of 4
+    assert found.score == pytest.approx(5**0.5) and found.error == pytest.approx(2 / (2 * 5**0.5))
+
+
+def test_no_row_has_a_part_in_its_own_prediction(monkeypatch):
+    """1-nearest-neighbor predictions of labels without signal are right half of the time, not always."""
+    dataset = noise(200)
+    assert 0.35 < cross_validated(case(dataset, "knn"), 10, 1).score < 0.65
+    seen = []
+    fit = running.fit_on
+
+    def spied(given, train, *rest):
+        seen.append(train)
+        return fit(given, train, *rest)
+
+    monkeypatch.setattr(running, "fit_on", spied)
+    cross_validated(case(dataset, "knn"), 4, 1)
+    folds = folds_of(dataset, division(dataset, 4, False), 1)
+    assert [set(train) for train in seen] == [set(range(200)) - set(fold.test) for fold in folds]
+
+
+def test_a_grid_is_searched_inside_each_training_set():
+    dataset = noise(80)
+    found = cross_validated(case(dataset, "hhgdt", grid={"epsilon": (0.0, 0.3)}), 4, 1)
+    assert found.nested and found.folds == 4
+    assert not cross_validated(case(dataset, "hhgdt"), 4, 1).nested
+
+
+@pytest.mark.parametrize(("counts", "stratified"), [((30, 30), True), ((57, 3), False), ((50, 10), True)])
+def test_folds_are_stratified_where_every_class_has_rows_enough(counts, stratified):
+    dataset = replace(noise(60), y=np.repeat([0, 1], counts).astype(np.int32))
+    cv = division(dataset, 10, tuned=False)
+    assert cv.stratified == stratified and cv.folds == 10
+    schemes.check(dataset, cv)
+    nested = division(dataset, 8, tuned=True)
+    schemes.check(dataset, nested)
+
+
+def test_few_rows_make_fewer_folds():
+    dataset = noise(7)
+    assert division(dataset, 10, tuned=False).folds == 3
+    assert 0 <= cross_validated(case(dataset, "axis_parallel"), 10, 1).score <= 1
+
+
+# ---- auto ------------------------------------------------------------------------------------------------------------
+
+
+def estimate(loss: float, error: float = 0.02) -> Estimate:
+    return Estimate(1 - loss, error, loss, error, 5, nested=False)
+
+
+def chosen_of(monkeypatch, candidates: dict[str, tuple[float, int]]) -> str:
+    """What `choose` takes of algorithms with these losses and leaves."""
+    monkeypatch.setattr(choosing, "cross_validated", lambda c, folds, seed: estimate(candidates[c][0]))
+    monkeypatch.setattr(choosing, "_leaves", lambda c, folds, seed: candidates[c][1])
+    return choose({name: name for name in candidates}, 5, 1).chosen
+
+
+def test_the_smallest_tree_within_one_standard_error_is_chosen(monkeypatch):
+    assert chosen_of(monkeypatch, {"best": (0.10, 20), "near": (0.115, 5), "far": (0.13, 2)}) == "near"
+    assert chosen_of(monkeypatch, {"best": (0.10, 3), "near": (0.115, 5), "far": (0.13, 2)}) == "best"
+
+
+def test_equal_sizes_go_to_the_lesser_loss_and_then_to_the_first(monkeypatch):
+    assert chosen_of(monkeypatch, {"a": (0.11, 5), "b": (0.10, 5)}) == "b"
+    assert chosen_of(monkeypatch, {"a": (0.10, 5), "b": (0.10, 5)}) == "a"
+
+
+def test_an_algorithm_that_fails_is_left_out_with_its_reason(monkeypatch):
+    def fails(c, folds, seed):
+        if c == "bad":
+            raise ConfigError("it does not settle.")
+        return estimate(0.3)
+
+    monkeypatch.setattr(choosing, "cross_validated", fails)
+    monkeypatch.setattr(choosing, "_leaves", lambda c, folds, seed: 4)
+    found = choose({"bad": "bad", "good": "good"}, 5, 1)
+    assert found.chosen == "good"
+    assert found.candidates[0] == Candidate("bad", None, 0, "ConfigError: it does not settle.")
+    with pytest.raises(ConfigError, match=r"none of bad could be fitted \(ConfigError: it does not settle"):
+        choose({"bad": "bad"}, 5, 1)
+
+
+def test_the_nested_estimate_chooses_without_the_test_rows(monkeypatch):
+    dataset = noise(60)
+    rows: list[np.ndarray] = []
+
+    def chooses(cases, folds, seed):
+        rows.append(cases["axis_parallel"].dataset.X)
+        return Choice((), "axis_parallel")
+
+    monkeypatch.setattr(choosing, "choose", chooses)
+    found = nested_estimate(dataset, lambda of: {"axis_parallel": case(of, "axis_parallel")}, 5, 1)
+    assert found.nested and found.folds == 5 and len(rows) == 5
+    outer = folds_of(dataset, replace(division(dataset, 5, tuned=True), scheme="ordinary"), 1)
+    for X, fold in zip(rows, outer, strict=True):
+        assert np.array_equal(X, dataset.X[fold.train])
+        assert not (X[:, None] == dataset.X[fold.test]).all(axis=2).any()
+
+
+def test_a_part_of_a_data_set_is_one():
+    dataset = data.load("iris")
+    some = part(dataset, np.arange(0, 150, 3))
+    assert some.n == 50 and some.classes == dataset.classes and some.digest != dataset.digest
+
+
+def test_auto_compares_trees_of_the_task():
+    assert fitting.auto_names("classification") == ("axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline")
+    regressors = fitting.auto_names("regression")
+    assert {"tprti_a", "tprti_b", "retis", "m5_style", "cart_regression"} <= set(regressors)
+
+
+def test_auto_on_oblique_classes_takes_an_oblique_tree():
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, size=(150, 4))
+    y = (X.sum(axis=1) > 0).astype(np.int32)
+    dataset = Dataset("slanted", X, y, ("n", "y"), ("a", "b", "c", "d"))
+    specs = [spec(name) for name in ("axis_parallel", "hhcart_a", "hhgdt", "fdt")]
+    found = fitting.fit(dataset, POLICY, specs, folds=4)
+    assert found.choice is not None and found.choice.chosen != "axis_parallel"
+    assert found.model.algorithm == found.choice.chosen
+    assert found.estimate.nested and found.estimate.score > 0.8
+    table = found.model.facts["compared"]
+    assert [row["algorithm"] for row in table] == [s.name for s in specs]
+    assert [row["chosen"] for row in table].count(True) == 1
+
+
+# ---- the model -------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_says_how_it_came_about():
+    dataset = data.load("bupa")
+    found = fitting.fit(dataset, POLICY, [spec("hhgdt")], folds=5, seed=4)
+    facts = found.model.facts
+    assert facts["rows"] == 345 and facts["seed"] == 4 and facts["class_counts"] == {"1": 145, "2": 200}
+    assert facts["data_digest"] == f"sha256:{dataset.digest}"
+    assert facts["estimate"] == {
+        "accuracy": found.estimate.score,
+        "standard_error": found.estimate.error,
+        "folds": 5,
+        "by": "cross-validation",
+    }
+    assert facts["units"]["center"] == pytest.approx(dataset.X.mean(axis=0).tolist())
+    assert facts["units"]["spread"] == pytest.approx(dataset.X.std(axis=0).tolist())
+    assert found.model.parameters["pruning"] == "cv" and found.model.parameters["standard_errors"] == 1.0
+    assert {"numpy", "scikit-learn", "oblique-trees"} <= set(facts["versions"])
+
+
+def test_two_fits_are_the_same():
+    dataset = data.load("bupa")
+    one, two = (fitting.fit(dataset, POLICY, [spec("hhgdt")], folds=4) for _ in range(2))
+    assert one.model.facts == two.model.facts and one.estimate == two.estimate
+
+
+def test_tuning_chooses_from_the_usual_grid_and_leaves_pruning_alone():
+    found = fitting.fit(data.load("bupa"), POLICY, [spec("hhgdt")], tune=True, folds=4)
+    assert found.chosen["epsilon"] in fitting.GRIDS[0]["epsilon"]
+    assert found.estimate.nested and found.model.parameters["pruning"] == "none"
+    assert found.model.parameters["epsilon"] == found.chosen["epsilon"]
+    assert found.model.facts["chosen"] == found.chosen
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_every_algorithm_has_a_grid_or_a_sentence(name):
+    try:
+        tuned = fitting.tuned_spec(spec(name))
+    except ConfigError as error:
+        assert str(error).startswith(f"--tune has no parameters to try for {name}; give some, as in")
+        return
+    for candidate in tuned.candidates():
+        ALGORITHMS[name].make(**candidate)
+
+
+def test_pruning_that_is_said_stays():
+    assert fitting.pruned_spec(spec("hhcart_a", pruning="none")).params == {"pruning": "none"}
+    assert fitting.pruned_spec(spec("hhcart_a", standard_errors=0.5)).params["standard_errors"] == 0.5
+    assert fitting.pruned_spec(spec("knn")).params == {}
+
+
+def test_the_task_of_an_algorithm_must_be_that_of_the_data():
+    with pytest.raises(DataError, match="data set 'iris' is for classification, and m5_style predicts numbers"):
+        fitting.fit(data.load("iris"), POLICY, [spec("m5_style")])
+
+
+def holed() -> Dataset:
+    """Two quantitative columns and a qualitative one, without holes."""
+    rng = np.random.default_rng(8)
+    X = np.column_stack([rng.normal(size=60), rng.integers(3, size=60), rng.normal(size=60)])
+    y = (X[:, 0] + X[:, 1] > 1).astype(np.int32)
+    levels = {1: ("red", "green", "blue")}
+    return Dataset("t", X, y, ("n", "y"), ("a", "color", "b"), qualitative=(1,), levels=levels)
+
+
+def test_new_rows_may_lack_what_training_rows_have():
+    dataset = holed()
+    model = fitting.fit(dataset, POLICY, [spec("hhcart_a")], folds=3).model
+    assert model.encoder is not None and model.encoder.filled == {0, 1, 2}
+    row = dataset.X[:1].copy()
+    row[0, 2] = np.median(dataset.X[:, 2])
+    same = row.copy()
+    same[0, 2] = np.nan
+    assert model.predict_proba(same).tolist() == model.predict_proba(row).tolist()
+    usual = float(np.argmax(np.bincount(dataset.X[:, 1].astype(int))))
+    row[0, 1], same[0, 1] = usual, np.nan
+    assert model.encoder.transform(same).tolist() == model.encoder.transform(row).tolist()
+
+
+def test_a_tree_that_scores_levels_keeps_its_columns():
+    policy = DatasetSpec("t", missing="impute", encoding="crimcoord")
+    model = fitting.fit(holed(), policy, [spec("hhcart_a")], folds=3).model
+    assert model.encoder is None and model.may_be_empty == {1}
+    assert set(model.facts["units"]["of_levels"]) == {"1"}
+    assert sum(model.facts["units"]["of_levels"]["1"]) == pytest.approx(1)
+    assert model.facts["units"]["spread"][1] == 1.0
+
+
+def test_rows_of_one_class_alone_in_a_training_set_are_no_bug():
+    dataset = replace(noise(20), y=np.array([0] * 18 + [1] * 2, dtype=np.int32))
+    assert 0 <= fitting.fit(dataset, POLICY, [spec("hhcart_a")], folds=5).estimate.score <= 1
+    assert estimating.division(dataset, 5, tuned=False).stratified is False

@@ -1,0 +1,125 @@
+"""Exported models, executed: what they say is what `predict` says."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import export_support as support
+import numpy as np
+import pytest
+from export_support import Policy
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.models.exporting import FORMATS, export, kind_of
+
+CASES = {
+    "iris": lambda: support.iris(),
+    "one leaf": lambda: support.iris(max_depth=0),
+    "axis-parallel": lambda: support.iris("axis_parallel"),
+    "indicators, filled": lambda: support.mixed("hhcart_a", Policy("impute"), max_depth=4),
+    "indicators, gaps of levels": lambda: support.mixed("hhcart_a", Policy("keep"), missing="learn", max_depth=4),
+    "indicators, medians of the tree": lambda: support.mixed("hhcart_a", Policy("keep"), missing="impute", max_depth=3),
+    "scores of levels, sides of gaps": lambda: support.mixed(
+        "hhcart_a", Policy("keep", "crimcoord"), missing="learn", max_depth=5
+    ),
+    "codes as numbers": lambda: support.mixed("axis_parallel", Policy("keep", "ordinal"), gaps=False, max_depth=5),
+    "rotated forest": lambda: support.iris("mprof_t", n_estimators=10),
+    "forest": lambda: support.iris("raf", n_estimators=10),
+    "forest of shares": lambda: support.mixed(
+        "mprrof_p", Policy("impute"), n_estimators=7, voting="mean", min_samples_leaf=5
+    ),
+    "forest of hyperplanes": lambda: support.mixed("hhcart_forest", Policy("impute"), n_estimators=7),
+    "model tree": lambda: support.mixed("retis", Policy("impute"), regression=True),
+    "CART regression": lambda: support.mixed("cart_regression", Policy("impute"), regression=True, max_depth=5),
+    "CART regression, gaps": lambda: support.mixed("cart_regression", Policy("keep"), regression=True),
+    "large": lambda: support.mixed("hhcart_d", Policy("keep"), n=1500, missing="learn"),
+}
+
+
+@cache
+def case_of(name: str) -> support.Case:
+    return CASES[name]()
+
+
+@cache
+def asked(name: str) -> tuple[np.ndarray, support.Answers, np.ndarray]:
+    X = support.rows(case_of(name))
+    return (X, *support.expected(case_of(name), X))
+
+
+@pytest.mark.parametrize("format", support.SAY)
+@pytest.mark.parametrize("name", CASES)
+def test_an_exported_model_says_what_predict_says(name, format, tmp_path):
+    case = case_of(name)
+    if kind_of(case.procedure) not in FORMATS[format].kinds:
+        with pytest.raises(ConfigError, match=f"^format {format} does not take .*; these do: "):
+            export(case.model, format)
+        return
+    X, answers, shares = asked(name)
+    said, said_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
+    if case.procedure.is_regression and name == "model tree":  # NumPy adds up a linear model in an order of its own
+        assert [value is None for value in said] == [value is None for value in answers]
+        of_numbers = [np.array([v for v in values if v is not None]) for values in (said, answers)]
+        np.testing.assert_allclose(*of_numbers, rtol=1e-12, atol=1e-10)
+    else:
+        assert said == answers
+    if said_shares is not None:
+        np.testing.assert_array_equal(said_shares, shares)
+
+
+@cache
+def pmml_says(folder: Path) -> dict[str, tuple[support.Answers, np.ndarray | None]]:
+    names = [name for name in CASES if kind_of(case_of(name).procedure) in FORMATS["pmml"].kinds]
+    documents = [(str(export(case_of(name).model, "pmml")), case_of(name), asked(name)[0]) for name in names]
+    return dict(zip(names, support.say_pmml(documents, folder), strict=True))
+
+
+@pytest.fixture(scope="module")
+def pmml_folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("pmml")
+
+
+@pytest.mark.skipif(bool(support.why_no_pmml_reader()), reason=support.why_no_pmml_reader())
+@pytest.mark.parametrize("name", [name for name in CASES if "forest" not in name and "regress" not in name])
+def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
+    if name not in pmml_says(pmml_folder):
+        with pytest.raises(ConfigError, match=r"^format pmml does not take regression trees; these do: "):
+            export(case_of(name).model, "pmml")
+        return
+    said, shares = pmml_says(pmml_folder)[name]
+    _, answers, expected_shares = asked(name)
+    assert said == answers
+    np.testing.assert_array_equal(shares, expected_shares)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "forest" not in name])
+def test_one_rule_holds_for_a_row_and_says_what_predict_says(name):
+    case = case_of(name)
+    X, answers, _ = asked(name)
+    said, close = support.say_rules(str(export(case.model, "rules", precision=17)), case, X)
+    assert close.mean() < 0.6
+    pairs = [(a, b) for a, b, near in zip(said, answers, close, strict=True) if not near]
+    if case.procedure.is_regression:
+        assert [a is None for a, _ in pairs] == [b is None for _, b in pairs]
+        numbers = np.array([pair for pair in pairs if pair[0] is not None])
+        np.testing.assert_allclose(*numbers.T, rtol=1e-12, atol=1e-10)
+    else:
+        assert all(a == b for a, b in pairs)
+
+
+def test_rows_are_what_they_are_said_to_be():
+    case = case_of("scores of levels, sides of gaps")
+    X, answers, _ = asked("scores of levels, sides of gaps")
+    assert len(X) == 10_000 and len(set(answers)) == 3
+    unseen = [j for j, cell in enumerate(case.procedure.cells) if cell.levels and (X[:, j] == len(cell.levels)).any()]
+    assert np.isnan(X).any(axis=0).all() and unseen == [5, 6, 7]
+    X, _, _ = asked("iris")
+    tree = case_of("iris").model.estimator.tree_
+    z = X[~np.isnan(X).any(axis=1)] @ tree.coef_.T
+    near = np.abs(z - tree.thresholds)[:, ~tree.is_leaf].min(axis=1)
+    assert (near < 1e-14).mean() > 0.3
+
+
+def test_every_format_is_executed():
+    assert {*support.SAY, "rules", "pmml", "dot", "latex"} >= set(FORMATS) >= set(support.SAY)

@@ -1,0 +1,300 @@
+"""Damaged model files give one sentence with the file in it, or a model that predicts; never a traceback."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import random
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from models_support import CASES, NEW, fitted
+
+from oblique_cli.errors import DataError, ObliqueError
+from oblique_cli.models import load, save
+from oblique_cli.models.file_format import binary_of, digest
+
+# One for each kind, and those whose parts differ.
+BASES = [
+    "hhcart_a",
+    "butif_svm",
+    "c45",
+    "c45_forest",
+    "aft",
+    "odt",
+    "rft",
+    "raf",
+    "rof",
+    "hhcart_forest",
+    "tprti_a",
+    "cart_regression",
+    "pathfinder",
+    "knn",
+    "hc_edit_upgma",
+    "gepsvm",
+    "svm",
+]
+OTHERS = ("codes of levels", "missing filled", "one machine a class", "complex spectra", "a proposer of its own")
+REPLACEMENTS: tuple[Any, ...] = (None, True, -1, 0, 3, 10**9, 2**70, 1e308, -0.5, "", "x", [], {}, [[]], {"npz": "a0"})
+
+
+def places(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in plain data, but of long lists the first entries and the last alone."""
+    yield path
+    if isinstance(plain, dict):
+        for key, value in plain.items():
+            yield from places(value, (*path, key))
+    elif isinstance(plain, list):
+        for i in sorted({*range(min(len(plain), 3)), len(plain) - 1} - {-1}):
+            yield from places(plain[i], (*path, i))
+
+
+def mutated(document: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """A copy of a document with one place changed, and a digest that fits."""
+    changed = copy.deepcopy(document)
+    path = rng.choice([p for p in places(changed) if p and p[0] not in ("digest", "facts")])
+    parent: Any = changed
+    for key in path[:-1]:
+        parent = parent[key]
+    old, action = parent[path[-1]], rng.randrange(6)
+    if action == 0:
+        del parent[path[-1]]
+    elif action == 1 and isinstance(old, list) and old:
+        old.append(copy.deepcopy(old[-1]))
+    elif action == 2 and isinstance(old, list) and old:
+        old.pop()
+    elif action == 3 and type(old) is int:
+        parent[path[-1]] = old + rng.choice((-1, 1, 1000))
+    elif action == 4 and isinstance(parent, dict):
+        parent[str(path[-1]) + "_"] = old
+    else:
+        parent[path[-1]] = copy.deepcopy(rng.choice(REPLACEMENTS))
+    changed["digest"] = digest(changed)
+    return changed
+
+
+def outcome(path: Path, rows: Any) -> str:
+    """ "" if a model loads and predicts, else its sentence; any other exception goes through."""
+    try:
+        model = load(path)
+    except DataError as error:
+        assert str(error).startswith(f"{path}: ") or str(error).startswith(f"{binary_of(path)}: ")
+        assert "\n" not in str(error) and str(error).endswith(".")
+        return str(error)
+    try:
+        model.predict(rows)
+        model.estimator.predict(rows)
+        if model.task == "classification" and hasattr(model.estimator, "predict_proba"):
+            model.predict_proba(rows)
+    except ObliqueError as error:
+        assert "\n" not in str(error)
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("base", [*BASES, *OTHERS])
+def test_a_changed_document_is_one_sentence_or_a_model(base, tmp_path):
+    estimator, rows = CASES[base]() if base in CASES else (fitted(base), NEW[:20])
+    path = tmp_path / "model.json"
+    save(estimator, path)
+    document = json.loads(path.read_text())
+    rng = random.Random(f"damage {base}")
+    refused = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # sums of 1e308 overflow
+        for number in range(100):
+            changed = mutated(document, rng)
+            path.write_text(json.dumps(changed))
+            try:
+                refused += bool(outcome(path, rows))
+            except Exception as error:
+                raise AssertionError(f"change {number} of {base}: {type(error).__name__}: {error}") from error
+    assert refused > 50
+
+
+def test_a_changed_byte_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr("oblique_cli.models.file_format.INLINE", 10)
+    path = tmp_path / "model.json"
+    save(fitted("hhcart_forest"), path)
+    rng = random.Random("bytes")
+    for file in (path, binary_of(path)):
+        content = file.read_bytes()
+        for _ in range(100):
+            at, value = rng.randrange(len(content)), rng.randrange(256)
+            changed = content[:at] + bytes([value]) + content[at + 1 :]
+            file.write_bytes(changed)
+            said = outcome(path, NEW)
+            assert said or changed == content or json.loads(changed) == json.loads(content)
+        file.write_bytes(content[: len(content) // 2])
+        assert outcome(path, NEW)
+        file.write_bytes(content)
+    assert outcome(path, NEW) == ""
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "model.json"
+    save(fitted("hhcart_a"), path)
+    return path
+
+
+def said_of(path: Path, document: dict[str, Any]) -> str:
+    path.write_text(json.dumps({**document, "digest": digest(document)}))
+    with pytest.raises(DataError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda d: d.update(version=2), "the file has format version 2, and this version reads 1; install a newer"),
+        (lambda d: d.update(version="1"), "the file has format version '1', and this version reads 1; fit the model"),
+        (lambda d: d.update(format="tree"), "this is no model file"),
+        (lambda d: d.update(kind="bush"), "kind is 'bush', and this version knows discrete_tree,"),
+        (lambda d: d.pop("classes"), "the file has no key 'classes'."),
+        (lambda d: d.update(extra=1), "the file has a key 'extra', which it should not have."),
+        (
+            lambda d: d["state"]["tree_"]["left"].__setitem__(1, 0),
+            "state.tree_ is damaged: node 1 has a child that does",
+        ),
+        (lambda d: d["state"]["tree_"]["left"].__setitem__(0, 999), "state.tree_.left must hold numbers below"),
+        (
+            lambda d: d["state"]["tree_"]["left"].__setitem__(0, 2),
+            "state.tree_ is damaged: every node but the first must",
+        ),
+        (lambda d: d["state"]["tree_"]["left"].pop(), "state.tree_.right must have size"),
+        (lambda d: d["state"]["tree_"]["coef_"][0].pop(), "state.tree_.coef_ must be an array, and its rows differ"),
+        (lambda d: d["state"]["tree_"].update(left=[0.5]), "state.tree_.left must hold int32 numbers."),
+        (lambda d: d["state"]["tree_"].update(left="no"), "state.tree_.left must be an array. Got 'no'."),
+        (lambda d: d["classes"].append("c"), "the estimator has 3 classes, and there are 4 labels."),
+        (lambda d: d["feature_names"].append("c"), "the estimator takes 3 columns, and there are 4."),
+        (lambda d: d.update(task="regression"), "the estimator is not for regression."),
+        (lambda d: d["state"]["classes_"].update(dtype="<c16"), "state.classes_ must be labels of a type of numbers"),
+        (lambda d: d["state"]["classes_"].update(dtype="|O8"), "state.classes_ must be labels of a type of numbers"),
+        (lambda d: d["state"]["tree_"].update(left={"npz": "a0"}), "state.tree_.left names the array 'a0', which the"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(path, change, sentence):
+    document = json.loads(path.read_text())
+    change(document)
+    assert said_of(path, document).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        ('"task": ', '"task": "classification",\n  "task": ', "the key 'task' comes twice in one object."),
+        ('"thresholds": [', '"thresholds": [NaN, ', "the file holds NaN, which is no number of JSON."),
+        ('"thresholds": [', '"thresholds": [-Infinity, ', "the file holds -Infinity, which is no number of JSON."),
+        ('"thresholds": [', '"thresholds": [1e999, ', "the number 1e999 is not finite."),
+        ('"facts": {}', '"facts": ' + "[" * 100_000 + "]" * 100_000, "the JSON is nested too deeply"),
+        ('"facts": {}', '"facts": ' + "7" * 5000, "the file holds a number of too many digits."),
+        ('"facts": {}', '"facts": {"a": 1}', "the content does not have the digest that was written with it"),
+        ('"task"', "task", "line 8, column 3 is no JSON"),
+        ("}", "\udce4}", "this is not UTF-8 text"),
+    ],
+)
+def test_text_that_is_not_strict_json_is_refused(path, before, after, sentence):
+    text = path.read_text()
+    assert before in text
+    path.write_bytes(text.replace(before, after, 1).encode("utf-8", "surrogateescape"))
+    with pytest.raises(DataError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}: {sentence}")
+
+
+@pytest.mark.parametrize("name", ["save", "load", "make", "ALGORITHMS", "Tree", "os.system", 3])
+def test_a_part_that_is_no_class_of_parameters_is_refused(tmp_path, name):
+    path = tmp_path / "model.json"
+    save(CASES["parts of parts"]()[0], path)
+    document = json.loads(path.read_text())
+    document["parameters"]["tree"] = {"part": ["public", name], "parameters": {"path": "x", "model": 1}}
+    path.write_text(json.dumps({**document, "digest": digest(document)}))
+    with pytest.raises(DataError, match=r"parameters\.tree names .*, which is no class of oblique_cli with parameters"):
+        _ = load(path).estimator
+    assert not (tmp_path / "x").exists()
+
+
+def test_whitespace_and_the_order_of_keys_do_not_matter(path):
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(dict(reversed(document.items())), indent=3))
+    assert load(path).classes == ("0", "1", "2")
+
+
+def test_a_file_that_is_too_large_is_refused_unread(path, monkeypatch):
+    monkeypatch.setattr("oblique_cli.models.file_format.MOST_JSON", 100)
+    with pytest.raises(DataError, match="the file is larger than 100 bytes, which no model file is"):
+        load(path)
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"none\.json: cannot be read \(No such file or directory\)"):
+        load(tmp_path / "none.json")
+    with pytest.raises(DataError, match=r"cannot be read|not a regular file"):
+        load(tmp_path)
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    monkeypatch.setattr("oblique_cli.models.file_format.INLINE", 10)
+    path = tmp_path / "large.json"
+    save(fitted("knn"), path)
+    return path
+
+
+def test_the_binary_file_must_be_there_and_the_right_one(large):
+    packed = binary_of(large)
+    content = packed.read_bytes()
+    packed.unlink()
+    assert "the file is missing; it belongs to the model" in outcome(large, NEW)
+    packed.write_bytes(content + b" ")
+    assert "larger than" in outcome(large, NEW)
+    packed.write_bytes(content[:-1] + b" ")
+    assert "is not the one that was written with the model" in outcome(large, NEW)
+
+
+def rewritten(large: Path, packed: bytes) -> str:
+    """The outcome with another binary file of the right digest."""
+    document = json.loads(large.read_text())
+    binary_of(large).write_bytes(packed)
+    import hashlib
+
+    document["arrays"] = {"digest": f"sha256:{hashlib.sha256(packed).hexdigest()}", "bytes": len(packed)}
+    large.write_text(json.dumps({**document, "digest": digest(document)}))
+    return outcome(large, NEW)
+
+
+def test_a_crafted_binary_file_is_refused(large, monkeypatch):
+    with np.load(binary_of(large)) as archive:
+        arrays = dict(archive)
+
+    def packed(**arrays: Any) -> bytes:
+        stream = io.BytesIO()
+        np.savez_compressed(stream, **arrays)
+        return stream.getvalue()
+
+    assert rewritten(large, packed(**arrays)) == ""
+    assert "the arrays cannot be read" in rewritten(large, b"PK nothing")
+    assert "which the binary file beside it does not have" in rewritten(large, packed(b=np.zeros(3)))
+    assert "that nothing refers to" in rewritten(large, packed(**arrays, spare=np.zeros(3)))
+    pickled = {name: np.array([{}, {}], dtype=object) for name in arrays}
+    assert "the arrays cannot be read (ValueError: Object arrays cannot be loaded" in rewritten(
+        large, packed(**pickled)
+    )
+    floats = {name: array.astype(np.float32) for name, array in arrays.items()}
+    assert "must hold" in rewritten(large, packed(**floats))
+    holes = {name: np.full_like(array, np.nan) if array.dtype.kind == "f" else array for name, array in arrays.items()}
+    assert "holds values that are not finite" in rewritten(large, packed(**holes))
+    monkeypatch.setattr("oblique_cli.models.file_format.MOST_ARRAYS", 10**6)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive_:
+        archive_.writestr("a0.npy", bytes(2 * 10**6))
+    assert "unpacked, the arrays take" in rewritten(large, stream.getvalue())

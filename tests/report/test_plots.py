@@ -1,0 +1,179 @@
+"""Plots of stored runs: numbers against the table's, refusals, bytes; pictures themselves are looked at by people."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from cli_support import call
+
+from oblique_cli.drawing.charts import Point
+from oblique_cli.experiments.store import Store
+from oblique_cli.report.material import gather
+from oblique_cli.report.plots import KINDS, Request, confusions, draw, pareto, summary
+
+__all__ = ["call"]
+
+CFG = """
+version: 1
+datasets: [iris, wine]
+algorithms: [axis_parallel, {name: hhgdt, epsilon: {grid: [0.05, 0.1, 0.3]}}]
+cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 2}}
+"""
+
+
+@pytest.fixture
+def ran(call):
+    """A finished run `x` with probabilities."""
+    (call.folder / "x.yaml").write_text(CFG)
+    ended = call("run", "x.yaml", "--keep-probabilities", "--quiet")
+    assert ended.code == 0, ended.err
+    return call
+
+
+def material(call, *names, **options):
+    store = Store(call.folder / "results" / "oblique.sqlite", must_exist=True)
+    return gather(store, names or ("x",), **options)
+
+
+@pytest.mark.parametrize("kind", ["box", "scatter", "curve", "calibration", "time"])
+@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+def test_a_picture_has_the_form_of_its_name_and_always_the_same_bytes(ran, kind, form):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    pictures = []
+    for name in ("a", "b"):
+        ended = ran("plot", kind, "x", "--output", f"{name}.{form}")
+        assert ended.code == 0, ended.err
+        pictures.append((ran.folder / f"{name}.{form}").read_bytes())
+    assert pictures[0] == pictures[1]
+    assert pictures[0].startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[form])
+    assert len(ended.out.split()) > 8 and ended.out.strip().endswith(".")  # the caption
+    if form == "svg":
+        assert ended.out.split(".")[0] in re.sub(r"\s+", " ", pictures[0].decode())
+
+
+def test_a_picture_for_standard_output_leaves_its_caption_to_standard_error(ran):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    ended = ran("plot", "confusion", "x", "--dataset", "iris")
+    assert ended.code == 0 and ended.out.startswith("<?xml") and ended.out.endswith("</svg>\n")
+    assert ended.err.startswith("Test rows of each class")
+
+
+def test_points_of_a_scatter_are_the_means_of_the_table(ran):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    rows = json.loads(ran("table", "x", "--format", "json").out)["rows"]
+    figure = draw("scatter", material(ran, datasets=["iris"]), Request()).figure
+    shown = {(round(line.get_xdata()[0], 9), round(line.get_ydata()[0], 9)) for line in figure.axes[0].lines[:2]}
+    lines = [row for row in rows if row["dataset"] == "iris"]
+    assert shown == {(round(row["leaves_mean"], 9), round(row["accuracy_mean"], 9)) for row in lines}
+
+
+def test_a_confusion_matrix_adds_up_to_the_rows_and_to_the_accuracy(ran):
+    rows = json.loads(ran("table", "x", "--format", "json").out)["rows"]
+    accuracy = {row["algorithm"]: row["accuracy_mean"] for row in rows if row["dataset"] == "wine"}
+    classes, found = confusions(material(ran), "wine")
+    assert len(classes) == 3 and len(found) == 2
+    for method, counts in found:
+        assert counts.sum() == pytest.approx(178)
+        assert 100 * np.trace(counts) / 178 == pytest.approx(accuracy[method.spec.id])
+
+
+def test_a_tuning_curve_is_made_of_the_inner_choices(ran):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    made = draw("curve", material(ran, datasets=["iris"]), Request())
+    line = made.figure.axes[0].lines[0]
+    assert list(line.get_xdata()) == [0.05, 0.1, 0.3]
+    rows = [row for row in material(ran).methods[1].rows("iris")]
+    expected = [np.mean([100 * row.inner[k]["n_correct"] / row.inner[k]["n_rows"] for row in rows]) for k in range(3)]
+    assert list(line.get_ydata()) == pytest.approx(expected)
+
+
+def test_the_front_has_the_points_that_none_beats():
+    points = [Point("a", 1, 1, 0), Point("b", 2, 2, 1), Point("c", 3, 2, 2), Point("d", 2, 1, 3)]
+    assert [p.label for p in pareto(points, False, True)] == ["a", "b"]
+    assert [p.label for p in pareto(points, True, True)] == ["c"]
+
+
+def test_learning_curves_have_the_sizes_of_the_training_sets(call):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    cfg = (
+        "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: learning, folds: 5, repeats: 2, steps: 3}\n"
+    )
+    (call.folder / "x.yaml").write_text(cfg)
+    assert call("run", "x.yaml", "--quiet").code == 0
+    line = draw("learning", material(call), Request()).figure.axes[0].lines[0]
+    assert list(line.get_xdata()) == [30, 60, 120]
+    whole = [row for row in material(call).methods[0].rows("iris") if row.fold % 3 == 2]
+    assert line.get_ydata()[-1] == pytest.approx(100 * sum(row.n_correct for row in whole) / 300)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("pie", "x"), 2, "'pie' is not one of"),
+        (("box", "y"), 2, "y"),
+        (("box", "x", "x"), 2, "run 'x' is given twice"),
+        (("box", "x", "--metric", "acuracy"), 2, "Did you mean 'accuracy' or"),
+        (("box", "x", "--metric", "roc_auc"), 2, "was run without metric roc_auc"),
+        (("box", "x", "--dataset", "irs"), 2, "the runs have no data set 'irs', asked for by --dataset. Did you mean"),
+        (("box", "x", "--algorithm", "oc1"), 2, "the runs have no algorithm 'oc1'"),
+        (("scatter", "x", "--metric", "leaves"), 2, "both are leaves"),
+        (("curve", "x", "--parameter", "epsilom"), 2, "did not tune 'epsilom'. Did you mean 'epsilon'?"),
+        (("learning", "x"), 2, "was not made with growing training sets; run it with --set cv.scheme=learning"),
+        (("cd", "x"), 2, "needs at least 5 data sets. Got 2."),
+        (("confusion", "x"), 2, "is of one data set; choose one by --dataset: iris, wine"),
+        (("regions", "x", "--dataset", "iris"), 2, "regions need two features, and 'iris' has 4; choose by --features"),
+        (
+            ("regions", "x", "--dataset", "iris", "--features", "petal_length,petl_width"),
+            2,
+            "Did you mean 'petal_width' or",
+        ),
+        (("box", "x", "--output", "x.jpg"), 2, "does not say the form"),
+        (("box", "x", "--width", "nan"), 2, "must be a number"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_sentence(ran, arguments, code, message):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    ended = ran("plot", *arguments)
+    assert ended.code == code and message in ended.err, ended.err
+    assert "Traceback" not in ended.err and not ended.out
+
+
+def test_calibration_needs_probabilities(call):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    (call.folder / "x.yaml").write_text("version: 1\ndataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}\n")
+    assert call("run", "x.yaml", "--quiet").code == 0
+    ended = call("plot", "calibration", "x")
+    assert ended.code == 2 and "run it with --keep-probabilities" in ended.err
+
+
+def test_regions_predict_the_training_rows_where_these_lie(call):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    (call.folder / "x.yaml").write_text("version: 1\ndataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}\n")
+    assert call("run", "x.yaml", "--quiet").code == 0
+    request = Request(features=("petal_length", "petal_width"))
+    made = draw("regions", material(call), request)
+    assert "fitted to these two features alone" in made.caption
+    image = made.figure.axes[0].images[0].get_array()
+    assert image.shape == (300, 300, 3) and len(np.unique(image.reshape(-1, 3), axis=0)) == 3
+
+
+def test_runs_on_different_data_of_one_name_are_not_drawn_together(call):
+    for name, cell in (("x", 1), ("y", 2)):
+        text = "a,b,c\n" + "\n".join(f"{i},{cell * i % 7},{'no' if i % 3 else 'yes'}" for i in range(40))
+        (call.folder / "d.csv").write_text(text)
+        dataset = "version: 1\ndataset: {csv: d.csv, target: c, name: d}\n"
+        rest = "algorithm: axis_parallel\ncv: {folds: 2, repeats: 1}\n"
+        (call.folder / f"{name}.yaml").write_text(dataset + rest)
+        assert call("run", f"{name}.yaml", "--quiet").code == 0
+    ended = call("plot", "box", "x", "y")
+    assert ended.code == 2 and "read different data under the name 'd'" in ended.err
+
+
+def test_every_kind_says_what_it_shows_and_the_command_knows_it():
+    from oblique_cli.cli import plot
+
+    assert sorted(KINDS) == sorted(plot.KINDS)
+    assert all(summary(kind) for kind in KINDS)

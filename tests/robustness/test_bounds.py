@@ -1,0 +1,187 @@
+"""Files that unpack into more than a memory holds are refused while they are read."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import struct
+import tracemalloc
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from oblique_cli import bounds, config
+from oblique_cli.data import csv_file, fetch
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.strict_yaml import Problems, YamlSource, parse
+
+MB = 1 << 20
+
+
+@contextmanager
+def peak_below(megabytes: float) -> Iterator[None]:
+    """Fail if more memory than that is taken at once."""
+    tracemalloc.start()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1] / MB
+    finally:
+        tracemalloc.stop()
+    assert peak < megabytes, f"{peak:.0f} MB"
+
+
+def test_the_detector_of_memory_can_fire():
+    with pytest.raises(AssertionError, match="MB"), peak_below(4):
+        bytearray(8 * MB)
+
+
+@pytest.fixture
+def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OBLIQUE_MAX_TABLE_BYTES", str(4 * MB))
+    monkeypatch.setenv("OBLIQUE_MAX_TABLE_CELLS", "10000")
+
+
+def test_a_gzip_bomb_is_refused_before_it_is_unpacked(small_tables, tmp_path):
+    bomb = tmp_path / "bomb.csv.gz"
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    with bomb.open("wb") as stream:
+        for _ in range(200):  # 200 MB in 200 kB
+            stream.write(packer.compress(b"0" * MB))
+        stream.write(packer.flush())
+    content = csv_file.read(bomb)
+    with (
+        peak_below(16),
+        pytest.raises(DataError, match=r"more than 4194304 bytes; set OBLIQUE_MAX_TABLE_BYTES to read"),
+    ):
+        csv_file.unzipped(content, "bomb.csv.gz")
+    members = gzip.compress(b"0" * MB) * 100
+    with peak_below(16), pytest.raises(DataError, match="more than 4194304 bytes"):
+        csv_file.unzipped(members, "bomb.csv.gz")
+
+
+def test_a_file_and_a_table_have_bounds_and_both_can_be_raised(small_tables, tmp_path, monkeypatch):
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"a,b\n" + b"1,2\n" * MB)
+    with pytest.raises(DataError, match=r"large\.csv: the table holds more than 4194304 bytes; set OBLIQUE_MAX_TABLE_"):
+        csv_file.read(large)
+    content = b"a,b\n" + b"1,2\n" * 5000
+    with pytest.raises(DataError, match=r"^it: the table holds more than 10000 cells; set OBLIQUE_MAX_TABLE_CELLS to"):
+        csv_file.parse(content, "it")
+    monkeypatch.setenv("OBLIQUE_MAX_TABLE_CELLS", "10002")
+    assert len(csv_file.parse(content, "it").lines) == 5000
+
+
+def forged(name: str, content: bytes, size: int, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip file whose headers give another size than its member has."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        archive.writestr(name, content)
+    raw = bytearray(out.getvalue())
+    local, central = raw.index(b"PK\x03\x04"), raw.index(b"PK\x01\x02")
+    raw[local + 22 : local + 26] = raw[central + 24 : central + 28] = struct.pack("<I", size)
+    return bytes(raw)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("size", [1000, 2**31])
+def test_an_archive_whose_headers_lie_is_unusable(method, size, monkeypatch):
+    monkeypatch.setattr(fetch, "LARGEST", 4 * MB)
+    bomb = forged("a.data", b"0" * (60 * MB), size, method)
+    with peak_below(24), pytest.raises(fetch._Unusable):
+        fetch._member(bomb, "a.data")
+
+
+def test_an_archive_of_very_many_members_is_unusable():
+    with pytest.raises(fetch._Unusable, match="more than 10000 members"):
+        fetch._member(b"PK\x01\x02" * 20_000, "a.data")
+
+
+def test_words_of_a_z_file_do_not_grow_without_end(monkeypatch):
+    monkeypatch.setattr(fetch, "LARGEST", 4 * MB)
+    # Every code names the word that is being made, which is one longer than the last.
+    width = 9
+    out = bytearray(b"\x1f\x9d\x10")
+    stream = [ord("a"), *range(256, 256 + 5000)]
+    position, packed, start, size = 0, 0, 0, 256
+    for code in stream:
+        packed |= code << position
+        position += width
+        if code != ord("a"):
+            size += 1
+        if size == 1 << width and width < 16:
+            position = start + -(-(position - start) // (8 * width)) * 8 * width
+            start = position
+            width += 1
+    out += packed.to_bytes(-(-position // 8) + 4, "little")
+    with peak_below(40), pytest.raises(fetch._Unusable):
+        fetch.uncompress(bytes(out))
+
+
+# Configurations
+
+CV = "cv: {scheme: stratified, folds: 3, repeats: 1}"
+HOSTILE: dict[str, Callable[[], str]] = {
+    "nested lists of many items as a data set": lambda: (
+        f"version: 1\n{CV}\nalgorithm: gdt\ndataset: " + "[" * 40 + ", ".join("[x, y]" for _ in range(4000)) + "]" * 40
+    ),
+    "lists where names are expected": lambda: (
+        f"version: 1\n{CV}\nalgorithms: [{', '.join('[[a], [b]]' for _ in range(4000))}]\n"
+        f"datasets: [{', '.join('[[a], [b]]' for _ in range(4000))}]"
+    ),
+    "a mapping of many unknown keys": lambda: (
+        f"version: 1\n{CV}\nalgorithm: gdt\ndataset: bupa\n" + "\n".join(f"key{i}: 1" for i in range(8000))
+    ),
+    "many algorithms on many data sets": lambda: (
+        f"version: 1\n{CV}\nalgorithms: [{', '.join(f'{{id: a{i}, name: gdt}}' for i in range(4000))}]\n"
+        f"datasets: [{', '.join('{name: bupa, missing: keep}' for i in range(4000))}]"
+    ),
+    "a thousand million repetitions": lambda: (
+        "version: 1\ncv: {scheme: stratified, folds: 10, repeats: 1000000000}\nalgorithm: gdt\ndataset: bupa"
+    ),
+    "a scheme that is a list": lambda: (
+        f"version: 1\nalgorithm: gdt\ndataset: bupa\ncv: {{scheme: [{', '.join('[a]' for _ in range(9000))}]}}"
+    ),
+    "a criterion that is a list": lambda: (
+        f"version: 1\n{CV}\ndataset: bupa\nalgorithm: {{name: gdt, criterion: {{grid: "
+        f"[{', '.join('[a]' for _ in range(9000))}]}}}}"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_configuration_is_refused_in_little_memory(name, tmp_path):
+    path = tmp_path / "hostile.yaml"
+    path.write_text(HOSTILE[name]())
+    with peak_below(160), pytest.raises(ConfigError) as caught:
+        config.load(path)
+    assert len(str(caught.value)) < 60_000
+
+
+def plain(text: str) -> Any:
+    problems = Problems()
+    value = parse(YamlSource("a.yaml", text), problems)
+    problems.check()
+    return value.plain()
+
+
+def test_values_have_a_bound_that_can_be_raised(monkeypatch):
+    monkeypatch.setenv("OBLIQUE_MAX_CONFIG_VALUES", "10")
+    assert len(plain("[1, 2, 3, 4, 5, 6, 7, 8, 9]")) == 9
+    with pytest.raises(
+        ConfigError, match="more than 10 values, the most that are read; set OBLIQUE_MAX_CONFIG_VALUES to"
+    ):
+        plain("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]")
+
+
+@pytest.mark.parametrize("bound", bounds.BOUNDS, ids=lambda bound: bound.variable)
+def test_a_variable_that_is_no_number_is_a_sentence(bound, monkeypatch):
+    for text in ("much", "-1", "0", "1e9", "9" * 30):
+        monkeypatch.setenv(bound.variable, text)
+        with pytest.raises(ConfigError, match=rf"^{bound.variable} must be a whole number of .*, at least 1\. Got '"):
+            _ = bound.value
+    monkeypatch.setenv(bound.variable, "")
+    assert bound.value == bound.default

@@ -1,0 +1,173 @@
+"""Damaged configurations and CSV files: a result, or a sentence; never a traceback, a hang or a full memory."""
+
+from __future__ import annotations
+
+import random
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from robustness_support import many
+
+from oblique_cli import config, resources
+from oblique_cli.config import composing
+from oblique_cli.data import csv_file
+from oblique_cli.errors import ObliqueError
+
+MOST_SECONDS = 5.0
+MOST_BYTES = 1 << 30
+BLOCK = 50  # files of one test
+
+# What parsers trip over: structure, numbers at their ends, characters that are none.
+PIECES = [
+    *(
+        b"",
+        b"\0",
+        b"\t",
+        b"\n",
+        b"\r",
+        b" ",
+        b"  ",
+        b"#",
+        b":",
+        b": ",
+        b"-",
+        b"- ",
+        b"?",
+        b"|",
+        b">",
+        b"*a",
+        b"&a ",
+        b"!!x ",
+    ),
+    *(b"[", b"]", b"{", b"}", b"[" * 60, b"{a: " * 60, b"'", b'"', b"%", b"@", b"<<: *a", b"---\n", b"...\n", b"\\"),
+    *(
+        b"0",
+        b"-1",
+        b"1e999",
+        b"-1e-999",
+        b"nan",
+        b".nan",
+        b"inf",
+        b".inf",
+        b"1" * 400,
+        b"0x" + b"f" * 99,
+        b"0o9",
+        b"1_000",
+    ),
+    *(b"true", b"null", b"~", b"none", b"grid", b"name", b"extends: x\n", b"../../etc/passwd", b"/dev/zero", b"9" * 19),
+    *(
+        b"\xff",
+        b"\xc3",
+        b"\xed\xa0\x80",
+        "\u2028".encode(),
+        "\u0130".encode(),
+        b"\xef\xbb\xbf",
+        b"\x85",
+        b"\x1b[2J",
+        b",",
+        b";",
+        b'""',
+    ),
+]
+
+
+def damaged(rng: random.Random, content: bytes) -> bytes:
+    """Content with one to six pieces put in, taken out, doubled, moved or flipped."""
+    out = bytearray(content)
+    for _ in range(rng.randint(1, 6)):
+        at = rng.randrange(len(out) + 1)
+        to = min(len(out), at + rng.choice((1, 1, 2, 5, 20, 200)))
+        kind = rng.randrange(6)
+        if kind == 0:
+            out[at:at] = rng.choice(PIECES)
+        elif kind == 1:
+            out[at:to] = rng.choice(PIECES)
+        elif kind == 2:
+            del out[at:to]
+        elif kind == 3:
+            out[at:at] = out[at:to] * rng.choice((1, 1, 3, 40))
+        elif kind == 4 and at < len(out):
+            out[at] ^= 1 << rng.randrange(8)
+        else:
+            lines = bytes(out).split(b"\n")
+            rng.shuffle(lines) if rng.random() < 0.1 else lines.insert(rng.randrange(len(lines)), rng.choice(lines))
+            out = bytearray(b"\n".join(lines))
+    return bytes(out)
+
+
+def survives(read: Callable[[], object]) -> bool:
+    """Whether a file was read, not refused. Fails for anything but these two, and for work that takes too long."""
+    begun = time.monotonic()
+    try:
+        read()
+        taken = True
+    except ObliqueError as error:
+        assert str(error) and "\0" not in str(error) and "\x1b" not in str(error)
+        taken = False
+    assert time.monotonic() - begun < MOST_SECONDS
+    return taken
+
+
+def within_memory(work: Callable[[], object]) -> None:
+    tracemalloc.start()
+    try:
+        work()
+        assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+def cases(kind: str, first: int, texts: list[bytes]) -> Iterator[bytes]:
+    """The damaged files of a block, the same whenever it is run."""
+    for number in range(first, first + BLOCK):
+        rng = random.Random(f"{kind} {number}")
+        yield damaged(rng, rng.choice(texts))
+
+
+@pytest.mark.parametrize("first", range(0, many(500, 10_000), BLOCK))
+def test_a_damaged_configuration_is_read_or_refused(first, tmp_path):
+    texts = [(resources.folder("configs") / f"{name}.yaml").read_bytes() for name in composing.bundled()]
+    path = tmp_path / "damaged.yaml"
+    for content in cases("configuration", first, texts):
+        path.write_bytes(content)
+        survives(lambda: config.load(path))
+
+
+@pytest.mark.parametrize("first", range(0, many(300, 2000), BLOCK))
+def test_a_damaged_table_is_read_or_refused(first, tmp_path):
+    folder = resources.folder("datasets")
+    texts = [(folder / name).read_bytes()[:20_000] for name in ("iris.csv", "bupa.csv", "statlog_heart.csv")]
+    path = tmp_path / "damaged.csv"
+    for content in cases("table", first, texts):
+        path.write_bytes(content)
+        survives(lambda: csv_file.parse(csv_file.read(path), "the table"))
+
+
+def test_a_block_of_either_takes_little_memory(tmp_path):
+    within_memory(lambda: test_a_damaged_configuration_is_read_or_refused(0, tmp_path))
+    within_memory(lambda: test_a_damaged_table_is_read_or_refused(0, tmp_path))
+
+
+def test_damage_is_done_and_files_are_still_read_at_times(tmp_path):
+    text = (resources.folder("datasets") / "iris.csv").read_bytes()
+    path = Path(tmp_path / "damaged.csv")
+    taken = []
+    for content in cases("table", 0, [text]):
+        path.write_bytes(content)
+        taken.append(survives(lambda: csv_file.parse(csv_file.read(path), "the table")))
+    assert 3 < sum(taken) < len(taken) - 3
+
+
+def test_the_detectors_can_fire(monkeypatch):
+    with pytest.raises(ZeroDivisionError):
+        survives(lambda: 1 / 0)
+    ticks = iter([0.0, 6.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(ticks))
+    with pytest.raises(AssertionError):
+        survives(lambda: None)
+    monkeypatch.setitem(globals(), "MOST_BYTES", 1000)
+    with pytest.raises(AssertionError):
+        within_memory(lambda: bytearray(10_000))

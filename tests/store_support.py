@@ -1,0 +1,28 @@
+"""Rows, runs and results files for tests of the store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from oblique_cli.experiments.environment import environment
+from oblique_cli.experiments.store import Store
+from oblique_cli.nouns import Row, Tuning
+
+CONTENT = {"seed": 1, "cv": {"scheme": "ordinary", "repeats": 2}, "datasets": [], "algorithms": []}
+
+
+def row(i: int, **changes: object) -> Row:
+    values = dict(n_correct=20, n_test=35, n_leaves=7, n_nodes=13, depth=4, fit_seconds=0.2, packed=b"some bytes")
+    per_class = {"a": [10, 15], "b": [10, 20]}
+    made = Row(f"k{i}", "bupa", "gdt", i // 10, i % 10, "ok", per_class=per_class, **values)
+    return replace(made, **changes)
+
+
+def filled(path: Path, n: int = 20) -> Path:
+    with Store(path) as store:
+        store.begin("one", CONTENT, n, environment=environment())
+        for i in range(n):
+            store.append("one", row(i))
+        store.add_tuning("one", Tuning("t", "bupa", "gdt", "ok", chosen={"tau": 1}))
+    return path

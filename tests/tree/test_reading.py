@@ -1,0 +1,115 @@
+"""Hyperplanes as people read them: the same decisions in other words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oblique_cli import data, make
+from oblique_cli.errors import DataError
+from oblique_cli.tree.reading import Units, number, read, turned
+from oblique_cli.tree.structure import TreeBuilder
+
+
+def one_split(coef, threshold, left=(4, 0), right=(1, 3)):
+    builder = TreeBuilder(len(coef), len(left))
+    total = np.array(left, dtype=float) + np.array(right)
+    root, *leaves = (builder.add(np.array(counts, dtype=float), int(sum(counts))) for counts in (total, left, right))
+    builder.split(root, np.array(coef, dtype=float), threshold, 0.5, *leaves)
+    return builder.finish()
+
+
+@pytest.mark.parametrize("name", ["hhcart_a", "hhgdt", "oc1", "axis_parallel"])
+@pytest.mark.parametrize("raw", [False, True])
+def test_a_reading_sends_every_row_where_the_tree_does(name, raw):
+    dataset = data.load("bupa")
+    tree = make(name, random_state=0).fit(dataset.X, dataset.y).tree_
+    units = Units.raw(dataset.p) if raw else Units.deviations(dataset.X)
+    flipped = turned(tree)
+    for node in np.flatnonzero(~tree.is_leaf):
+        found = read(tree, node, bool(flipped[node]), dataset.feature_names, units)
+        sums = dataset.X @ tree.coef_[node]
+        goes_left = sums <= tree.thresholds[node]
+        clear = np.abs(sums - tree.thresholds[node]) > 1e-9 * np.abs(sums).max()
+        if len(found.terms) == 1:
+            continue
+        Z = (dataset.X - units.center) / units.spread
+        seen = sum(term.weight * Z[:, term.feature] for term in found.terms)
+        first = seen < found.threshold if found.strict else seen <= found.threshold
+        np.testing.assert_array_equal(first[clear], (goes_left != flipped[node])[clear])
+        weights = np.array([term.weight for term in found.terms])
+        assert (np.diff(np.abs(weights)) <= 0).all()
+        if not raw:
+            assert np.linalg.norm(weights) == pytest.approx(1.0)
+
+
+def test_the_largest_class_lies_on_the_right_all_the_way_down():
+    dataset = data.load("bupa")
+    tree = make("hhcart_a", random_state=0).fit(dataset.X, dataset.y).tree_
+    flipped = turned(tree)
+    largest = tree.labels[0]
+    shares = tree.counts / tree.counts.sum(axis=1, keepdims=True)
+    for node in np.flatnonzero(~tree.is_leaf):
+        children = [tree.left[node], tree.right[node]]
+        first, second = children[::-1] if flipped[node] else children
+        if tree.counts[node, largest]:
+            assert shares[second, largest] >= shares[first, largest]
+    assert flipped.any() and not flipped[~tree.is_leaf].all()
+
+
+@pytest.mark.parametrize(
+    ("coef", "threshold", "flipped", "condition", "first", "second"),
+    [
+        ([1, 0], 2.5, False, "x <= 2.5", "≤ 2.5", "> 2.5"),
+        ([1, 0], 2.5, True, "x > 2.5", "> 2.5", "≤ 2.5"),
+        ([-1, 0], 2.5, False, "x >= -2.5", "≥ −2.5", "< −2.5"),
+        ([-1, 0], 2.5, True, "x < -2.5", "< −2.5", "≥ −2.5"),
+        ([-0.6, 0.8], -1, False, "0.8 y - 0.6 x <= -1", "≤ −1", "> −1"),
+        ([-0.6, 0.8], -1, True, "-0.8 y + 0.6 x < 1", "< 1", "≥ 1"),
+    ],
+)
+def test_both_sides_of_a_split_are_said(coef, threshold, flipped, condition, first, second):
+    found = read(one_split(coef, threshold), 0, flipped, ["x", "y"], Units.raw(2))
+    assert (found.condition, found.first, found.second) == (condition, first, second)
+
+
+def test_deviations_know_missing_values_constants_and_numbers_near_the_end_of_the_line():
+    X = np.array([[1.0, 5.0, 1e308, np.nan], [3.0, 5.0, -1e308, 2.0], [np.nan, 5.0, 1e308, 4.0]])
+    units = Units.deviations(X)
+    assert units.center[0] == 2.0 and units.spread[0] == 1.0
+    assert units.center[1] == 5.0 and units.spread[1] == 1.0
+    assert np.isfinite(units.spread).all() and units.spread[2] == pytest.approx(np.sqrt(8 / 9) * 1e308)
+    assert units.center[3] == 3.0
+
+
+def test_units_come_back_from_plain_data_and_others_are_refused():
+    units = Units.deviations(np.arange(6.0).reshape(3, 2))
+    again = Units.from_plain(units.to_plain(), 2)
+    np.testing.assert_array_equal(again.spread, units.spread)
+    for bad in ({}, {**units.to_plain(), "spread": [0.0, 1.0]}, {**units.to_plain(), "center": [1.0]}):
+        with pytest.raises(DataError, match=r"^units of a tree must be a center and a positive spread for each of 2"):
+            Units.from_plain(bad, 2)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-1e300, 1e300), st.integers(1, 17))
+def test_a_number_is_what_it_says_to_its_digits(value, precision):
+    assert float(number(value, precision)) == pytest.approx(value, rel=0.51 * 10.0 ** (1 - precision), abs=1e-300)
+
+
+def test_levels_that_count_alike_stand_together():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 4, 200), rng.normal(size=200)]).astype(float)
+    y = ((X[:, 0] >= 2) + X[:, 1] > 0.7).astype(int)
+    model = make("hhcart_a", random_state=0, max_depth=1).set_params(qualitative=[0]).fit(X, y)
+    tree = model.tree_
+    names = {0: ["red", "rot", "blue", "blau"]}
+    units = Units.deviations(model.tree_rows(X), tree.levels)
+    found = read(tree, 0, False, ["color", "size"], units, level_names=names)
+    term = next((term for term in found.terms if term.name == "color"), None)
+    if len(found.terms) == 2:
+        assert sorted(name for group in term.levels for name in group.names) == sorted(names[0])
+    else:
+        assert found.first and found.second

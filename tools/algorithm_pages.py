@@ -1,0 +1,299 @@
+"""Fill in what the pages of docs/algorithms/ take from the code and the results, and draw their pictures.
+
+python -m tools.algorithm_pages               tables of parameters and of agreement, and pictures
+python -m tools.algorithm_pages --text        the tables alone
+python -m tools.algorithm_pages hhcart gdt    some of the pages
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import oblique_cli
+from oblique_cli.constraints import Constraint
+from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, TopDown
+from oblique_cli.estimators.discrete.c45 import C45Classifier
+from oblique_cli.estimators.oblique.heuristics import LIMIT
+from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, ObliqueTreeClassifier
+from oblique_cli.reproduction.framework.cells import Cell, agreement
+from oblique_cli.reproduction.framework.document import filled
+from oblique_cli.reproduction.framework.reporting import read_cells
+from oblique_cli.tree.pruning import PRUNINGS
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "algorithms"
+
+# Page -> the algorithms it is about. Readings of one method share a page.
+PAGES: Mapping[str, tuple[str, ...]] = {
+    "axis_parallel": ("axis_parallel",),
+    "hhcart": ("hhcart_a", "hhcart_d"),
+    "hhcrv": ("hhcrv",),
+    "gdt": ("gdt",),
+    "hhgdt": ("hhgdt",),
+    "oc1": ("oc1", "oc1_lc", "oc1_ap"),
+    "quest": ("quest",),
+    "sadt": ("sadt",),
+    "fdt": ("fdt",),
+    "cline": ("cline",),
+    "bottom_up": ("hhbut", "butif_svm"),
+    "mpsvm_forests": (
+        *("raf", "mpraf_t", "mpraf_p", "mpraf_n"),
+        *("rof", "mprof_t", "mprof_p", "mprof_n"),
+        *("rrof", "mprrof_t", "mprrof_p", "mprrof_n"),
+    ),
+    "hhcart_forest": ("hhcart_forest",),
+    "c45": ("c45", "c45_bagging", "c45_forest"),
+    "fourier_trees": ("rft", "aft"),
+    "odt": ("odt", "odt_lr"),
+    "tprti": ("tprti_a", "tprti_b"),
+    "retis": ("retis",),
+    "m5_style": ("m5_style",),
+    "cart_regression": ("cart_regression",),
+    "pathfinder": ("pathfinder",),
+    "neighbors": ("knn", "knn_weighted"),
+    "editing": ("wilson", "wilson_prob", "multi_edit", "supervised_clustering_edit"),
+    "hc_edit": ("hc_edit_staxac", "hc_edit_upgma"),
+    "gepsvm": ("gepsvm",),
+    "svm": ("svm",),
+}
+# The page of what all top-down trees share.
+SHARED_PAGE = "top_down"
+
+# Study -> where docs/reproduction.md has its cells, and what its tables call an algorithm if not by the title.
+ANCHORS = {
+    "chapter3": "chapter-3",
+    "chapter5": "chapter-5",
+    "chapter6": "chapter-6",
+    "gdt": "the-geometric-tree-paper",
+    "mpsvm": "forests",
+    "odt": "orthogonal-decision-trees",
+    "tprti": "model-trees",
+    "pathfinder": "pathfinder",
+    "taxonomy": "taxonomies",
+}
+PRINTED: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("chapter6", "SVM"): ("butif_svm",),
+    ("chapter6", "SVM and HHBUT"): ("hhbut", "butif_svm"),
+    ("gdt", "CART-LC"): ("oc1_lc",),
+    ("odt", "ODT 1st component"): ("odt",),
+    ("odt", "Random Forest"): ("c45_forest",),
+    ("tprti", "M5"): ("m5_style",),
+}
+
+
+def blocks(page: str) -> dict[str, str]:
+    """Return the text of every block of a page by its name: names, parameters and published."""
+    if page == SHARED_PAGE:
+        return {"parameters": _table(HEAD, [_row(name, "", *_shared(name)) for name in _shared_names()])}
+    algorithms = [ALGORITHMS[name] for name in PAGES[page]]
+    return {"names": _names(algorithms), "parameters": _parameters(algorithms), "published": _published(page)}
+
+
+def text_of(page: str) -> str:
+    """Return the page as it has to be: the text it has, with its blocks made anew."""
+    return filled((FOLDER / f"{page}.md").read_text(encoding="utf-8"), blocks(page))
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+HEAD = ("parameter", "default", "allowed", "meaning")
+
+
+def _names(algorithms: Iterable[Algorithm]) -> str:
+    rows = [(f'<a id="{a.name}"></a>`{a.name}`', a.title, f"`{a.estimator.__name__}`", a.source) for a in algorithms]
+    return _table(("name", "called", "class", "source"), rows)
+
+
+def _parameters(algorithms: list[Algorithm]) -> str:
+    """A row for each parameter that some of the algorithms have, but for what all top-down trees share."""
+    rows: dict[str, tuple[str, ...]] = {}
+    names = list(dict.fromkeys(name for algorithm in algorithms for name in algorithm.parameters))
+    for name in names:
+        having = [a for a in algorithms if name in a.parameters and not _is_shared(a, name)]
+        if having:
+            alias = having[0].aliases.get(name)
+            rows[name] = _row(
+                f"{name}",
+                f" (also `{alias.name}`)" if alias else "",
+                _default(name, having),
+                having[0].parameters[name],
+                meaning(having[0], name) + _owners(having, algorithms),
+            )
+    made = _table(HEAD, list(rows.values())) if rows else ""
+    if not any(isinstance(a, TopDown) for a in algorithms):
+        return made
+    further = "Further" if rows else "Only"
+    return f"{made}{chr(10) if made else ''}{further} those of [all top-down trees]({SHARED_PAGE}.md#parameters).\n"
+
+
+def _row(name: str, note: str, default: str, allowed: Constraint, words: str) -> tuple[str, ...]:
+    return (f"`{name}`{note}", default, allowed.describe().replace("'", "`"), words)
+
+
+def _default(name: str, having: list[Algorithm]) -> str:
+    """The default, or those of the algorithms where they differ."""
+    found: dict[str, list[str]] = {}
+    for algorithm in having:
+        found.setdefault(_plain(algorithm.defaults[name]), []).append(f"`{algorithm.name}`")
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{value} for {', '.join(names)}" for value, names in found.items())
+
+
+def _plain(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return f"`{value}`" if isinstance(value, str) else f"{value:g}"
+
+
+def _owners(having: list[Algorithm], algorithms: list[Algorithm]) -> str:
+    """Say which algorithms of the page a parameter belongs to, if not to all."""
+    if len(having) == len(algorithms):
+        return ""
+    without = [a for a in algorithms if a not in having]
+    few, word = (having, "Of") if len(having) <= len(without) else (without, "Not of")
+    return f" {word} {', '.join(f'`{a.name}`' for a in few)}."
+
+
+def _is_shared(algorithm: Algorithm, name: str) -> bool:
+    """Whether a parameter is that of all top-down trees, with the default they have."""
+    if not isinstance(algorithm, TopDown) or name not in _shared_names():
+        return False
+    return bool(algorithm.defaults[name] == _shared_default(name))
+
+
+@cache
+def _shared_names() -> tuple[str, ...]:
+    rules = [name for rule in PRUNINGS.values() for name in rule.constraints]
+    return (*TREE_CONSTRAINTS, *(name for name in dict.fromkeys(rules) if name not in TREE_CONSTRAINTS))
+
+
+def _shared_default(name: str) -> Any:
+    return ALGORITHMS["hhcart_a"].defaults[name]
+
+
+def _shared(name: str) -> tuple[str, Constraint, str]:
+    algorithm = ALGORITHMS["hhcart_a"]
+    return _plain(_shared_default(name)), algorithm.parameters[name], described(ObliqueTreeClassifier, name)
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [header, ("---",) * len(header), *(tuple(cell.replace("|", r"\|") for cell in row) for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+# ---- what docstrings say of parameters -------------------------------------------------------------------------------
+
+
+def meaning(algorithm: Algorithm, name: str) -> str:
+    """Return what a parameter of an algorithm means, in a sentence or more; "" if no docstring says so."""
+    if name in getattr(algorithm.estimator, "flat", {}):  # of the C4.5 trees beneath
+        return described(C45Classifier, name)
+    if name == algorithm.path_parameter and isinstance(algorithm, TopDown):
+        return described(ObliqueTreeClassifier, LIMIT)
+    return described(algorithm.estimator, name)
+
+
+def described(cls: type[Any], name: str) -> str:
+    """Return what the docstring of a class, or of one that it refers to or inherits from, says of a parameter."""
+    for home in cls.__mro__:
+        found = _sections(home).get(name)
+        if found is None:
+            continue
+        if other := re.match(r"As in `(\w+)`", found):
+            there = getattr(oblique_cli, other[1], None) or vars(inspect.getmodule(home)).get(other[1])
+            assert there is not None, (home, name, other[1])
+            return described(there, name)
+        return found
+    return ""
+
+
+@cache
+def _sections(cls: type[Any]) -> Mapping[str, str]:
+    """Parameter -> what the numpydoc section of the class' own docstring says of it."""
+    doc = inspect.cleandoc(vars(cls).get("__doc__") or "")
+    section = doc.partition("Parameters\n----------\n")[2].partition("\n\nAttributes\n")[0].partition("\n\nNotes\n")[0]
+    found: dict[str, list[str]] = {}
+    names: list[str] = []
+    heading = ""
+    for line in section.splitlines():
+        if line[:1].strip():  # names, in a line or two, and perhaps what they may be
+            heading = f"{heading} {line}".strip()
+            names = [name.strip() for name in heading.partition(" : ")[0].split(",")]
+            found |= {name: [] for name in names}
+            if not line.endswith(","):
+                heading = ""
+        else:
+            for name in names:
+                found[name].append(line.strip())
+    return {name: " ".join(" ".join(lines).replace("``", "`").split()) for name, lines in found.items()}
+
+
+# ---- published against ours ------------------------------------------------------------------------------------------
+
+
+def _published(page: str) -> str:
+    """How many printed numbers of the page's algorithms agree with ours, table by table."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for study, anchor in ANCHORS.items():
+        mine = [cell for cell in _cells(study) if set(PAGES[page]) & set(_algorithms_of(study, cell.method))]
+        for (reference, metric), found in agreement(mine).items():
+            if found.compared:
+                words = metric.removesuffix("_percent").removeprefix("n_").replace("_", " ")
+                rows.setdefault((reference, anchor), []).append(f"{words} {found.agree} of {found.compared}")
+    if not rows:
+        return "The papers at hand print no numbers of it.\n"
+    lines = [
+        (
+            f"{_source(reference)}, {reference.partition(':')[2]}",
+            ", ".join(found),
+            f"[cells](../reproduction.md#{anchor})",
+        )
+        for (reference, anchor), found in rows.items()
+    ]
+    return _table(("table", "cells that agree", "those that do not"), lines)
+
+
+def _source(reference: str) -> str:
+    """Name the source of a table as the pages do."""
+    author, year = re.fullmatch(r"([a-z]+)(\d+)", reference.partition(":")[0]).groups()
+    return f"{author.capitalize()} ({year})"
+
+
+@cache
+def _cells(study: str) -> tuple[Cell, ...]:
+    return read_cells(ROOT / "results" / "reproduction" / f"{study}.csv")
+
+
+def _algorithms_of(study: str, method: str) -> tuple[str, ...]:
+    """The algorithms that a cell is about: a method, "A over B", or "A/B/C"."""
+    if (study, method) in PRINTED:
+        return PRINTED[study, method]
+    titles = {a.title: name for name, a in ALGORITHMS.items()}
+    return tuple(titles[part] for part in re.split(r"/| over ", method) if part in titles)
+
+
+def main(pages: list[str], text_only: bool) -> None:
+    for page in pages or [SHARED_PAGE, *PAGES]:
+        (FOLDER / f"{page}.md").write_text(text_of(page), encoding="utf-8")
+    if not text_only:
+        from tools import algorithm_pictures
+
+        algorithm_pictures.draw(pages or list(PAGES))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", metavar="PAGE")
+    parser.add_argument("--text", action="store_true", help="tables alone")
+    arguments = parser.parse_args()
+    if unknown := sorted(set(arguments.pages) - {SHARED_PAGE, *PAGES}):
+        sys.exit(f"there is no page {unknown[0]!r}; there are {', '.join([SHARED_PAGE, *PAGES])}.")
+    main(arguments.pages, arguments.text)
