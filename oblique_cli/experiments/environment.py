@@ -35,11 +35,11 @@ LOOKS = frozenset(
 INSIDE = ("evaluation/metrics.py", "experiments/jobs.py", "experiments/running.py")
 
 
-def environment(things: Iterable[Any] = (), packages: Iterable[str] = ()) -> dict[str, Any]:
+def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions and the machine that results depend on, as plain data.
 
-    things     classes and functions that a run uses; those from files outside the package are named with their digests
-    packages   further distributions that a run uses
+    things      classes and functions that a run uses; those from files outside the package are named with their digests
+    libraries   packages whose estimators a run uses, besides those that every run does
     """
     from threadpoolctl import threadpool_info
 
@@ -47,7 +47,7 @@ def environment(things: Iterable[Any] = (), packages: Iterable[str] = ()) -> dic
         importlib.import_module("oblique_cli._core")
 
     versions = {}
-    for name in dict.fromkeys((*LIBRARIES, *BESIDE, *packages)):
+    for name in (*LIBRARIES, *BESIDE):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
     blas = [
@@ -63,8 +63,17 @@ def environment(things: Iterable[Any] = (), packages: Iterable[str] = ()) -> dic
         "platform": platform.platform(),
         "machine": platform.machine(),
         "code": code(),
-        "outside": outside(things),
+        "outside": {**outside(things), **_versions(name for name in libraries if name not in LIBRARIES)},
     }
+
+
+def _versions(names: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed, by name in their order."""
+    found = {}
+    for name in sorted(names):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,7 +84,7 @@ def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
         for library in environment.get("blas", ())
     }
     found = {
-        "packages": {name: packages[name] for name in packages if name not in BESIDE},
+        "packages": {name: packages[name] for name in LIBRARIES if name in packages},
         "blas": sorted(blas),
         **{key: environment[key] for key in ("machine", "code", "outside") if environment.get(key)},
     }

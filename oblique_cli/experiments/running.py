@@ -407,8 +407,8 @@ def run(
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
-    packages = known.packages_of(spec.name for spec in experiment.algorithms)
-    here = environments.environment(_used(experiment), packages)
+    libraries = known.packages_of(spec.name for spec in experiment.algorithms)
+    here = environments.environment(_used(experiment), libraries)
     if strict_environment and not fresh:
         _refuse_other_environments(store, experiment.name, here)
     store.begin(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import shutil
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 from cli_support import Ended
 from fault_support import Change, Disk, FaultyDisk
-from robustness_support import SOAK, many
+from robustness_support import SOAK
 
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import Row
