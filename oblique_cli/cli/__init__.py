@@ -212,7 +212,7 @@ def _refuse(error: click.ClickException) -> int:
 
 
 def _meant(error: click.ClickException, command: click.Command) -> str:
-    """Return what somebody meant who gives a form as an option (--svg), or a file to write as an argument; "" if not."""
+    """Return what somebody meant who gives a form as an option (--svg), or a file to write as an argument; else ""."""
     options = {name: option for option in command.params for name in option.opts}
     form = options.get("--format")
     if isinstance(error, click.NoSuchOption):

@@ -1,4 +1,4 @@
-"""A disk that fails, is full, or loses its process at any change: the right table, or a sentence and all still there."""
+"""A disk that fails, is full, or loses its process at any change: the right table, or a sentence with all still there."""
 
 from __future__ import annotations
 
