@@ -198,6 +198,7 @@ class Experiment:
         files = {spec.name: str(Path(str(spec.csv)).resolve()) for spec in own}
         reading = {spec.name: said for spec in own if (said := spec.reading())}
         besides = {"metrics": list(self.metrics), "files": files, "reading": reading, "data_dir": self.data_dir}
+        besides["limits"] = {spec.id: dict(spec.limits) for spec in self.algorithms if spec.limits}
         found |= {key: value for key, value in besides.items() if value}
         return found if self.keep == "predictions" else {**found, "keep": self.keep}
 
@@ -214,9 +215,10 @@ class Experiment:
         reading: Mapping[str, Mapping[str, Any]] | None = None,
         data_dir: str | None = None,
         keep: str = "predictions",
+        limits: Mapping[str, Mapping[str, float]] | None = None,
     ) -> Experiment:
         """Return the experiment whose `content` and `presentation` these are; other keys of `content` are ignored."""
-        places, said = files or {}, reading or {}
+        places, said, bounds = files or {}, reading or {}, limits or {}
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
@@ -229,7 +231,10 @@ class Experiment:
                 for plain in content["datasets"]
             ),
             algorithms=tuple(
-                AlgorithmSpec(**{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}})
+                AlgorithmSpec(
+                    **{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}},
+                    limits=bounds.get(plain["id"], {}),
+                )
                 for plain in content["algorithms"]
             ),
             cv=CVSpec.from_plain(content["cv"]),

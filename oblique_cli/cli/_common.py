@@ -313,16 +313,23 @@ def find_run(store: Store, name: str) -> Run:
 
 def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[RunSummary, ResultTable]:
     """Run those folds of the stored run `name` again that `only` holds for, as `Runner.run` does."""
+    from oblique_cli.estimators.outside.algorithm import is_foreign
     from oblique_cli.experiments.store import Store
 
     with Store(database(runner.results), must_exist=True) as store:
         found = store.run(name)
     for spec in found.experiment.datasets:
-        if spec.target is not None and spec.csv is None:
+        if spec.target is not None and spec.csv is None and not spec.source:
             raise ConfigError(
                 f"run {name!r} does not say where its file for data set {spec.name!r} is, because an older version "
                 f"began it: give its command again ({shlex.join(found.argv)})."
             )
+    # What a file of results says must not make this process import anything that its user has not allowed.
+    if found.experiment.code or any(map(is_foreign, found.experiment.algorithms)):
+        raise ConfigError(
+            f"run {name!r} imports code of its own: give its command again ({shlex.join(found.argv)}), which says "
+            "whether that is allowed."
+        )
     return runner.run(found.experiment, only=only, argv=found.argv)
 
 

@@ -115,6 +115,7 @@ def _typed(model: Model, texts: tuple[str, ...]) -> Any:
             given[name] = piece[len(name) + 1 :]
     content = io.StringIO()
     writer = csv.writer(content, delimiter=model.columns.delimiter)
-    writer.writerows([names, [given.get(name, "") for name in names]])
+    # One column more, since a line with nothing in it is no row; its name is that of no other.
+    writer.writerows([[*names, "".join(names) + "+"], [*(given.get(name, "") for name in names), "+"]])
     (chunk,) = chunks(Source("--values", content=content.getvalue().encode()), model.columns)
     return chunk.X[0]

@@ -16,7 +16,6 @@ from oblique_cli.cli._common import (
     writable,
     write,
 )
-from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.nouns import Row
@@ -73,7 +72,6 @@ def report(
     \b
     Example: oblique report smoke --output smoke.html
     """
-    from oblique_cli.errors import DataError
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
     from oblique_cli.report.page import page
@@ -83,10 +81,7 @@ def report(
     request = Request(metric=metric, data_dir=data_dir, offline=offline)
 
     def tree_of(method: Method, row: Row) -> DrawnTree:
-        try:
-            return _tree(method, row, data_dir, offline)
-        except DataError as why:
-            raise ConfigError(str(why)) from None
+        return _tree(method, row, data_dir, offline)
 
     with Store(database(results), must_exist=True) as store:
         material = gather(store, runs, datasets, algorithms)

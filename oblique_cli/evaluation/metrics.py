@@ -240,6 +240,8 @@ def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[.
 # What a run has unless it is asked for something else: the columns of its table, and what its methods are tested by.
 SHOWN = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("mse", "rmse", "r2", "leaves")}
 TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")}
+# What a model is scored by on rows with known answers.
+SCORED = {CLASSIFICATION: ("accuracy", "balanced_accuracy"), REGRESSION: ("rmse", "mae", "r2")}
 
 
 def to_measure(asked: Sequence[str]) -> tuple[str, ...]:

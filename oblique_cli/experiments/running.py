@@ -33,6 +33,7 @@ from oblique_cli.errors import (
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
+from oblique_cli.estimators.outside import known
 from oblique_cli.estimators.outside.algorithm import algorithm_of
 from oblique_cli.evaluation import metrics as metrics_of
 from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
@@ -406,7 +407,8 @@ def run(
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
-    here = environments.environment(_used(experiment))
+    libraries = known.packages_of(spec.name for spec in experiment.algorithms)
+    here = environments.environment(_used(experiment), libraries)
     if strict_environment and not fresh:
         _refuse_other_environments(store, experiment.name, here)
     store.begin(

@@ -149,7 +149,7 @@ def test_parameters_that_a_class_lacks_are_found_before_anything_is_run(folder):
     (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{{class: sklearn.svm.SVC, params: {{gama: 1}}}}]\n{CV}")
     ended = run(folder, "run", "mine.yaml")
     assert ended.code == 2
-    assert ended.err.endswith("\nerror: sklearn.svm.SVC has no parameter 'gama'. Did you mean 'gamma'?\n")
+    assert ended.err == ("error: sklearn.svm.SVC has no parameter 'gama'. Did you mean 'gamma'?\n")
 
 
 def test_a_classifier_where_numbers_are_to_be_predicted_is_refused(folder):

@@ -281,14 +281,14 @@ def test_a_part_that_is_none_is_refused(small, part):
 def broken(monkeypatch):
     """Make the folds without row 0 fail, while `broken` is true."""
     state = {"broken": True}
-    fit = running._fit
+    fit = running.fit_on
 
     def fit_or_fail(case, train, *rest):
         if state["broken"] and 0 not in train:
             raise np.linalg.LinAlgError("singular matrix")
         return fit(case, train, *rest)
 
-    monkeypatch.setattr(running, "_fit", fit_or_fail)
+    monkeypatch.setattr(running, "fit_on", fit_or_fail)
     return state
 
 

@@ -296,8 +296,8 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         (
             "scheme: ordinary",
             "scheme: two-stage",
-            "6:14 cv.scheme must be one of 'bootstrap', 'group', 'leave_one_out', 'monte_carlo', 'nested', 'ordinary', "
-            "'split', 'stratified', 'two_stage'. Got 'two-stage'. Did you mean 'two_stage'?",
+            "6:14 cv.scheme must be one of 'bootstrap', 'group', 'learning', 'leave_one_out', 'monte_carlo', 'nested', "
+            "'ordinary', 'split', 'stratified', 'two_stage'. Got 'two-stage'. Did you mean 'two_stage'?",
         ),
         ("repeats: 2", "test_fraction: 0.5", "6:34 cv.test_fraction is not used by scheme ordinary; leave it out."),
         ("repeats: 2", "tune: {folds: 5}", "6:34 cv.tune is not used by scheme ordinary; leave it out."),

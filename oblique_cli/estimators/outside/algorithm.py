@@ -11,7 +11,7 @@ from typing import Any
 from oblique_cli.constraints import Constraint
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, ModelFamily
 from oblique_cli.estimators.outside.estimator import OutsideEstimator
-from oblique_cli.estimators.outside.known import task_of_class
+from oblique_cli.estimators.outside.known import CLASSES, nested_class, task_of_class
 from oblique_cli.estimators.outside.process import START, own_process
 from oblique_cli.nouns import AlgorithmSpec
 
@@ -68,6 +68,20 @@ def _check(path: str, params: str) -> None:
 def is_outside(name: str) -> bool:
     """Whether the name of an algorithm is a class of another library."""
     return "." in name and name not in ALGORITHMS
+
+
+def is_foreign(spec: AlgorithmSpec) -> bool:
+    """Whether an algorithm is, or has in its parameters, a class that may be imported only where the user said so."""
+    return (is_outside(spec.name) and spec.name not in CLASSES) or _names_foreign(
+        [spec.params, list(spec.grid.values())]
+    )
+
+
+def _names_foreign(value: Any) -> bool:
+    if (nested := nested_class(value)) and nested not in CLASSES:
+        return True
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return any(map(_names_foreign, parts))
 
 
 def algorithm_of(spec: AlgorithmSpec, table: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:

@@ -6,7 +6,7 @@ Everything here is said without importing a library, so that a configuration can
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,6 +119,12 @@ CLASSES: Mapping[str, str] = dict.fromkeys(_listed(_CLASSIFIERS), "classificatio
 def library_of(path: str) -> str:
     """Return the first name of a class with its module."""
     return path.partition(".")[0]
+
+
+def packages_of(names: Iterable[str]) -> list[str]:
+    """Return what pip calls the known libraries of these classes; names of other algorithms are passed over."""
+    libraries = [library_of(name) for name in names if "." in name]
+    return [LIBRARIES[library].install for library in dict.fromkeys(libraries) if library in LIBRARIES]
 
 
 def task_of_class(path: str) -> str:
