@@ -61,7 +61,9 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
 
 
 def _shown(value: Any, unit: str) -> tuple[str, str]:
-    return ("-", value) if isinstance(value, str) else (f"{value:.4g}", unit)
+    if isinstance(value, str):
+        return "-", value
+    return (f"{value:.2f}" if unit == "%" else f"{value:.4g}"), unit
 
 
 def _matrix(counts: Any, classes: tuple[str, ...]) -> str:

@@ -107,7 +107,7 @@ def tree(
     """
     if html:
         if format_ not in ("text", "html"):
-            raise click.UsageError(f"--html and a form of {format_} cannot go together")
+            raise click.UsageError(f"--html and --format {format_} cannot go together")
         format_ = "html"
     asked = output
     if format_ in PICTURES:
@@ -152,6 +152,8 @@ def tree(
         shown = _showing.of_fit(fitted, own.target or "target")
     if sparse:
         shown = shown.with_fewer_terms(tolerance or 0.0)
+    elif format_ == "text" and fold is None and not is_model:
+        shown = shown.with_hint()
     found = _showing.content(shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output))
     if output is None:
         click.echo(found.decode(), nl=False)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from oblique_cli.data.files import as_typed
 from oblique_cli.errors import DataError
 
 STDIN = "-"
@@ -131,16 +132,17 @@ def source_of(name: str | Path) -> Source:
     """Return the table at a path, or that of standard input for "-". DataError if there is nothing to read."""
     if str(name) == STDIN:
         return Source("standard input", content=_standard_input())
+    where = as_typed(name)
     try:
         # A pipe or a device could block for ever, and can be read once only.
         if stat.S_ISREG(Path(name).stat().st_mode):
-            return Source(str(name), path=Path(name))
+            return Source(where, path=Path(name))
         reason = "is not a regular file; pipe it in and give - as its name"
     except FileNotFoundError:
         reason = "does not exist"
     except (OSError, ValueError) as error:
         reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
-    raise DataError(f"{name}: the file {reason}")
+    raise DataError(f"{where}: the file {reason}")
 
 
 @functools.cache

@@ -49,7 +49,7 @@ def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):  # noqa: F81
     ended = call("fit", str(WILD), "--target", "Befund", "--folds", "3")
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
-    assert "# read with semicolon between cells, decimal comma, points between thousands." in lines
+    assert "# Read with semicolon between cells, decimal comma, points between thousands." in lines
     names = [line.split()[1] for line in lines if line.startswith("# ")]
     assert [n for n in names if n in ("axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline")] == [
         "axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"
@@ -64,7 +64,10 @@ def test_the_report_of_one_algorithm(plain):
     ended = plain("fit", str(PLAIN), "--target", "variety", *QUICK)
     assert "# HHGDT on plain: " in ended.out
     assert "standard error" in ended.out and "(3-fold cross-validation, pruning included)." in ended.out
-    assert "# Pruned by cross-validation, rule of one standard error; --set pruning=none leaves it whole." in ended.out
+    assert (
+        "# Pruned by cross-validation (smallest tree within 1 SE of the best); --set pruning=none leaves it whole."
+        in ended.out
+    )
 
 
 def test_the_tree_is_that_of_oblique_tree(call):  # noqa: F811

@@ -121,7 +121,7 @@ def test_the_tree_of_a_stored_fold_is_grown_again(run):
         ).fetchone()
     first, second = ended.out.splitlines()[:2]
     assert first.startswith(f"# HHGDT on bupa: {row[0]} lea") and f"depth {row[1]}, " in first
-    assert f"fold 2 of repetition 1, {row[2]} of its {row[3]} test rows right" in second
+    assert f"Fold 2 of repetition 1, {row[2]} of its {row[3]} test rows right" in second
     assert f"chosen: epsilon {json.loads(row[4])['epsilon']}" in second
 
 
