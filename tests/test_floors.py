@@ -23,6 +23,7 @@ FLOORS = {
     "bounds": -1,
     "registry": 0,
     "constraints": 0,
+    "later": 0,
     "magnitudes": 0,
     "nouns": 0,
     "resources": 0,
@@ -45,10 +46,12 @@ FLOORS = {
     "schemes": 4,
     "evaluation": 5,
     "models": 5,
+    "plugins": 5,
     "explaining": 6,
     "config": 6,
     "experiments": 6,
     "fitting": 7,
+    "report": 7,
     "reproduction": 7,
     "cli": 8,
     "__main__": 9,  # `python -m oblique_cli`
@@ -170,10 +173,11 @@ def test_every_floor_is_lived_on():
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
         ("sqlite3", "experiments/store/"),
+        ("distributed", "experiments/cluster.py"),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        ("pyarrow", ("data/own_rows.py", "models/tables.py")),
+        ("pyarrow", ("data/own_rows.py", "models/tables.py", "experiments/tidy.py")),
         # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths.
         # The core takes LAPACK by address.
         (

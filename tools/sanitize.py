@@ -130,8 +130,12 @@ def main() -> int:
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "TSAN_OPTIONS": "halt_on_error=1:ignore_noninstrumented_modules=1:exitcode=66",
     }
-    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *(chosen.tests or tests)]
-    return subprocess.run(command, cwd=ROOT, env=environment).returncode
+    # A sanitizer ends the process at once: what pytest holds back of standard error would be lost.
+    command = [sys.executable, "-m", "pytest", "-x", "--capture=sys", "-p", "no:cacheprovider"]
+    code = subprocess.run([*command, *(chosen.tests or tests)], cwd=ROOT, env=environment).returncode
+    if code < 0:
+        print(f"error: the tests ended by signal {-code}.", file=sys.stderr)
+    return 1 if code < 0 else code
 
 
 if __name__ == "__main__":

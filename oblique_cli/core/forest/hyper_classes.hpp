@@ -75,7 +75,7 @@ class HyperClasses {
       range_[j] = r.high - r.low;
       standard_.center[j] = 0.5 * r.low + 0.5 * r.high;
       // A power of 2 at least as large as the range, so that no digit is lost.
-      standard_.scale[j] = range_[j] > 0.0 ? std::ldexp(1.0, std::clamp(std::ilogb(range_[j]) + 1, -300, 300)) : 1.0;
+      standard_.scale[j] = range_[j] > 0.0 ? std::ldexp(1.0, std::clamp(std::ilogb(range_[j]), -301, 299) + 1) : 1.0;
       magnitude_[j] = std::max(std::fabs(r.low), std::fabs(r.high));
       widest_ = std::max({widest_, range_[j], magnitude_[j]});
     }

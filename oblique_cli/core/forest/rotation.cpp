@@ -40,7 +40,9 @@ Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) 
   }
   if (scaling != Scaling::none) return inverse;
   const bool moderate = largest < 0x1p400 && largest > 0x1p-400;
-  const double factor = moderate || largest == 0.0 ? 1.0 : std::ldexp(1.0, std::min(-std::ilogb(largest) - 2, 1023));
+  const double factor = moderate || largest == 0.0
+                            ? 1.0
+                            : std::ldexp(1.0, std::min(-std::clamp(std::ilogb(largest), -1100, 1100) - 2, 1023));
   for (double& each : inverse) each = each > 0.0 ? factor : 0.0;
   return inverse;
 }

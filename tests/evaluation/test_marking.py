@@ -1,0 +1,83 @@
+"""Marks of the best, and of what is not significantly worse."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from cli_support import call
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.marking import marked, marks
+from oblique_cli.evaluation.paired import pair
+from oblique_cli.evaluation.significance import corrected_resampled_t
+from oblique_cli.evaluation.tables import BEST, SAME, render
+from oblique_cli.experiments.store import Store
+
+__all__ = ["call"]
+
+CFG = (
+    "version: 1\ndatasets: [iris, balance_scale]\nalgorithms: [axis_parallel, hhcart_d, hhgdt]\n"
+    "cv: {folds: 4, repeats: 3}\n"
+)
+
+
+@pytest.fixture
+def run(call):
+    """A finished run of three algorithms, as tests of significance take it."""
+    from oblique_cli.report.material import gather
+
+    (call.folder / "x.yaml").write_text(CFG)
+    assert call("run", "x.yaml", "--quiet").code == 0
+    with Store(call.folder / "results" / "oblique.sqlite", must_exist=True) as store:
+        return gather(store, ["x"]).shown[0]
+
+
+def test_the_best_mean_is_marked_and_what_the_corrected_t_test_does_not_tell_from_it(run):
+    found = marks(run.stored(), ("accuracy", "leaves"))
+    paired = pair([run.stored()], {}, ("accuracy", "leaves"))
+    methods = list(paired.methods)
+    for scores in paired.scores:
+        for metric, best_of in (("accuracy", max), ("leaves", min)):
+            means = scores.means[metric]
+            best = best_of(means)
+            assert [k for k in range(3) if found.get((scores.dataset, methods[k], metric)) == BEST] == [
+                k for k in range(3) if means[k] == best
+            ]
+            leader = means.index(best)
+            for k in range(3):
+                if means[k] != best:
+                    p = corrected_resampled_t(scores.folds[metric][leader] - scores.folds[metric][k], 1 / 3).p
+                    assert (found.get((scores.dataset, methods[k], metric)) == SAME) == (p > 0.05)
+    # An axis-parallel tree needs twice the leaves on the scales, whose law is a sum of products.
+    assert ("balance_scale", "axis_parallel", "leaves") not in found
+    assert found["balance_scale", "hhgdt", "leaves"] == BEST
+
+
+def test_marks_look_as_the_format_has_them_and_change_no_number(run, call):
+    plain, shown = run.table(), marked(run.table(), run.stored())
+    text, latex, markdown = (render(shown, form) for form in ("text", "latex", "md"))
+    assert f"{BEST} " in text and f"{SAME} " in text
+    assert r"\textbf{" in latex and r"\underline{" in latex and BEST not in latex and SAME not in latex
+    assert f"**{BEST} " in markdown
+    rows, before = (json.loads(render(one, "json"))["rows"] for one in (shown, plain))
+    assert {row["accuracy_mark"] for row in rows} <= {"best", "not significantly worse", None}
+    assert [{k: v for k, v in row.items() if not k.endswith("_mark")} for row in rows] == before
+    ended = call("table", "x", "--mark")
+    assert ended.code == 0 and ended.out == text
+
+
+def test_nothing_is_marked_where_nothing_is_compared(call):
+    (call.folder / "y.yaml").write_text("version: 1\ndataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}\n")
+    assert call("run", "y.yaml", "--quiet").code == 0
+    ended = call("table", "y", "--mark")
+    assert ended.code == 2 and "a test needs two" in ended.err
+
+
+def test_a_table_of_a_matrix_alone_has_no_best(run):
+    from dataclasses import replace
+
+    with pytest.raises(ConfigError, match="shows no metric whose best could be marked"):
+        marked(replace(run.table(), metrics=()), run.stored())
+    assert np.isfinite(run.rows[0].fit_seconds)
