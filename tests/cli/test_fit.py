@@ -210,6 +210,14 @@ def test_an_unknown_level_is_named_and_counts_as_none(wild):
     assert len(rows(ended.out)) == 320
 
 
+def test_an_unknown_level_among_ordinal_codes_is_said_to_be_above_them(call):  # noqa: F811
+    (call.folder / "o.csv").write_text("w,x,y\n" + "".join(f"{'lmh'[i % 3]},{i}.5,{'pq'[i > 20]}\n" for i in range(40)))
+    (call.folder / "n.csv").write_text("w,x\nz,1.5\n")
+    call("fit", "o.csv", "--target", "y", *QUICK, "--set", "encoding=ordinal", "--out", "o.json")
+    ended = call("predict", "o.json", "n.csv")
+    assert ended.code == 0 and "('z'); its code is one above the last (encoding ordinal)." in ended.err
+
+
 def test_missing_cells_are_filled_though_no_training_row_had_one(plain):
     text = PLAIN.read_text().splitlines()
     cells = text[1].split(",")
