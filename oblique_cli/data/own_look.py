@@ -221,12 +221,10 @@ class _Look:
         return r.algorithms if r.algorithms and numbers is not None else guess
 
     def _is_missing_label(self, cell: str, counts: Mapping[str, int]) -> bool:
-        """Whether a cell of the target stands for a missing label. Signs are labels where both are there."""
-        if not cell:
-            return True
-        if self.marks is not None:
-            return cell.lower() in self.marks
-        return cell.lower() in own_numbers.MARKS and not _is_word(cell, counts)
+        """Whether a cell of the target stands for a missing label; among numbers every mark does."""
+        if not cell or self.marks is not None or self.target_form is None:
+            return not cell or self._is_missing_word(cell, counts)
+        return cell.lower() in own_numbers.MARKS
 
     def _labels(self, counts: Counter[str]) -> tuple[str, ...]:
         if self.task == "regression":

@@ -188,6 +188,13 @@ def test_marks_that_are_words_stay_levels():
     assert gaps.levels == {0: ("beer", "wine")} and np.isnan(gaps.X[:, 0]).sum() == 20
 
 
+@pytest.mark.parametrize("mark", [".", "none", "--", "missing"])
+def test_a_mark_among_numbers_is_no_class(mark):
+    dataset, columns, _ = read(table(("x", NUMBERS), ("y", [mark, *(str(i % 2) for i in range(39))])))
+    assert dataset.classes == ("0", "1") and dataset.n == 39
+    assert read(table(("x", NUMBERS), ("y", [mark, *CLASSES[1:]])))[0].classes == tuple(sorted({mark, "a", "b"}))
+
+
 def test_rows_without_a_target_are_left_out_and_counted():
     labels = ["", "NA", *CLASSES[2:]]
     dataset, _, notes = read(table(("x", NUMBERS), ("y", labels)))
