@@ -228,14 +228,13 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
     """Return the lines of stored runs as one table."""
     from oblique_cli.evaluation.joining import joined
     from oblique_cli.experiments.store import Store
-    from oblique_cli.nouns import Experiment
 
     tables, contents = {}, {}
     with Store(database(runner.results), must_exist=True) as store:
         for name in dict.fromkeys(runs):
             found = find_run(store, name)
-            experiment = Experiment.from_content(name, found.content, **found.presentation)
-            tables[name] = table_of(replace(experiment, published=()), store.rows(name), metrics)
+            experiment = replace(found.experiment, published=())
+            tables[name] = table_of(experiment, store.rows(name), metrics, store.remarks(name))
             contents[name] = found.content
     return joined(tables, contents)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import output_option, write
+from oblique_cli.cli._common import form_option, output_option, write
 from oblique_cli.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ BLOCK = 16_384  # rows read at once
 @click.option("--fix", multiple=True, metavar="COLUMN", help="Leave this column as it is; may be repeated.")
 @click.option("--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]")
 @click.option("--terms", type=click.IntRange(1), default=5, show_default=True, help="Columns shown of a split.")
-@click.option(
-    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
-)
+@form_option(("text", "json"))
 @output_option
 def explain(
     model: str,

@@ -16,7 +16,6 @@ from oblique_cli.cli._common import (
     writable,
     write,
 )
-from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.nouns import Row
@@ -44,7 +43,11 @@ WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger 
     help="Show the trees of so many folds of every algorithm and data set; 0 for none.",
 )
 @click.option(
-    "--output", metavar="FILE", callback=writable, help="Where the page goes.  [default: the first run's name, .html]"
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=writable,
+    help="Where the page goes.  [default: the first run's name, .html]",
 )
 @results_option
 @data_dir_option
@@ -69,7 +72,6 @@ def report(
     \b
     Example: oblique report smoke --output smoke.html
     """
-    from oblique_cli.errors import DataError
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
     from oblique_cli.report.page import page
@@ -79,10 +81,7 @@ def report(
     request = Request(metric=metric, data_dir=data_dir, offline=offline)
 
     def tree_of(method: Method, row: Row) -> DrawnTree:
-        try:
-            return _tree(method, row, data_dir, offline)
-        except DataError as why:
-            raise ConfigError(str(why)) from None
+        return _tree(method, row, data_dir, offline)
 
     with Store(database(results), must_exist=True) as store:
         material = gather(store, runs, datasets, algorithms)

@@ -341,7 +341,9 @@ class _Look:
                 f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
             )
         groups = self._groups(stays) if r.groups else None
-        lacking = gaps.any(axis=0) if groups is None else gaps.any(axis=0) | (groups < 0)
+        lacking = np.asarray(gaps.any(axis=0))
+        if groups is not None:
+            lacking = lacking | (groups < 0)
         if r.missing == "drop" and lacking[stays].any():
             whole = stays & ~lacking
             if not whole.any():

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -273,9 +272,3 @@ WRITERS: dict[str, Callable[[BinaryIO, Model], Writer]] = {
     "json": JSONWriter,
     "parquet": ParquetWriter,
 }
-
-
-def format_of(output: str | None) -> str:
-    """Return the format that the name of a file asks for, "csv" if it asks for none."""
-    ending = Path(output or "").suffix.lower().removeprefix(".")
-    return ending if ending in FORMATS else "csv"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation.metrics import METRICS, Undefined
-from oblique_cli.evaluation.paired import StoredRun
+from oblique_cli.evaluation.paired import Paired, StoredRun, pair
 from oblique_cli.evaluation.tables import ResultTable, not_measured, summarize, task_of_experiment
 from oblique_cli.experiments.predictions import Labels, Predictions, unpack, unpack_labels
 from oblique_cli.experiments.store import Run, Store
@@ -34,19 +34,53 @@ class Shown:
     remarks: Sequence[str]
     data: Mapping[str, str]
 
+    @property
+    def done(self) -> int:
+        """How many folds are good."""
+        return sum(row.status == "ok" for row in self.rows)
+
+    @property
+    def failed(self) -> int:
+        """How many folds failed."""
+        return len(self.rows) - self.done
+
+    @property
+    def total(self) -> int:
+        """How many folds there are to be."""
+        places = sum(len(schemes.expected_places(self.experiment, spec.name)) for spec in self.experiment.datasets)
+        return places * len(self.experiment.algorithms)
+
     def stored(self) -> StoredRun:
         """The run as tests of significance take it."""
         return StoredRun(self.experiment, self.rows, self.data)
 
+    def only(self, datasets: Collection[str], algorithms: Collection[str]) -> Shown:
+        """Return what the run has of these data sets and algorithms."""
+
+        def wanted(one: Row | Tuning) -> bool:
+            return one.dataset in datasets and one.algorithm in algorithms
+
+        experiment = replace(
+            self.experiment,
+            datasets=tuple(spec for spec in self.experiment.datasets if spec.name in datasets),
+            algorithms=tuple(spec for spec in self.experiment.algorithms if spec.id in algorithms),
+        )
+        return replace(
+            self,
+            experiment=experiment,
+            rows=[row for row in self.rows if wanted(row)],
+            tunings=[tuning for tuning in self.tunings if wanted(tuning)],
+            data={name: digest for name, digest in self.data.items() if name in datasets},
+        )
+
     def table(self, metrics: Sequence[str] = ()) -> ResultTable:
         """Return its table, with titles and notes of its algorithms and data sets."""
-        titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
         notes = {
             spec.name: catalogue.entry(spec.name).note.partition(": ")[2]
             for spec in self.experiment.datasets
             if spec.target is None and spec.name in catalogue.names()
         }
-        table = summarize(self.rows, self.experiment, titles=titles, dataset_notes=notes, metrics=metrics)
+        table = summarize(self.rows, self.experiment, titles=_titles(), dataset_notes=notes, metrics=metrics)
         return replace(table, notes=(*table.notes, *self.remarks))
 
 
@@ -64,21 +98,27 @@ class Method:
         own = [row for row in self.shown.rows if (row.dataset, row.algorithm) == (dataset, self.spec.id)]
         return sorted((row for row in own if row.status == "ok"), key=lambda row: (row.repeat, row.fold))
 
+    def tested(self, dataset: str) -> list[Row]:
+        """Return its good rows but for folds that are tested on their own training rows."""
+        cv = self.shown.experiment.cv
+        apparent = schemes.SCHEMES[cv.scheme].apparent(cv)
+        return [row for row in self.rows(dataset) if (row.repeat, row.fold) not in apparent]
+
     def repetitions(self, dataset: str) -> list[list[Row]]:
-        """Return the rows of each complete repetition; what is tested on its own training rows is left out."""
+        """Return the rows of `tested` of each complete repetition."""
         experiment = self.shown.experiment
-        scheme = schemes.SCHEMES[experiment.cv.scheme]
-        apparent = scheme.apparent(experiment.cv)
-        places = [place for place in schemes.expected_places(experiment, dataset) if place not in apparent]
-        done = {(row.repeat, row.fold): row for row in self.rows(dataset)}
+        apparent = schemes.SCHEMES[experiment.cv.scheme].apparent(experiment.cv)
+        done = {(row.repeat, row.fold): row for row in self.tested(dataset)}
         wanted: dict[int, list[tuple[int, int]]] = {}
-        for place in places:
+        for place in schemes.expected_places(experiment, dataset):
+            if place in apparent:
+                continue
             wanted.setdefault(place[0], []).append(place)
         return [[done[place] for place in each] for each in wanted.values() if all(place in done for place in each)]
 
     def values(self, dataset: str, metric: str) -> list[float]:
         """Return a metric fold by fold; folds where it is undefined are left out."""
-        return [float(value) for value in self._each(metric, ([row] for row in self.rows(dataset)))]
+        return [float(value) for value in self._each(metric, ([row] for row in self.tested(dataset)))]
 
     def by_repetition(self, dataset: str, metric: str) -> list[float]:
         """Return a metric repetition by repetition."""
@@ -104,12 +144,10 @@ def measured(metric: str, rows: Sequence[Row], experiment: Experiment) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """The runs to be shown together, cut down to the data sets and algorithms asked for."""
+    """The runs to be shown together, cut down to the data sets and algorithms asked for (`gather`)."""
 
     shown: tuple[Shown, ...]
     store: Store = field(repr=False)
-    only_datasets: tuple[str, ...] = ()
-    only_algorithms: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -129,23 +167,24 @@ class Material:
     @cached_property
     def datasets(self) -> tuple[str, ...]:
         """Names of the data sets, in the order of the runs."""
-        known = dict.fromkeys(spec.name for one in self.shown for spec in one.experiment.datasets)
-        return _chosen(self.only_datasets, known, "data set", "dataset")
+        return tuple(dict.fromkeys(spec.name for one in self.shown for spec in one.experiment.datasets))
 
     @cached_property
     def methods(self) -> tuple[Method, ...]:
         """The algorithms. Two runs that have one each under the same name make two, "hhgdt (run)"."""
         ids = [spec.id for one in self.shown for spec in one.experiment.algorithms]
-        wanted = _chosen(self.only_algorithms, dict.fromkeys(ids), "algorithm", "algorithm")
         found: list[Method] = []
         for one in self.shown:
             for spec in one.experiment.algorithms:
-                label = ALGORITHMS[spec.name].title if spec.id == spec.name and spec.name in ALGORITHMS else spec.id
+                label = _titles().get(spec.name, spec.id) if spec.id == spec.name else spec.id
                 if ids.count(spec.id) > 1:
                     label = f"{label} ({one.run.name})"
-                if spec.id in wanted:
-                    found.append(Method(one, spec, label, len(found)))
+                found.append(Method(one, spec, label, len(found)))
         return tuple(found)
+
+    def paired(self, metrics: Sequence[str] = ()) -> Paired:
+        """Return the runs as tests of significance take them; ConfigError if there is nothing to compare."""
+        return pair([one.stored() for one in self.shown], _titles(), metrics)
 
     def has(self, method: Method, dataset: str) -> bool:
         """Whether a method was asked to run on a data set."""
@@ -169,10 +208,10 @@ class Material:
 def gather(
     store: Store, names: Sequence[str], datasets: Sequence[str] = (), algorithms: Sequence[str] = ()
 ) -> Material:
-    """Return stored runs as material.
+    """Return what stored runs have of some data sets and algorithms, of all without their names, as material.
 
-    ConfigError if one is given twice, if none has a finished fold, or if two of them read different data under one
-    name, which no picture could tell apart.
+    ConfigError if a run is given twice, if none has a finished fold, or if two of them read different data under one
+    name, which no picture could tell apart; and for a name that no run has.
     """
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
@@ -182,6 +221,12 @@ def gather(
         run = store.run(name)
         rows = store.rows(name)
         shown.append(Shown(run, run.experiment, rows, store.tunings(name), store.remarks(name), run.content["data"]))
+    known = [spec.name for one in shown for spec in one.experiment.datasets]
+    ids = [spec.id for one in shown for spec in one.experiment.algorithms]
+    datasets = _chosen(datasets, known, "data set", "dataset")
+    algorithms = _chosen(algorithms, ids, "algorithm", "algorithm")
+    shown = [one.only(datasets, algorithms) for one in shown]
+    shown = [one for one in shown if one.experiment.datasets and one.experiment.algorithms]
     digests: dict[str, tuple[str, str]] = {}
     for one in shown:
         for dataset, digest in one.data.items():
@@ -196,17 +241,20 @@ def gather(
             f"{' and '.join(map(repr, names))} has no finished fold to show; oblique run goes on with it, oblique "
             "status says what failed."
         )
-    material = Material(tuple(shown), store, tuple(datasets), tuple(algorithms))
-    _ = material.datasets, material.methods  # refuse unknown names now
-    return material
+    return Material(tuple(shown), store)
 
 
-def _chosen(asked: Sequence[str], known: Mapping[str, Any], what: str, option: str) -> tuple[str, ...]:
+def _titles() -> dict[str, str]:
+    return {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
+
+
+def _chosen(asked: Sequence[str], known: Sequence[str], what: str, option: str) -> tuple[str, ...]:
+    """Return the names asked for, all that are known if there are none; ConfigError for one that is not known."""
     for name in asked:
         if name not in known:
-            hint = close_matches(name, known) or f" They have {', '.join(known)}."
+            hint = close_matches(name, known) or f" They have {', '.join(dict.fromkeys(known))}."
             raise ConfigError(f"the runs have no {what} {name!r}, asked for by --{option}.{hint}")
-    return tuple(name for name in known if not asked or name in asked)
+    return tuple(asked or known)
 
 
 def mean(values: Sequence[float]) -> float:

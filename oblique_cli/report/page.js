@@ -2,7 +2,7 @@
 // Everything is readable without this script: it sorts tables and copies text.
 (() => {
   const key = (cell) => {
-    const text = cell.textContent.replace(/[▲△†‡,]/g, " ").trim();
+    const text = cell.textContent.replace(/[▲△†‡]/g, " ").replace(/(\d),(?=\d{3})/g, "$1").trim();
     const number = text.match(/^[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i);
     return number ? parseFloat(number[0].replace("−", "-")) : text.toLowerCase();
   };

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -20,9 +21,8 @@ from typing import Any
 
 import oblique_cli
 from oblique_cli.drawing.canvas import rendered
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.evaluation.marking import ALPHA, marked
-from oblique_cli.evaluation.paired import pair
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.evaluation.tables import BEST, SAME, HasSheet, Sheet, TextGrid, render
 from oblique_cli.experiments import environment as environments
@@ -46,7 +46,7 @@ class DrawnTree:
     text: str
 
 
-# (method, row) -> the tree of a fold; ConfigError or DataError says why there is none.
+# (method, row) -> the tree of a fold; ConfigError, DataError or StoreError says why there is none.
 TreeOf = Callable[[Method, Row], DrawnTree]
 
 
@@ -92,9 +92,9 @@ def _file(name: str) -> str:
 
 
 def _head(material: Material) -> str:
-    done = sum(one.run.done for one in material.shown)
-    total = sum(one.run.total for one in material.shown)
-    failed = sum(one.run.failed for one in material.shown)
+    done = sum(one.done for one in material.shown)
+    total = sum(one.total for one in material.shown)
+    failed = sum(one.failed for one in material.shown)
     facts = {
         "data sets": str(len(material.datasets)),
         "algorithms": str(len(material.methods)),
@@ -186,9 +186,7 @@ def _cell(tag: str, text: str, kind: str) -> str:
 
 def _significance(material: Material) -> str:
     try:
-        titles = {method.spec.name: method.label for method in material.methods}
-        paired = pair([one.stored() for one in material.shown], titles)
-        verdicts = judge(paired, material.title)
+        verdicts = judge(material.paired(), material.title)
     except ConfigError as why:
         return f'<p class="soft">{escape(str(why))}</p>' if len(material.methods) > 1 else ""
     return (
@@ -257,13 +255,18 @@ def _matrix(title: str, classes: Sequence[str], counts: Any) -> str:
     for name, row in zip(classes, counts, strict=True):
         total = row.sum()
         cells = "".join(
-            f'<td style="--share:{count / total:.2f}">{count:.4g}</td>' if count else "<td></td>" for count in row
+            f'<td style="--share:{count / total:.2f}">{_count(count)}</td>' if count else "<td></td>" for count in row
         )
         rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}</tr>'
     return (
         f'<table class="matrix"><caption>{escape(title)}</caption>'
         f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     )
+
+
+def _count(count: float) -> str:
+    """A number of rows, or a mean of such numbers; whole numbers have all of their digits."""
+    return f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
 
 
 def _inline(svg: str, name: str) -> str:
@@ -318,7 +321,7 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int) -> str:
             for row in method.rows(dataset)[:trees]:
                 try:
                     found = tree_of(method, row)
-                except ConfigError as why:
+                except (ConfigError, DataError, StoreError) as why:
                     missing.setdefault(str(why), []).append(f"{method.label} on {dataset}")
                     break
                 parts.append(
@@ -326,13 +329,13 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int) -> str:
                     f'{row.fold}, {row.n_leaves} leaves</summary><div class="tree">{found.svg}</div>'
                     f"<pre>{escape(found.text)}</pre></details>"
                 )
-    if not parts:
-        return ""
     run = material.shown[0].run.name
     more = (
         f'<p class="soft">Grown again from the stored jobs. Any other fold: <code>oblique tree {escape(run)} --fold N '
         "--repeat R --dataset NAME --algorithm ID --html</code>.</p>"
     )
+    if not parts:
+        more = ""
     notes = "".join(
         f'<p class="soft">{escape(why)} ({escape(", ".join(who[:6]))}{", ..." if len(who) > 6 else ""})</p>'
         for why, who in missing.items()
@@ -350,8 +353,9 @@ def _failures(material: Material) -> str:
     if not rows:
         return ""
     table = _plain_table(("run", "data set", "algorithm", "repetition", "fold", "message"), rows, 3, long=(5,))
-    names = " ".join(one.run.name for one in material.shown if one.run.failed)
-    how = f'<p class="soft">Run them again with <code>oblique retry {escape(names)}</code>.</p>'
+    names = dict.fromkeys(row[0] for row in rows)
+    commands = ", ".join(f"<code>{escape(shlex.join(('oblique', 'retry', name)))}</code>" for name in names)
+    how = f'<p class="soft">Run them again with {commands}.</p>'
     return how + (
         table if len(rows) <= MANY_ROWS else f"<details><summary>{len(rows)} folds</summary>{table}</details>"
     )
@@ -383,9 +387,10 @@ def _origin(material: Material, command: str) -> str:
 
 
 def _run_facts(one: Shown, material: Material) -> str:
-    argv = " ".join(one.run.argv)
+    argv = shlex.join(one.run.argv)
+    asked = one.run.experiment  # all of it, whatever part of it is shown
     facts = [("run", one.run.name), ("first begun", one.run.created), ("command", argv or "not stored"),
-             ("seed", str(one.experiment.seed)), ("digest of the experiment", one.experiment.digest())]  # fmt: skip
+             ("seed", str(asked.seed)), ("digest of the experiment", asked.digest())]  # fmt: skip
     made = material.store.environments(one.run.name)
     for number, facts_of_one in enumerate(made.values(), 1):
         which = f"environment {number}" if len(made) > 1 else "environment"
@@ -393,7 +398,7 @@ def _run_facts(one: Shown, material: Material) -> str:
         facts.append((which, text))
     table = _plain_table(("what", ""), facts, 1, long=(1,))
     digests = _plain_table(("data set", "digest of the data"), sorted(one.data.items()), 2)
-    content = json.dumps(one.experiment.content(), indent=2, sort_keys=True)
+    content = json.dumps(asked.content(), indent=2, sort_keys=True)
     return (
         f"<h3>{escape(one.experiment.title or one.run.name)}</h3>{table}"
         f"<details><summary>data ({len(one.data)})</summary>{digests}</details>"

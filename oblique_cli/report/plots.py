@@ -12,12 +12,12 @@ import numpy as np
 from oblique_cli import schemes
 from oblique_cli.data import catalogue
 from oblique_cli.drawing import charts
+from oblique_cli.drawing.canvas import needs_matplotlib
 from oblique_cli.drawing.charts import Axis, Curve, Group, Panel, Point
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import task_of
-from oblique_cli.evaluation.metrics import METRICS
+from oblique_cli.evaluation.metrics import METRICS, Undefined
 from oblique_cli.evaluation.metrics import chosen as checked
-from oblique_cli.evaluation.paired import pair
 from oblique_cli.evaluation.significance_report import FEWEST_DATASETS, judge
 from oblique_cli.evaluation.tables import title_of
 from oblique_cli.experiments.running import Case, fitted
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MOST_PANELS = 6  # data sets with axes of their own; of more, the means are shown together
 BINS = 10  # of a reliability diagram, equally wide
 GRID = 300  # points a side, of decision regions
+UNITS = ("%", "s", "nats")  # said beside what is measured; of leaves, "leaves" is enough
 WIDE_RANGE = 30.0  # from this ratio of the largest to the smallest value on, an axis is logarithmic
 
 
@@ -71,7 +72,9 @@ KINDS: Registry[Drawn] = Registry("kind of plot")
 
 def draw(kind: str, material: Material, request: Request) -> Plot:
     """Return a plot. ConfigError if the runs do not have what it shows."""
-    return KINDS[kind](material, request)
+    # Names of classes, columns and algorithms are text, dollars included.
+    with needs_matplotlib().rc_context({"text.parse_math": False}):
+        return KINDS[kind](material, request)
 
 
 def summary(kind: str) -> str:
@@ -181,7 +184,7 @@ def time(material: Material, request: Request) -> Plot:
 def cd(material: Material, request: Request) -> Plot:
     """Draw the critical-difference diagram of average ranks over data sets."""
     metric = _metric(material, request.metric)
-    paired = pair([one.stored() for one in material.shown], {m.spec.name: m.label for m in material.methods}, (metric,))
+    paired = material.paired((metric,))
     ranking = judge(paired, material.title).metrics[0].ranking
     if ranking is None:
         n = len(paired.scores)
@@ -203,7 +206,6 @@ def cd(material: Material, request: Request) -> Plot:
 @KINDS.register("curve")
 def curve(material: Material, request: Request) -> Plot:
     """Draw what tuning found for each value of a parameter, and how often a value was chosen."""
-    metric = request.metric or "accuracy"
     tuned = sorted({name for method in material.methods for name in method.spec.grid})
     if not tuned:
         raise ConfigError("the runs tuned no parameter; a tuning curve needs an algorithm with a grid.")
@@ -213,31 +215,41 @@ def curve(material: Material, request: Request) -> Plot:
     if parameter not in tuned:
         hint = close_matches(parameter, tuned) or f" They tuned {', '.join(tuned)}."
         raise ConfigError(f"the runs did not tune {parameter!r}.{hint}")
-    panels, unit = [], ""
+    metric = _metric(material, request.metric or _chose(material, parameter))
+    panels = []
     for dataset in material.datasets[:MOST_PANELS]:
         lines = []
         for method in material.methods:
-            if parameter in method.spec.grid and (found := _tuning(material, method, dataset, parameter, metric)):
-                unit = found[1]
-                lines.append(found[0])
+            if parameter in method.spec.grid and (found := _tuning(method, dataset, parameter, metric)):
+                lines.append(found)
         if lines:
             panels.append(Panel(dataset, lines))
     if not panels:
         raise ConfigError(f"no choice of {parameter} is stored: no fold of the runs is finished.")
     values = sorted({x for panel in panels for line in panel.things for x in line.x})
     axis = Axis(parameter.replace("_", " "), 10 if min(values) > 0 and max(values) / min(values) >= WIDE_RANGE else 0)
-    figure = charts.curves(panels, axis, Axis(unit), request.width)
+    figure = charts.curves(panels, axis, Axis(_title(metric)), request.width)
     left_out = _left_out(material)
     caption = (
-        f"{unit[0].upper()}{unit[1:]} on the validation rows of tuning for each value of {parameter}, mean and "
+        f"{_sentence(metric)} on the validation rows of tuning for each value of {parameter}, mean and "
         f"standard error over the choices of the folds, {_protocol(material)}. Rings mark the values that were chosen, "
         f"the larger the more often; of further tuned parameters the best value is taken.{left_out}"
     )
     return Plot(figure, caption)
 
 
-def _tuning(material: Material, method: Method, dataset: str, parameter: str, metric: str) -> tuple[Curve, str] | None:
-    """The curve of a method on a data set and what it shows."""
+def _chose(material: Material, parameter: str) -> str:
+    """The metric that chose the values of a parameter, "" for the usual one."""
+    tuned = [method.shown.experiment.cv for method in material.methods if parameter in method.spec.grid]
+    names = list(dict.fromkeys(cv.tune_metric or "" for cv in tuned))
+    if len(names) > 1:
+        listed = " and by ".join(name or _metric(material, "") for name in names)
+        raise ConfigError(f"the runs chose {parameter} by {listed}; say by --metric which one the curve is to show.")
+    return names[0]
+
+
+def _tuning(method: Method, dataset: str, parameter: str, metric: str) -> Curve | None:
+    """The curve of a method on a data set."""
     tables = [(row.inner, row.chosen) for row in method.rows(dataset) if row.inner]
     tables += [
         (one.inner, one.chosen)
@@ -246,14 +258,14 @@ def _tuning(material: Material, method: Method, dataset: str, parameter: str, me
     ]
     by_value: dict[float, list[float]] = {}
     chosen: Counter[float] = Counter()
-    unit = ""
+    larger = bool(METRICS[metric].larger_is_better)
     for inner, choice in tables:
         best: dict[float, float] = {}
         for entry in inner:
             value = entry["params"].get(parameter)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ConfigError(f"{parameter} of {method.label} has the value {value!r}; a curve needs numbers.")
-            found, unit, larger = _validated(entry, metric)
+            found = _validated(method, entry, metric)
             known = best.get(float(value))
             if known is None or (found > known) == larger:
                 best[float(value)] = found
@@ -265,18 +277,25 @@ def _tuning(material: Material, method: Method, dataset: str, parameter: str, me
         return None
     xs = sorted(by_value)
     spread = [deviation(by_value[x]) / len(by_value[x]) ** 0.5 for x in xs]
-    return Curve(method.label, xs, [mean(by_value[x]) for x in xs], spread, method.code, dict(chosen)), unit
+    return Curve(method.label, xs, [mean(by_value[x]) for x in xs], spread, method.code, dict(chosen))
 
 
-def _validated(entry: Mapping[str, Any], metric: str) -> tuple[float, str, bool]:
-    """What tuning found for one value, what it is, and whether more of it is better."""
+def _validated(method: Method, entry: Mapping[str, Any], metric: str) -> float:
+    """What tuning found for one candidate; ConfigError for a metric that it did not compute."""
     if metric == "leaves":
-        return entry["n_leaves"] / max(entry["n_trees"], 1), "leaves", False
-    if "score" in entry:
-        return float(entry["score"]), "score that chooses", True
-    if "squared_error" in entry:
-        return float((entry["squared_error"] / max(entry["n_rows"], 1)) ** 0.5), "RMSE", False
-    return 100.0 * entry["n_correct"] / max(entry["n_rows"], 1), "accuracy in %", True
+        return float(entry["n_leaves"] / max(entry["n_trees"], 1))
+    if metric == "rmse" and "squared_error" in entry:
+        return float((entry["squared_error"] / max(entry["n_rows"], 1)) ** 0.5)
+    if metric == "accuracy" and "n_correct" in entry:
+        return float(100.0 * entry["n_correct"] / max(entry["n_rows"], 1))
+    chose = method.shown.experiment.cv.tune_metric
+    if metric == chose:
+        return float(entry["score"])
+    known = ["rmse" if "squared_error" in entry else "accuracy", "leaves", *([chose] if chose else [])]
+    raise ConfigError(
+        f"tuning in run {method.shown.run.name!r} computed {', '.join(known[:-1])} or {known[-1]} of its candidates, "
+        f"and not {metric}; give one of these by --metric."
+    )
 
 
 @KINDS.register("learning")
@@ -301,7 +320,13 @@ def learning(material: Material, request: Request) -> Plot:
                 n = sum(row.n_test for row in repetition) // steps
                 for step in range(steps):
                     own = [row for row in repetition if row.fold % steps == step]
-                    heights[step].append(float(measured(metric, own, experiment)))
+                    try:
+                        heights[step].append(float(measured(metric, own, experiment)))
+                    except Undefined as reason:
+                        raise ConfigError(
+                            f"{title_of(metric)} of {method.label} on {dataset} is undefined in some fold ({reason}); "
+                            "a learning curve needs all of them."
+                        ) from reason
                     rows_of[step].append(mean([(n - row.n_test) >> (steps - 1 - step) for row in own]))
             if all(heights):
                 xs, ys = [mean(rows) for rows in rows_of], [mean(found) for found in heights]
@@ -522,7 +547,7 @@ def _predicted(
 ) -> Iterable[tuple[Any, Any, Any]]:
     """Rows, their predictions and the true codes of the rows predicted."""
     labels = material.labels(method, dataset)
-    kept = [row for rows in method.repetitions(dataset) for row in rows] if complete else method.rows(dataset)
+    kept = [row for rows in method.repetitions(dataset) for row in rows] if complete else method.tested(dataset)
     for row in kept:
         found = material.predictions(method, row)
         if found is None or labels is None:
@@ -541,7 +566,7 @@ def _classes_only(material: Material, what: str) -> None:
 def _title(metric: str) -> str:
     unit = METRICS[metric].unit
     title = title_of(metric)
-    return f"{title} in {unit}" if unit and unit not in title and metric not in ("leaves", "nodes", "depth") else title
+    return f"{title} in {unit}" if unit in UNITS and unit not in title.split() else title
 
 
 def _sentence(metric: str) -> str:

@@ -281,14 +281,14 @@ def test_a_part_that_is_none_is_refused(small, part):
 def broken(monkeypatch):
     """Make the folds without row 0 fail, while `broken` is true."""
     state = {"broken": True}
-    fit = running._fit
+    fit = running.fit_on
 
     def fit_or_fail(case, train, *rest):
         if state["broken"] and 0 not in train:
             raise np.linalg.LinAlgError("singular matrix")
         return fit(case, train, *rest)
 
-    monkeypatch.setattr(running, "_fit", fit_or_fail)
+    monkeypatch.setattr(running, "fit_on", fit_or_fail)
     return state
 
 
@@ -370,7 +370,7 @@ def test_a_run_on_an_own_file_is_repaired_from_the_place_of_the_file(call):
     (call.folder / "my.csv").write_text(text)
     arguments = ("--csv", "my.csv", "--target", "class", "--set", "cv.folds=3", "--set", "cv.repeats=1", "--quiet")
     table = call("run", *arguments, "--format", "csv").out
-    name = json.loads(call("status", "--json").out)[0]["run"]
+    name = json.loads(call("status", "--format", "json").out)[0]["run"]
     damage(call.folder, "UPDATE rows SET depth = 77 WHERE rowid = 2")
     assert call("repair", "--quiet").code == 0
     assert call("table", name, "--format", "csv").out == table

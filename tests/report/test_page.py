@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 import shutil
 
+import numpy as np
 import pytest
 from cli_support import call
+
+from oblique_cli.errors import ConfigError, DataError, StoreError
+from oblique_cli.experiments.store import Store
+from oblique_cli.report import page as report
+from oblique_cli.report.material import gather
+from oblique_cli.report.plots import Request
 
 __all__ = ["call"]
 
@@ -49,6 +56,39 @@ def test_the_page_has_everything_and_no_address(page):
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.parametrize("trouble", [ConfigError, DataError, StoreError])
+def test_a_tree_that_cannot_be_grown_again_costs_no_report_but_says_why(page, call, trouble):
+    with Store(call.folder / "results" / "oblique.sqlite", must_exist=True) as store:
+
+        def tree_of(method, row):
+            raise trouble("it was <grown> elsewhere.")
+
+        text = report.page(gather(store, ["x"]), Request(), tree_of)
+    assert "it was &lt;grown&gt; elsewhere. (Axis-parallel on iris, " in text
+
+
+def test_counts_of_a_matrix_keep_their_digits():
+    text = report._matrix("A", ["a", "b"], np.array([[45586.0, 0.0], [1.5, 8903.0]]))
+    assert re.findall(r">([\d.e+]+)</td>", text) == ["45586", "1.5", "8903"]
+
+
+def test_two_runs_have_a_command_each_that_can_be_copied(call):
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    for name in ("one", "two"):
+        (call.folder / f"{name}.yaml").write_text(
+            "version: 1\ndataset: iris\nalgorithms: [hhgdt, {name: hhgdt, id: same, min_parent: 2}]\n"
+            "cv: {folds: 2, repeats: 1}\n"
+        )
+        assert call("run", f"{name}.yaml", "--quiet", "--set", "cv.repeats= 1").code == 0
+    assert call("report", "one", "two").code == 0
+    text = (call.folder / "one.html").read_text(encoding="utf-8")
+    assert "--set &#x27;cv.repeats= 1&#x27;" in text
+    told = text[text.index('id="significance"') : text.index('id="plots"')]
+    for label in ("HHGDT (one)", "HHGDT (two)", "same (one)", "same (two)"):
+        assert f">{label}<" in told
+    assert "(one) (" not in told and "(two) (" not in told
+
+
 def test_failures_come_first_and_unfinished_runs_say_so(call):
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
     cfg = "version: 1\ndataset: iris\nalgorithms: [axis_parallel, hhcart_d]\ncv: {folds: 4, repeats: 1}\n"
@@ -89,6 +129,12 @@ def test_in_a_browser_tables_sort_text_is_copied_and_nothing_complains(page, sch
         assert accuracies() == sorted(before, reverse=True)
         heading.click()
         assert accuracies() == before
+        times = view.locator("#times table.sortable").first
+        cells = times.locator("tbody td:last-child")
+        for cell, text in zip(cells.all(), ("12,345,678", "9,876"), strict=True):
+            cell.evaluate("(cell, text) => (cell.textContent = text)", text)
+        times.locator("thead th:last-child button").click()
+        assert cells.all_inner_texts() == ["9,876", "12,345,678"]
         view.locator("text=Copy as LaTeX").first.click()
         view.wait_for_selector("text=Copied")
         ink = view.evaluate("getComputedStyle(document.body).color")

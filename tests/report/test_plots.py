@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from cli_support import call
 
+from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Point
+from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.store import Store
 from oblique_cli.report.material import gather
 from oblique_cli.report.plots import KINDS, Request, confusions, draw, pareto, summary
@@ -177,3 +179,110 @@ def test_every_kind_says_what_it_shows_and_the_command_knows_it():
 
     assert sorted(KINDS) == sorted(plot.KINDS)
     assert all(summary(kind) for kind in KINDS)
+
+
+FIVE = """
+version: 1
+datasets: [iris, wine, bupa, haberman, new_thyroid]
+algorithms: [hhgdt, {name: hhgdt, id: pruned, min_parent: 40}, axis_parallel]
+cv: {folds: 2, repeats: 1}
+"""
+
+
+def labels(figure):
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def test_a_diagram_of_ranks_names_each_variant_of_an_algorithm_and_leaves_out_what_was_not_asked_for(call):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    (call.folder / "x.yaml").write_text(FIVE)
+    assert call("run", "x.yaml", "--quiet").code == 0
+    shown = " ".join(labels(draw("cd", material(call), Request()).figure))
+    for name in ("HHGDT (", "pruned (", "Axis-parallel ("):
+        assert shown.count(name) == 1, shown
+    two = " ".join(labels(draw("cd", material(call, algorithms=["hhgdt", "pruned"]), Request()).figure))
+    assert "HHGDT (" in two and "pruned (" in two and "Axis-parallel" not in two
+    with pytest.raises(ConfigError, match=r"at least 5 data sets\. Got 2"):
+        draw("cd", material(call, datasets=["iris", "bupa"]), Request())
+
+
+def test_what_is_asked_for_cuts_tables_and_counts_of_a_run(ran):
+    found = material(ran, datasets=["wine"], algorithms=["hhgdt"])
+    (one,) = found.shown
+    assert {(line.dataset, line.algorithm) for line in one.table().lines} == {("wine", "hhgdt")}
+    assert (one.done, one.failed, one.total) == (6, 0, 6)
+    (whole,) = material(ran).shown
+    assert (whole.done, whole.failed, whole.total) == (whole.run.done, whole.run.failed, whole.run.total)
+
+
+def test_a_fold_that_is_tested_on_its_training_rows_is_in_no_picture_of_test_rows(call):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    (call.folder / "x.yaml").write_text(
+        "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: bootstrap, repeats: 3}\n"
+    )
+    assert call("run", "x.yaml", "--quiet", "--keep-probabilities").code == 0
+    found = material(call)
+    (method,) = found.methods
+    assert [(row.repeat, row.fold) for row in method.rows("iris")] == [(0, 0), (0, 1), (1, 0), (2, 0)]
+    assert [(row.repeat, row.fold) for row in method.tested("iris")] == [(0, 0), (1, 0), (2, 0)]
+    assert len(method.values("iris", "accuracy")) == 3
+    ((_, counts),) = draw_calibration(found)
+    assert sum(counts) == sum(row.n_test for row in method.tested("iris"))
+
+
+def draw_calibration(found):
+    """What `charts.calibration` is given for the only data set."""
+    given = []
+    original = charts.calibration
+    charts.calibration = lambda panels, width: given.append(panels) or original(panels, width)
+    try:
+        draw("calibration", found, Request())
+    finally:
+        charts.calibration = original
+    ((panel,),) = given
+    return panel.things
+
+
+def test_a_tuning_curve_is_of_the_metric_that_chose_and_its_best_is_the_smallest_of_a_loss(call):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    cfg = """
+version: 1
+dataset: bupa
+algorithm: {name: gdt, epsilon: {grid: [0.05, 0.3]}, min_parent: {grid: [2, 60]}}
+cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2, metric: log_loss}}
+"""
+    (call.folder / "x.yaml").write_text(cfg)
+    assert call("run", "x.yaml", "--quiet").code == 0
+    found = material(call)
+    tables = [row.inner for row in found.methods[0].rows("bupa")]
+
+    def best(value, of, choose):
+        return np.mean([choose(of(e) for e in table if e["params"]["epsilon"] == value) for table in tables])
+
+    made = draw("curve", found, Request(parameter="epsilon"))
+    loss = [best(value, lambda e: e["score"], min) for value in (0.05, 0.3)]
+    assert list(made.figure.axes[0].lines[0].get_ydata()) == pytest.approx(loss)
+    assert "log loss" in made.figure.axes[0].get_ylabel()
+    made = draw("curve", found, Request(parameter="epsilon", metric="accuracy"))
+    right = [best(value, lambda e: 100 * e["n_correct"] / e["n_rows"], max) for value in (0.05, 0.3)]
+    assert list(made.figure.axes[0].lines[0].get_ydata()) == pytest.approx(right)
+    with pytest.raises(ConfigError, match=r"accuracy, leaves or log_loss.*f1_macro"):
+        draw("curve", found, Request(parameter="epsilon", metric="f1_macro"))
+    with pytest.raises(ConfigError, match="nonsense"):
+        draw("curve", found, Request(parameter="epsilon", metric="nonsense"))
+
+
+def test_dollars_in_names_are_text_and_no_formula(call):
+    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+    lines = [f"{i},{i * 7 % 20},{'$1_0 - $20' if i < 10 else '$' + chr(92) + 'frac$'}" for i in range(20)]
+    (call.folder / "x.csv").write_text("$a_b$,$c^$,y\n" + "\n".join(lines) + "\n")
+    (call.folder / "x.yaml").write_text(
+        "version: 1\ndataset: {csv: x.csv, target: y}\nalgorithm: axis_parallel\ncv: {folds: 2, repeats: 1}\n"
+    )
+    assert call("run", "x.yaml", "--quiet").code == 0
+    for kind in ("regions", "confusion"):
+        ended = call("plot", kind, "x", "--output", f"{kind}.svg")
+        assert ended.code == 0, ended.err
+        svg = (call.folder / f"{kind}.svg").read_text()
+        assert ">$1_0 - $20<" in svg and ">$\\frac$<" in svg
+    assert ">$a_b$<" in (call.folder / "regions.svg").read_text()
