@@ -386,3 +386,27 @@ def test_a_full_disk_is_a_sentence(plain, monkeypatch):
         ended = plain(*arguments)
         assert ended.code == 5 and "the disk is full" in ended.err and ended.err.count("\n") == 1
     assert not (plain.folder / "out.csv").exists() and not (plain.folder / "other.json").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fit my.csv --target variety --algorithm axis_parallel --folds 2 --out my.csv",
+        "tree my.csv --target variety --output ./my.csv",
+        "tree --csv my.csv --target variety --output my.csv",
+        "tree plain.json --output link.json",
+        "compare my.csv --target variety --output my.csv",
+        "predict plain.json my.csv --output my.csv",
+        "predict plain.json my.csv --output plain.json",
+        "score plain.json my.csv --output my.csv",
+        "explain plain.json my.csv --row 1 --output my.csv",
+        "export plain.json --format json --output plain.json",
+    ],
+)
+def test_no_command_writes_over_what_it_reads(plain, words):
+    (plain.folder / "my.csv").write_bytes(PLAIN.read_bytes())
+    (plain.folder / "link.json").symlink_to("plain.json")
+    before = [(plain.folder / name).read_bytes() for name in ("my.csv", "plain.json")]
+    ended = plain(*words.split())
+    assert ended.code == 2 and "is read, and would be written over; give another file to write." in ended.err
+    assert [(plain.folder / name).read_bytes() for name in ("my.csv", "plain.json")] == before
