@@ -281,14 +281,14 @@ def test_a_part_that_is_none_is_refused(small, part):
 def broken(monkeypatch):
     """Make the folds without row 0 fail, while `broken` is true."""
     state = {"broken": True}
-    fit = running._fit
+    fit = running.fit_on
 
     def fit_or_fail(case, train, *rest):
         if state["broken"] and 0 not in train:
             raise np.linalg.LinAlgError("singular matrix")
         return fit(case, train, *rest)
 
-    monkeypatch.setattr(running, "_fit", fit_or_fail)
+    monkeypatch.setattr(running, "fit_on", fit_or_fail)
     return state
 
 
@@ -370,7 +370,7 @@ def test_a_run_on_an_own_file_is_repaired_from_the_place_of_the_file(call):
     (call.folder / "my.csv").write_text(text)
     arguments = ("--csv", "my.csv", "--target", "class", "--set", "cv.folds=3", "--set", "cv.repeats=1", "--quiet")
     table = call("run", *arguments, "--format", "csv").out
-    name = json.loads(call("status", "--json").out)[0]["run"]
+    name = json.loads(call("status", "--format", "json").out)[0]["run"]
     damage(call.folder, "UPDATE rows SET depth = 77 WHERE rowid = 2")
     assert call("repair", "--quiet").code == 0
     assert call("table", name, "--format", "csv").out == table
@@ -407,3 +407,40 @@ def test_a_run_of_the_layout_before_goes_on_and_its_table_says_who_made_what(sma
 def test_help_starts_without_numbers(tmp_path):
     assert oblique(tmp_path, "repair", "--help").code == 0
     assert set(NEW_COMMANDS) <= set(cli.COMMANDS)
+
+
+@pytest.fixture
+def sampled(call):
+    """Two runs on iris: `sampled`, by the bootstrap, and `plain`, by cross-validation."""
+    for name, cv in (("sampled", "{scheme: bootstrap, repeats: 2}"), ("plain", "{folds: 2, repeats: 2}")):
+        (call.folder / f"{name}.yaml").write_text(
+            f"version: 1\nname: {name}\ndataset: iris\nalgorithms: [axis_parallel, hhgdt]\ncv: {cv}\n"
+        )
+        assert call("run", f"{name}.yaml", "--quiet").code == 0
+    return call
+
+
+def test_accuracies_of_different_kinds_are_not_compared(sampled):
+    for runs in (("sampled",), ("plain", "sampled")):
+        ended = sampled("compare", *runs)
+        assert ended.code == 2 and not ended.out
+        assert "run 'sampled' is by scheme bootstrap, which has an accuracy of its own kind (.632)" in ended.err
+    ended = sampled("diff", "plain", "sampled")
+    assert ended.code == 2 and "a share of right test rows and that of sampled .632" in ended.err
+    assert sampled("diff", "plain", "sampled", "--metric", "leaves").code == 0
+
+
+def test_a_comparison_says_that_rows_were_divided_otherwise_only_if_they_were(sampled):
+    apart = "The runs divided the rows of iris in different ways"
+    for name, change in (("longer", "cv.repeats=3"), ("other", "seed=7")):
+        assert sampled("run", "plain.yaml", "--quiet", "--set", f"name={name}", "--set", change).code == 0
+    assert apart not in sampled("compare", "plain", "longer").out
+    assert apart in sampled("compare", "plain", "other").out
+
+
+def test_a_mean_over_more_repetitions_is_no_difference_of_the_folds(sampled):
+    assert sampled("run", "plain.yaml", "--quiet", "--set", "name=longer", "--set", "cv.repeats=5").code == 0
+    cells = json.loads(sampled("diff", "plain", "longer", "--format", "json").out)["rows"]
+    moved = [cell for cell in cells if cell["difference"]]
+    assert moved and {cell["verdict"] for cell in moved} == {"equal on shared folds"}
+    assert {(cell["folds_differing"], cell["folds_shared"]) for cell in cells} == {(0, 4)}
