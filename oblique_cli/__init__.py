@@ -30,12 +30,8 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
     from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, SupervisedTaxonomy
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
-    from oblique_cli.estimators.model_tree.regressors import (
-        CARTRegressor,
-        M5StyleRegressor,
-        RETISRegressor,
-        TPRTIRegressor,
-    )
+    from oblique_cli.estimators.model_tree.cart import CARTRegressor
+    from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
     from oblique_cli.estimators.oblique.classifiers import (
         AxisParallelClassifier,
@@ -90,7 +86,7 @@ _PLACES = {
     "SupervisedTaxonomy": "oblique_cli.estimators.hierarchy.taxonomy",
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
-    "CARTRegressor": "oblique_cli.estimators.model_tree.regressors",
+    "CARTRegressor": "oblique_cli.estimators.model_tree.cart",
     "M5StyleRegressor": "oblique_cli.estimators.model_tree.regressors",
     "RETISRegressor": "oblique_cli.estimators.model_tree.regressors",
     "TPRTIRegressor": "oblique_cli.estimators.model_tree.regressors",

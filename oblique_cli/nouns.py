@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class DatasetSpec:
     """Which data, and how it is read.
 
-    Either `name` is a name of the catalogue, or `csv` is a path and `target` its class column (then `name` is the
-    label in tables, by default the file's stem).
+    Either `name` is a name of the catalogue or of a plugin, or `source` says where the set comes from, or `csv` is a
+    path and `target` its class column (then `name` is the label in tables, by default the file's stem).
     """
 
     name: str
@@ -42,6 +42,13 @@ class DatasetSpec:
     charset: str = ""
     missing_marks: tuple[str, ...] | None = None
     dates: str = "leave_out"
+    source: str = ""  # "openml:31" or "sklearn:iris" for a set that comes from there
+
+    def reading(self) -> dict[str, Any]:
+        """Return what is said of reading a file of the user's own, as plain data."""
+        usual = {one.name: one.default for one in fields(self) if one.name in READING and one.name != "csv"}
+        said = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
 
 # Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
@@ -55,12 +62,30 @@ class AlgorithmSpec:
     """One algorithm with its parameters; `grid` holds those that cross-validation chooses.
 
     `id` labels the algorithm in tables and keys; it is the name unless the configuration gives another.
+
+    An algorithm of another library is a class with its module. Only such a one has these:
+    prepare   how columns are scaled, as learned from the training rows; "" for not at all
+    limits    "memory" in bytes and "time" in seconds that one model may take. A model within its limits is the same
+              whatever they are, so they are no part of what decides a result
     """
 
     name: str
     id: str
     params: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    prepare: str = ""
+    limits: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    def plain(self) -> dict[str, Any]:
+        """Return all that decides a result, as plain data.
+
+        Fields that are younger than stored results are there only if they are set.
+        """
+        plain = asdict(self)
+        del plain["limits"]
+        if not self.prepare:
+            del plain["prepare"]
+        return plain
 
     def candidates(self) -> Iterator[dict[str, Any]]:
         """Yield the parameters of every combination of the grid."""
@@ -118,6 +143,7 @@ class Experiment:
     published   tables to show beside ours, such as "wickramarachchi2015:5.2"
     metrics     names of the metrics to show, () for the usual ones
     data_dir    folder of data files that are not bundled
+    code        files of Python that the configuration imports -> their SHA-256
     fold_counts data set -> folds of each repetition, for a scheme whose folds depend on the data, once these are read
     keep        what is kept of every fold's predictions: "predictions", the class of each test row (or the number), or
                 "probabilities" as well
@@ -134,6 +160,7 @@ class Experiment:
     metrics: tuple[str, ...] = ()
     fold_counts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     keep: str = "predictions"
+    code: Mapping[str, str] = field(default_factory=dict)
 
     def content(self) -> dict[str, Any]:
         """Everything that can change a result, as plain data in a fixed order.
@@ -142,14 +169,23 @@ class Experiment:
         the digest of the data decides.
         """
         plain = asdict(self)
-        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "keep"):
+        for key in ("title", "published", "name", "data_dir", "metrics", "fold_counts", "keep", "code"):
             del plain[key]
         plain["cv"] = self.cv.plain()
+        plain["algorithms"] = [algorithm.plain() for algorithm in self.algorithms]
+        if self.code:
+            plain["code"] = self.code_digests()
         for dataset in plain["datasets"]:
             for key in READING:
                 del dataset[key]
+            if not dataset["source"]:  # younger than stored results
+                del dataset["source"]
         content: dict[str, Any] = json.loads(json.dumps(plain, sort_keys=True))
         return content
+
+    def code_digests(self) -> list[str]:
+        """SHA-256 of the files that the configuration imports, wherever they are."""
+        return sorted(self.code.values())
 
     def presentation(self) -> dict[str, Any]:
         """Everything that decides no result, as plain data: the looks of its table, where its data is, what is kept.
@@ -157,8 +193,12 @@ class Experiment:
         Together with `content` it is the whole experiment, which `from_content` makes again.
         """
         found: dict[str, Any] = {"title": self.title, "published": list(self.published)}
-        files = {spec.name: str(Path(spec.csv).resolve()) for spec in self.datasets if spec.csv is not None}
-        besides = {"metrics": list(self.metrics), "files": files, "data_dir": self.data_dir}
+        # Standard input cannot be read again.
+        own = [spec for spec in self.datasets if spec.csv not in (None, "-")]
+        files = {spec.name: str(Path(str(spec.csv)).resolve()) for spec in own}
+        reading = {spec.name: said for spec in own if (said := spec.reading())}
+        besides = {"metrics": list(self.metrics), "files": files, "reading": reading, "data_dir": self.data_dir}
+        besides["limits"] = {spec.id: dict(spec.limits) for spec in self.algorithms if spec.limits}
         found |= {key: value for key, value in besides.items() if value}
         return found if self.keep == "predictions" else {**found, "keep": self.keep}
 
@@ -172,11 +212,13 @@ class Experiment:
         metrics: Iterable[str] = (),
         fold_counts: Mapping[str, Iterable[int]] | None = None,
         files: Mapping[str, str] | None = None,
+        reading: Mapping[str, Mapping[str, Any]] | None = None,
         data_dir: str | None = None,
         keep: str = "predictions",
+        limits: Mapping[str, Mapping[str, float]] | None = None,
     ) -> Experiment:
         """Return the experiment whose `content` and `presentation` these are; other keys of `content` are ignored."""
-        places = files or {}
+        places, said, bounds = files or {}, reading or {}, limits or {}
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
@@ -185,10 +227,14 @@ class Experiment:
             name=name,
             seed=content["seed"],
             datasets=tuple(
-                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"])}) for plain in content["datasets"]
+                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"]), **said.get(plain["name"], {})})
+                for plain in content["datasets"]
             ),
             algorithms=tuple(
-                AlgorithmSpec(**{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}})
+                AlgorithmSpec(
+                    **{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}},
+                    limits=bounds.get(plain["id"], {}),
+                )
                 for plain in content["algorithms"]
             ),
             cv=CVSpec.from_plain(content["cv"]),
@@ -198,6 +244,7 @@ class Experiment:
             fold_counts={name: tuple(counts) for name, counts in (fold_counts or {}).items()},
             data_dir=data_dir,
             keep=keep,
+            code={digest: digest for digest in content.get("code", ())},  # where the files were is not stored
         )
 
     def digest(self) -> str:

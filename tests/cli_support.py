@@ -21,11 +21,16 @@ COMMAND = [str(PROGRAM)] if PROGRAM.exists() else [sys.executable, "-m", "obliqu
 
 @dataclass(frozen=True)
 class Ended:
-    """How a call ended."""
+    """How a call ended: exit code, minus the signal that ended it, and what it printed.
+
+    seconds, bytes   what it took, and the most memory that it had; 0 where nobody measured
+    """
 
     code: int
     out: str
     err: str
+    seconds: float = 0.0
+    bytes: int = 0
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -54,39 +59,45 @@ class Forking:
     """
 
     SCRIPT = """
-import json, os, sys
+import json, os, sys, time
 import oblique_cli.config.checking, oblique_cli.experiments.running
 from oblique_cli.cli import call
+here = os.getcwd()
 for line in sys.stdin:
-    folder, arguments = json.loads(line)
+    folder, arguments, first = json.loads(line)
+    begun = time.monotonic()
     child = os.fork()
     if child == 0:
-        os.chdir(folder)
         for number, name in ((1, "out.txt"), (2, "err.txt")):
-            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
+            os.dup2(os.open(os.path.join(here, name), os.O_WRONLY | os.O_CREAT), number)
+        os.chdir(folder)
+        exec(first)
         code = call(arguments)
         sys.stdout.flush()
         os._exit(code)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    _, status, used = os.wait4(child, 0)
+    print(os.waitstatus_to_exitcode(status), time.monotonic() - begun, 1024 * used.ru_maxrss, flush=True)
 """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self._folder = folder
         self._process = subprocess.Popen(
             [sys.executable, "-c", self.SCRIPT],
-            env=environment(folder),
+            cwd=folder,
+            env={**environment(folder), "PYTHONPATH": os.pathsep.join(sys.path), **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
 
-    def oblique(self, folder: Path, *arguments: str) -> Ended:
-        """Run the command in `folder` to its end."""
+    def oblique(self, folder: Path, *arguments: str, first: str = "") -> Ended:
+        """Run the command in `folder` to its end. first : Python that the new process runs before"""
         assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(json.dumps([str(folder), arguments]) + "\n")
+        self._process.stdin.write(json.dumps([str(folder), arguments, first]) + "\n")
         self._process.stdin.flush()
-        code = int(self._process.stdout.readline())
-        out, err = folder / "out.txt", folder / "err.txt"
-        ended = Ended(code, out.read_text(), err.read_text())
+        code, seconds, size = self._process.stdout.readline().split()
+        out, err = self._folder / "out.txt", self._folder / "err.txt"
+        ended = Ended(int(code), out.read_text(), err.read_text(), float(seconds), int(size))
         out.unlink()
         err.unlink()
         return ended

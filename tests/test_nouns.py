@@ -13,7 +13,7 @@ from oblique_cli.nouns import Experiment
 def test_an_experiment_comes_back_from_its_content(name):
     experiment = config.load(name)
     content = {**experiment.content(), "data": {"bupa": "digest"}}
-    assert Experiment.from_content(name, content, "T", ["a:1"]) == replace(
+    assert Experiment.from_content(name, content, "T", ["a:1"], experiment.metrics) == replace(
         experiment, name=name, title="T", published=("a:1",)
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -204,8 +205,21 @@ def _refuse(error: click.ClickException) -> int:
     text = " ".join(text.split())
     ctx = getattr(error, "ctx", None)
     hint = f" Try '{ctx.command_path} --help'." if ctx else ""
+    if ctx and (said := _meant(error, ctx.command)):
+        text, hint = text.partition(" (Did you mean")[0], f" {said}"
     click.echo(f"error: {text}{'' if text.endswith(('.', '?', ')')) else '.'}{hint}", err=True)
     return EXIT_CONFIG
+
+
+def _meant(error: click.ClickException, command: click.Command) -> str:
+    """Return what somebody meant who gives a form as an option (--svg), or a file to write as an argument; else ""."""
+    options = {name: option for option in command.params for name in option.opts}
+    form = options.get("--format")
+    if isinstance(error, click.NoSuchOption):
+        word = error.option_name.lstrip("-")
+        return f"Say --format {word}." if form and word in getattr(form.type, "choices", ()) else ""
+    found = re.fullmatch(r"Got unexpected extra argument \((\S+\.\w+)\)\.?", error.format_message())
+    return f"To write to a file, say --output {found[1]}." if found and "--output" in options else ""
 
 
 def _log(arguments: Sequence[str]) -> str:

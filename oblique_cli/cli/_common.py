@@ -47,10 +47,27 @@ json_option = click.option(
 results_option = click.option(
     "--results", metavar="DIR", default="results", show_default=True, help="Folder of results, kept in oblique.sqlite."
 )
-format_option = click.option(
-    "--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the table."
-)
 
+
+def form_option(
+    choices: Sequence[str], otherwise: str = "text", spelled: Mapping[str, str] | None = None, what: str = "Form"
+) -> Command:
+    """Return the option --format, received as `format_`. Without it the ending of --output decides, else `otherwise`.
+
+    spelled : endings of forms that have another name
+    """
+    endings = {**{form: form for form in choices}, "txt": "text", **(spelled or {})}
+
+    def chosen(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+        # --output is eager, hence known here.
+        ending = Path(ctx.params.get("output") or "").suffix.lower().removeprefix(".")
+        return value or endings.get(ending, otherwise)
+
+    said = f"{what}.  [default: by the ending of --output, else {otherwise}]"
+    return click.option("--format", "format_", type=click.Choice(choices), callback=chosen, help=said)
+
+
+format_option = form_option(FORMATS, spelled={"tex": "latex"}, what="Form of the table")
 
 metric_option = click.option(
     "--metric",
@@ -58,6 +75,11 @@ metric_option = click.option(
     metavar="NAME",
     multiple=True,
     help="A metric (oblique list metrics); may be repeated.  [default: accuracy and leaves, or errors and leaves]",
+)
+
+
+allow_code_option = click.option(
+    "--allow-code", is_flag=True, help="Let a configuration import files of Python, and classes of any library."
 )
 
 
@@ -81,11 +103,25 @@ def writable(ctx: click.Context, param: click.Parameter | None, path: str | None
 
 
 output_option = click.option(
+    "-o",
     "--output",
     metavar="FILE",
     callback=writable,
-    help="Write the table to FILE, whole or not at all, instead of standard output.",
+    is_eager=True,
+    help="Write to FILE, whole or not at all, instead of standard output.",
 )
+
+
+def off_terminal(output: str | None, name: str) -> str | None:
+    """Return the file for a picture or a page: `output`, or `name` in this folder where a terminal would get it.
+
+    A usage error if that would write over something that nobody has named
+    """
+    if output is not None or not sys.stdout.isatty():
+        return output
+    if Path(name).exists():
+        raise click.UsageError(f"{name!r} is there already: say --output {shlex.quote(name)} to write over it")
+    return writable(click.get_current_context(), None, name)
 
 
 class NumberRange(click.FloatRange):
@@ -119,6 +155,8 @@ class Runner:
     """The options of every command that runs folds; `running_options` makes one."""
 
     jobs: int | str
+    backend: str
+    scheduler: str | None
     results: str
     data_dir: str | None
     offline: bool
@@ -143,6 +181,8 @@ class Runner:
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
 
+        if (self.backend == "dask") != (self.scheduler is not None):
+            raise click.UsageError("--backend dask and --scheduler, the address of its scheduler, go together")
         if self.keep_probabilities:
             experiment = replace(experiment, keep="probabilities")
         with Store(database(self.results)) as store:
@@ -158,6 +198,7 @@ class Runner:
                 shard=shard,
                 only=only,
                 strict_environment=self.strict_environment,
+                scheduler=self.scheduler,
             )
             known = replace(experiment, fold_counts=summary.fold_counts)
             rows, remarks = store.rows(experiment.name), store.remarks(experiment.name)
@@ -216,6 +257,14 @@ def _with_runner(command: Command, *more: Command) -> Command:
         click.option(
             "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
         ),
+        click.option(
+            "--backend",
+            type=click.Choice(("local", "dask")),
+            default="local",
+            show_default=True,
+            help="Where folds run: on this machine, or on the workers of a Dask cluster.",
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="With --backend dask: its address, as in tcp://host:8786."),
         results_option,
         data_dir_option,
         offline_option,
@@ -256,21 +305,31 @@ def database(results: str) -> Path:
 
 def find_run(store: Store, name: str) -> Run:
     """Return a stored run; UnknownName with the close matches if there is none of that name."""
+    from oblique_cli import plugins
+
+    plugins.load()  # the run may have been made with their schemes and metrics
     return store.run(name)
 
 
 def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[RunSummary, ResultTable]:
     """Run those folds of the stored run `name` again that `only` holds for, as `Runner.run` does."""
+    from oblique_cli.estimators.outside.algorithm import is_foreign
     from oblique_cli.experiments.store import Store
 
     with Store(database(runner.results), must_exist=True) as store:
         found = store.run(name)
     for spec in found.experiment.datasets:
-        if spec.target is not None and spec.csv is None:
+        if spec.target is not None and spec.csv is None and not spec.source:
             raise ConfigError(
                 f"run {name!r} does not say where its file for data set {spec.name!r} is, because an older version "
                 f"began it: give its command again ({shlex.join(found.argv)})."
             )
+    # What a file of results says must not make this process import anything that its user has not allowed.
+    if found.experiment.code or any(map(is_foreign, found.experiment.algorithms)):
+        raise ConfigError(
+            f"run {name!r} imports code of its own: give its command again ({shlex.join(found.argv)}), which says "
+            "whether that is allowed."
+        )
     return runner.run(found.experiment, only=only, argv=found.argv)
 
 
@@ -287,14 +346,9 @@ def table_of(
     from oblique_cli.evaluation.tables import summarize
 
     titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
-    notes = {spec.name: _remark(catalogue.entry(spec.name).note) for spec in experiment.datasets if spec.target is None}
+    notes = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}
     table = summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
     return replace(table, notes=(*table.notes, *remarks))
-
-
-def _remark(note: str) -> str:
-    # The catalogue's notes begin with the name of their set, which the table prints as well.
-    return note.partition(": ")[2]
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------

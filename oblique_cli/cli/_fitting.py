@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._own import HOW_PRUNED, ONE_TREE, OwnOptions, is_own, is_pruned, looked_at, pruned, refuse_strays
+from oblique_cli.cli._starting import load_scikit_learn
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def fit_to_all(
     if csv is None:
         refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
 
+    load_scikit_learn()
     from oblique_cli import config, seeds
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from oblique_cli.drawing.view import BLANK, TreeView, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.reading import Units
@@ -29,7 +31,9 @@ class Shown:
 
     title       the first words of what is shown
     tree        a `Tree`, or the structure of another kind
-    X, y        training rows as the estimator saw them, and their codes or numbers; None if they are not at hand
+    X, y        training rows as the estimator saw them, and their places in `classes` or numbers; None if they are not
+                at hand
+    classes     labels that the tree knows: its training rows may have none of a class of the data; () in regression
     features    names of the columns of X; levels : qualitative column -> names of the tree's codes
     target      what is predicted
     remarks     further lines of the heading
@@ -141,7 +145,7 @@ class Shown:
         if self.is_hyperplanes:
             predicted = self.tree.labels[self.tree.apply(self.tree_rows)]
         else:
-            predicted = self.estimator.predict(self.X)
+            predicted = np.searchsorted(self.estimator.classes_, self.estimator.predict(self.X))
         found = f", {int((predicted == self.y).sum())} of its {len(self.y)} rows right"
         if hasattr(self.estimator, "reject_"):
             found += f", {int(self.estimator.reject_.sum())} rejected"
@@ -281,6 +285,7 @@ def _of_estimator(
     if not ALGORITHMS[spec.name].family.makes_tree:
         raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
     features = list(encoded_names(dataset, encoder))
+    classes, y = _known(dataset.classes, getattr(estimator, "classes_", None), y)
     levels = encoded_levels(dataset, estimator)
     values = estimator.value_names() if isinstance(estimator.tree_, DiscreteTree) else []
     document = {
@@ -288,7 +293,7 @@ def _of_estimator(
         "parameters": {**ALGORITHMS[spec.name].defaults, **ALGORITHMS[spec.name].current(params)},
         "dataset": dataset.name,
         "features": features,
-        "classes": dataset.classes,
+        "classes": classes,
         **({"level_names": levels} if levels else {}),
         **({"value_names": values} if values else {}),
     }
@@ -297,7 +302,7 @@ def _of_estimator(
         title,
         estimator.tree_,
         features,
-        list(dataset.classes),
+        classes,
         levels,
         target,
         X,
@@ -324,11 +329,12 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
     """Return the tree of a model that has one. X, y : training rows as its estimator saw them, if they are at hand"""
     features, levels = model.columns_seen()
     target = model.columns.target if model.columns is not None else "class" if model.classes else "target"
+    classes, y = _known(model.classes, model.fitted.state.get("classes_") if model.has_codes else None, y)
     return Shown(
         title,
         model.fitted.state["tree_"],
         features,
-        list(model.classes),
+        classes,
         levels,
         target,
         X,
@@ -338,12 +344,19 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
             "algorithm": model.algorithm,
             "parameters": dict(model.parameters),
             "features": features,
-            "classes": list(model.classes),
+            "classes": classes,
             **({"level_names": levels} if levels else {}),
         },
         units=_units(model.facts, len(features)),
         make_estimator=lambda: model.estimator,
     )
+
+
+def _known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
+    """Labels of the classes with these codes, of all without codes, and the places among them of the codes `y`."""
+    if codes is None or len(codes) == len(classes):
+        return list(classes), y
+    return [classes[code] for code in codes.tolist()], None if y is None else np.searchsorted(codes, y)
 
 
 def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:

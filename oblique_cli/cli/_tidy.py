@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import writable
+from oblique_cli.cli._common import form_option
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,20 +17,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "json", "parquet")
 
-tidy_format_option = click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="csv",
-    show_default=True,
-    help="Form of the lines; parquet needs --output and the extra parquet.",
-)
-tidy_output_option = click.option(
-    "--output",
-    metavar="FILE",
-    callback=writable,
-    help="Write to FILE, whole or not at all, instead of standard output.",
-)
+tidy_format_option = form_option(FORMATS, "csv", what="Form of the lines; parquet needs the extra parquet")
 
 
 def write_tidy(table: Table, format_: str, output: str | None) -> None:

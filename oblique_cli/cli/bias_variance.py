@@ -8,6 +8,7 @@ import click
 
 from oblique_cli.cli._common import (
     Jobs,
+    allow_code_option,
     data_dir_option,
     format_option,
     offline_option,
@@ -27,6 +28,7 @@ from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
 )
 @data_dir_option
 @offline_option
+@allow_code_option
 @format_option
 @output_option
 def bias_variance(
@@ -35,6 +37,7 @@ def bias_variance(
     jobs: Any,
     data_dir: str | None,
     offline: bool,
+    allow_code: bool,
     format_: str,
     output: str | None,
 ) -> None:
@@ -45,11 +48,11 @@ def bias_variance(
 
     Example: oblique bias-variance smoke --set cv.repeats=10
     """
-    from oblique_cli.config import load
+    from oblique_cli.config import load, outside
     from oblique_cli.experiments.bias_variance import decompose
     from oblique_cli.experiments.running import count_workers, load_datasets
 
-    experiment = load(config, overrides)
+    experiment = load(config, overrides, code=outside.ALLOW if allow_code else outside.REFUSE)
     found = decompose(experiment, load_datasets(experiment, data_dir, offline), count_workers(jobs))
     write(rendered(found, format_, output), output)
     raise SystemExit(EXIT_OK if all(one.found for one in found.lines) else EXIT_FAILED_FOLDS)

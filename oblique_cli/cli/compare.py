@@ -244,7 +244,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
             experiment, rows = replace(found.experiment, published=()), store.rows(name)
             if why := _unfit(SCHEMES[experiment.cv.scheme]):
                 raise ConfigError(f"run {name!r} is by scheme {experiment.cv.scheme}, which {why}.")
-            tables[name] = table_of(experiment, rows, metrics)
+            tables[name] = table_of(experiment, rows, metrics, store.remarks(name))
             stored[name] = StoredRun(experiment, rows, found.content["data"])
     return joined(tables, stored)
 

@@ -24,7 +24,7 @@ def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
     """
     found = {"oblique": __version__}
     code = EXIT_OK
-    for part in (_core, _environment, lambda: _data(data_dir), _catalogue, lambda: _results(results)):
+    for part in (_core, _environment, _plugins, lambda: _data(data_dir), _catalogue, lambda: _results(results)):
         try:
             found |= part()
         except ObliqueError as error:
@@ -57,6 +57,12 @@ def _environment() -> dict[str, str]:
         "processors": f"{facts['processors']}, of which {count_workers('auto')} may be used",
         "platform": facts["platform"],
     }
+
+
+def _plugins() -> dict[str, str]:
+    from oblique_cli import plugins
+
+    return {"plugins": ", ".join(plugins.load()) or "none"}
 
 
 def _data(data_dir: str | None) -> dict[str, str]:

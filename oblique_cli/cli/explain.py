@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import output_option, write
+from oblique_cli.cli._common import form_option, output_option, write
 from oblique_cli.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ BLOCK = 16_384  # rows read at once
 @click.option("--fix", multiple=True, metavar="COLUMN", help="Leave this column as it is; may be repeated.")
 @click.option("--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]")
 @click.option("--terms", type=click.IntRange(1), default=5, show_default=True, help="Columns shown of a split.")
-@click.option(
-    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
-)
+@form_option(("text", "json"))
 @output_option
 def explain(
     model: str,
@@ -117,6 +115,7 @@ def _typed(model: Model, texts: tuple[str, ...]) -> Any:
             given[name] = piece[len(name) + 1 :]
     content = io.StringIO()
     writer = csv.writer(content, delimiter=model.columns.delimiter)
-    writer.writerows([names, [given.get(name, "") for name in names]])
+    # One column more, since a line with nothing in it is no row; its name is that of no other.
+    writer.writerows([[*names, "".join(names) + "+"], [*(given.get(name, "") for name in names), "+"]])
     (chunk,) = chunks(Source("--values", content=content.getvalue().encode()), model.columns)
     return chunk.X[0]

@@ -10,6 +10,7 @@ import click
 from oblique_cli.cli._common import data_dir_option, offline_option, set_option, writable, write
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
+from oblique_cli.cli._starting import load_scikit_learn
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -33,7 +34,9 @@ AUTO = "auto"
 @click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
 @click.option("--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
-@click.option("--out", metavar="FILE", callback=writable, help="Write the model to FILE, for oblique predict.")
+@click.option(
+    "-o", "--output", "--out", "out", metavar="FILE", callback=writable, help="Write the model to FILE, a *.json."
+)
 @click.option(
     "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
 )
@@ -69,6 +72,7 @@ def fit(
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
     """
+    load_scikit_learn()
     from oblique_cli.fitting import fitting, reporting
     from oblique_cli.models.model import save
 

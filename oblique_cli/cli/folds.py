@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, results_option
-from oblique_cli.cli._tidy import tidy_format_option, tidy_output_option, write_tidy
+from oblique_cli.cli._common import database, output_option, results_option
+from oblique_cli.cli._tidy import tidy_format_option, write_tidy
 
 
 @click.command()
@@ -13,7 +13,7 @@ from oblique_cli.cli._tidy import tidy_format_option, tidy_output_option, write_
 @click.option("--inner", is_flag=True, help="The candidates that parameters were chosen from, one line each, instead.")
 @results_option
 @tidy_format_option
-@tidy_output_option
+@output_option
 def folds(run: str, inner: bool, results: str, format_: str, output: str | None) -> None:
     """Print every stored fold of RUN, one line each, in full precision: what other programs want to read.
 

@@ -8,6 +8,7 @@ from oblique_cli.cli._common import (
     NumberRange,
     data_dir_option,
     database,
+    off_terminal,
     offline_option,
     results_option,
     writable,
@@ -37,7 +38,11 @@ FORMS = ("svg", "pdf", "png")
 )
 @click.option("--width", type=NumberRange(40, 400), default=85.0, show_default=True, help="Width in millimeters.")
 @click.option(
-    "--output", metavar="FILE", callback=writable, help="Where the picture goes.  [default: standard output, as SVG]"
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=writable,
+    help="Where the picture goes.  [default: standard output, as SVG; on a terminal RUN-KIND.svg]",
 )
 @results_option
 @data_dir_option
@@ -81,6 +86,7 @@ def plot(
     from oblique_cli.report.material import gather
     from oblique_cli.report.plots import Request, draw
 
+    asked, output = output, off_terminal(output, f"{runs[0].replace('/', '-')}-{kind}.{form or 'svg'}")
     suffix = Path(output).suffix[1:].lower() if output else "svg"
     if form is None and suffix not in FORMS:
         raise click.BadParameter(f"{output!r} does not say the form; name it *.svg, *.pdf or *.png, or give --format.")
@@ -98,3 +104,5 @@ def plot(
         picture = rendered(made.figure, form or suffix, made.caption)
     write(picture, output)
     click.echo(made.caption, err=output is None)
+    if asked is None and output is not None:
+        click.echo(f"written to {Path(output).name}", err=True)

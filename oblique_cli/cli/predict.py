@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import writable
+from oblique_cli.cli._common import form_option, output_option
 
 FORMATS = ("csv", "json", "parquet")  # those of models.tables, which the help must know without importing it
 
@@ -17,19 +17,9 @@ FORMATS = ("csv", "json", "parquet")  # those of models.tables, which the help m
 @click.argument("new", type=click.Path())
 @click.option("--proba", is_flag=True, help="Also the share of each class.")
 @click.option("--leaf", is_flag=True, help="Also the leaf, as a node number; of a forest the leaf in each tree.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    help="Form of the predictions.  [default: by the ending of --output, else csv]",
-)
-@click.option(
-    "--output",
-    metavar="FILE",
-    callback=writable,
-    help="Write the predictions to FILE, whole or not at all, instead of standard output.",
-)
-def predict(model: str, new: str, proba: bool, leaf: bool, format_: str | None, output: str | None) -> None:
+@form_option(FORMATS, "csv", what="Form of the predictions")
+@output_option
+def predict(model: str, new: str, proba: bool, leaf: bool, format_: str, output: str | None) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
 
     NEW has the columns that the model was fitted on, by name and in any order; others are passed over. A missing column
@@ -42,10 +32,9 @@ def predict(model: str, new: str, proba: bool, leaf: bool, format_: str | None, 
     """
     from oblique_cli.data import files
     from oblique_cli.models.model import load
-    from oblique_cli.models.tables import WRITERS, Unseen, format_of, needs_table, predictions
+    from oblique_cli.models.tables import WRITERS, Unseen, needs_table, predictions
 
-    kind = format_ or format_of(output)
-    if kind == "parquet" and output is None:
+    if format_ == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output, the file to write to")
     fitted = load(model)
     needs_table(fitted, model)
@@ -53,14 +42,14 @@ def predict(model: str, new: str, proba: bool, leaf: bool, format_: str | None, 
     found = predictions(fitted, new, "standard input" if new == "-" else new, proba=proba, leaf=leaf, unseen=unseen)
     if output is None:
         sys.stdout.flush()
-        writer = WRITERS[kind](sys.stdout.buffer, fitted)
+        writer = WRITERS[format_](sys.stdout.buffer, fitted)
         for some in found:
             writer.add(some)
         writer.close()
         sys.stdout.buffer.flush()
     else:
         with files.written(Path(output)) as stream:
-            writer = WRITERS[kind](stream, fitted)
+            writer = WRITERS[format_](stream, fitted)
             for some in found:
                 writer.add(some)
             writer.close()

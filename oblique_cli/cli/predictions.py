@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, results_option
-from oblique_cli.cli._tidy import tidy_format_option, tidy_output_option, write_tidy
+from oblique_cli.cli._common import database, output_option, results_option
+from oblique_cli.cli._tidy import tidy_format_option, write_tidy
 from oblique_cli.errors import ConfigError
 from oblique_cli.registry import close_matches
 
@@ -16,7 +16,7 @@ from oblique_cli.registry import close_matches
 @click.option("--algorithm", "algorithms", metavar="ID", multiple=True, help="Of this algorithm; may be repeated.")
 @results_option
 @tidy_format_option
-@tidy_output_option
+@output_option
 def predictions(
     run: str, datasets: tuple[str, ...], algorithms: tuple[str, ...], results: str, format_: str, output: str | None
 ) -> None:

@@ -43,7 +43,11 @@ WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger 
     help="Show the trees of so many folds of every algorithm and data set; 0 for none.",
 )
 @click.option(
-    "--output", metavar="FILE", callback=writable, help="Where the page goes.  [default: the first run's name, .html]"
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=writable,
+    help="Where the page goes.  [default: the first run's name, .html]",
 )
 @results_option
 @data_dir_option

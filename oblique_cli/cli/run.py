@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import Runner, metric_option, rendered, running_options, set_option, write
+from oblique_cli.cli._common import (
+    Runner,
+    allow_code_option,
+    metric_option,
+    rendered,
+    running_options,
+    set_option,
+    write,
+)
 from oblique_cli.cli._completing import complete_algorithm, complete_config_or_file
 from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, own_data_options, refuse_strays
 from oblique_cli.errors import EXIT_OK, ConfigError
@@ -52,6 +60,7 @@ class Part(click.ParamType[Any]):
     help="Run part I of N, as on N machines; oblique merge puts the parts together.",
 )
 @click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
+@allow_code_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be run, and about how long it would take.")
 def run(
     configs: tuple[str, ...],
@@ -64,6 +73,7 @@ def run(
     output: str | None,
     shard: Shard | None,
     allow_outside: bool,
+    allow_code: bool,
     dry_run: bool,
     own: OwnOptions,
 ) -> None:
@@ -90,7 +100,7 @@ def run(
             raise click.UsageError("--algorithm goes with a file of your own; a configuration has its own")
         if not configs:
             raise click.UsageError("give a configuration, or a file of your own with --target")
-        experiments = _load(configs, overrides, allow_outside)
+        experiments = _load(configs, overrides, allow_outside, allow_code)
     else:
         if len(files) < len(configs) + bool(csv):
             raise click.UsageError("give either configurations or files of your own")
@@ -122,14 +132,18 @@ def _quoted(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"
 
 
-def _load(names: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool) -> list[Experiment]:
+def _load(
+    names: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool, allow_code: bool
+) -> list[Experiment]:
     """Return all configurations, or one error with the problems of all."""
     from oblique_cli import config
+    from oblique_cli.config import outside
 
+    code = outside.ALLOW if allow_code else outside.REFUSE
     experiments, problems = [], []
     for name in names:
         try:
-            experiments.append(config.load(name, overrides, allow_outside))
+            experiments.append(config.load(name, overrides, allow_outside, code))
         except ConfigError as error:
             problems.append(str(error))
     if problems:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from oblique_cli.cli._common import columns, output_option, write
+from oblique_cli.cli._common import columns, form_option, output_option, write
 
 
 @click.command()
@@ -21,9 +21,7 @@ from oblique_cli.cli._common import columns, output_option, write
     help="A metric (oblique list metrics); may be repeated.  [default: accuracy and balanced_accuracy, or rmse, mae "
     "and r2]",
 )
-@click.option(
-    "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
-)
+@form_option(("text", "json"))
 @output_option
 def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output: str | None) -> None:
     """Compare what MODEL, a file of oblique fit, predicts for the table TEST ("-": standard input) with its target.

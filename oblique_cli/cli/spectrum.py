@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import columns, data_dir_option, offline_option, output_option, set_option, write
+from oblique_cli.cli._common import (
+    columns,
+    data_dir_option,
+    form_option,
+    offline_option,
+    output_option,
+    set_option,
+    write,
+)
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._fitting import fit_to_all
 from oblique_cli.cli._own import OwnOptions, own_data_options
@@ -37,7 +45,7 @@ FORMATS = ("text", "json")
 @click.option("--max-order", type=click.IntRange(1), help="Leave out coefficients of more features than this.")
 @set_option("max_depth=5 or missing=impute")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form.")
+@form_option(FORMATS)
 @own_data_options
 @data_dir_option
 @offline_option

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import NumberRange, data_dir_option, offline_option, output_option, own_data, write
+from oblique_cli.cli._common import (
+    NumberRange,
+    data_dir_option,
+    form_option,
+    offline_option,
+    output_option,
+    own_data,
+    write,
+)
 
 if TYPE_CHECKING:
     from oblique_cli.hierarchy.report import TaxonomyReport
@@ -45,7 +53,7 @@ TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": 
     help="Purity of clusters.",
 )
 @click.option("--min-size", type=click.IntRange(1), default=15, show_default=True, help="Objects of a subclass.")
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form.")
+@form_option(FORMATS, spelled={"nwk": "newick", "tree": "newick"})
 @data_dir_option
 @offline_option
 @output_option

@@ -11,6 +11,8 @@ from oblique_cli.cli._common import (
     data_dir_option,
     database,
     find_run,
+    form_option,
+    off_terminal,
     offline_option,
     output_option,
     results_option,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from oblique_cli.experiments.regrowing import Regrown
 
 FORMATS = ("text", "json", "svg", "png", "pdf", "html", "dot", "tikz")
+PICTURES = ("svg", "png", "pdf", "html")
 BINARY = ("png", "pdf")
 MODEL_SUFFIX = ".json"
 
@@ -44,7 +47,7 @@ MODEL_SUFFIX = ".json"
 @click.option("--repeat", type=click.IntRange(0), help="With --fold: its repetition.  [default: 0]")
 @click.option("--dataset", metavar="NAME", help="With --fold: which data set, if the run has several.")
 @results_option
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", show_default=True, help="Form.")
+@form_option(FORMATS, spelled={"htm": "html", "gv": "dot", "tex": "tikz"})
 @click.option("--html", is_flag=True, help="The same as --format html.")
 @click.option("--depth", type=click.IntRange(1), help="Show this many levels of splits.")
 @click.option("--raw", is_flag=True, help="Weights in the features' own units, not per standard deviation.")
@@ -90,7 +93,8 @@ def tree(
     A stored fold keeps no tree: --fold grows it again and checks it against what was stored.
 
     The page of --html shows a node's histogram, weights and rows when it is clicked, and the path of a row that is
-    typed; it is one file and needs no network. png and pdf need --output and matplotlib.
+    typed; it is one file and needs no network. On a terminal, pages and pictures go to a file named after the data. png
+    and pdf need matplotlib.
 
     A FILE of your own is CSV, TSV, ARFF or Parquet, packed or not; - is standard input. Its tree is pruned by
     cross-validation, and what was done to its columns is said above the rules.
@@ -98,13 +102,16 @@ def tree(
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3
              oblique tree my.csv --target class --sparse --tolerance 0.01
-             oblique tree bupa_hhgdt --fold 3 --repeat 2 --html --output tree.html
-             oblique tree model.json --depth 3 --format svg --output tree.svg
+             oblique tree bupa_hhgdt --fold 3 --repeat 2 --output tree.html
+             oblique tree model.json --depth 3 --output tree.svg
     """
     if html:
         if format_ not in ("text", "html"):
-            raise click.UsageError(f"--html and --format {format_} cannot go together")
+            raise click.UsageError(f"--html and a form of {format_} cannot go together")
         format_ = "html"
+    asked = output
+    if format_ in PICTURES:
+        output = off_terminal(output, f"{_file_name(csv or name or 'tree')}.{format_}")
     if format_ in BINARY and output is None:
         raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
     if tolerance is not None and not sparse:
@@ -152,6 +159,15 @@ def tree(
         from oblique_cli.data import files
 
         files.write(Path(output), found)
+        if asked is None:
+            click.echo(f"written to {Path(output).name}", err=True)
+
+
+def _file_name(source: str) -> str:
+    """What a picture of a tree is called where nobody has said: as its data, its run or its model."""
+    from oblique_cli.data.own_source import stem
+
+    return "tree" if source == "-" else stem(source)
 
 
 def _makes_tree(algorithm: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, DataError
+from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, DataError, ObliqueError
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -18,25 +19,29 @@ if TYPE_CHECKING:
 @click.argument("configs", metavar="CFG...", nargs=-1)
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change a key first, as in cv.repeats=2.")
 @click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
-def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool) -> None:
+@click.option("--import", "imports", is_flag=True, help="Import the classes and files that configurations name, too.")
+def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool, imports: bool) -> None:
     """Check configurations: files, or names of bundled ones; all bundled ones if none is given.
 
     Every problem of a file is shown with its place, then every conflict with one of its data sets; sets that are not at
-    hand are passed over. Faulty entries of the data catalogue are shown as well. Ends with exit code 2 if a
-    configuration is wrong, else with 4 if data cannot be used.
+    hand are passed over. Nothing that a configuration names is imported, so of classes of other libraries only the
+    names are checked; --import imports them and checks their parameters too. Faulty entries of the data catalogue are
+    shown as well. Ends with exit code 2 if a configuration is wrong, else with 4 if data cannot be used.
 
     Example: oblique validate bupa_hhgdt my.yaml
     """
     from oblique_cli import config, schemes
-    from oblique_cli.config import composing
-    from oblique_cli.data import catalogue
+    from oblique_cli.config import composing, outside
+    from oblique_cli.data import at_hand, catalogue
     from oblique_cli.experiments import jobs
     from oblique_cli.experiments.running import csv_task
 
     @functools.cache
     def dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Dataset | None:
         """The data, or None for a set of the catalogue that is still to be fetched or put in its place."""
-        if spec.csv is None:
+        if at_hand.is_at_hand(spec) and not at_hand.is_there(spec):
+            return None
+        if spec.csv is None and not at_hand.is_at_hand(spec):
             known = catalogue.entry(spec.name)
             # `load` moves a damaged file of the cache aside; `verify` changes nothing.
             seen = catalogue.verify(spec.name, place)
@@ -53,12 +58,18 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
         codes.add(EXIT_DATA)
     for name in configs or composing.bundled():
         try:
-            experiment = config.load(name, overrides, allow_outside)
+            experiment = config.load(name, overrides, allow_outside, outside.ALLOW if imports else outside.LEAVE)
         except ConfigError as error:
             codes.add(error.exit_code)
             click.echo(str(error), err=True)
             continue
-        faults = []
+        if experiment.code and not imports:
+            files = ", ".join(Path(path).name for path in experiment.code)
+            click.echo(
+                f"{name}: ok as far as can be said without running {files} (--import runs it and checks the rest)"
+            )
+            continue
+        faults: list[ObliqueError] = []
         scheme = schemes.SCHEMES[experiment.cv.scheme]
         folds = set() if scheme.places_from_data else {len(schemes.places(experiment.cv))}
         for spec in experiment.datasets:
@@ -66,11 +77,13 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
                 groups = scheme.group_column(experiment.cv)
                 data = dataset(spec, experiment.data_dir, csv_task(experiment), groups)
                 if data is not None:
-                    jobs.check(experiment, spec, data)
+                    jobs.check(experiment, spec, data, imports)
                     folds.add(len(schemes.places(experiment.cv, data)))
             except (ConfigError, DataError) as error:
+                # A fault of an algorithm comes back with every data set.
+                if str(error) not in map(str, faults):
+                    click.echo(f"{name}: {error}", err=True)
                 faults.append(error)
-                click.echo(f"{name}: {error}", err=True)
         if faults:
             codes |= {fault.exit_code for fault in faults}
             continue

@@ -14,13 +14,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from oblique_cli import plugins
 from oblique_cli.bounds import FOLDS
-from oblique_cli.config import keys
+from oblique_cli.config import keys, outside, sources
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, RANGE, READING, READING_LISTS, TUNE
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
 from oblique_cli.data.own_source import STDIN, stem
 from oblique_cli.errors import ConfigError, UnknownName
+from oblique_cli.estimators.outside import known
 from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 from oblique_cli.published import comparable
 from oblique_cli.registry import close_matches
@@ -30,19 +32,22 @@ from oblique_cli.strict_yaml import Place, Problems, YamlSource, YamlValue, show
 MAX_GRID = 10_000  # combinations of grid values
 
 
-def load(name: str | Path, overrides: Iterable[str] = (), allow_outside: bool = False) -> Experiment:
+def load(
+    name: str | Path, overrides: Iterable[str] = (), allow_outside: bool = False, code: str = outside.REFUSE
+) -> Experiment:
     """Return the experiment that a configuration describes.
 
     name          : a path, or the name of a bundled configuration
     overrides     : texts such as "cv.repeats=2", applied in order
     allow_outside : let `extends` and `csv` leave the project folder
+    code          : what becomes of code that it names: `outside.REFUSE`, `ALLOW` or `LEAVE`
     raises ConfigError, whose message shows every problem with its place in the file
     """
     path = resolve(name)
     root = None if allow_outside else project_root(path)
     problems = Problems()
     tree = compose(path, overrides, root, problems)
-    return _experiment(tree, path.stem, root, problems)
+    return _experiment(tree, path.stem, root, problems, code)
 
 
 def from_mapping(
@@ -50,19 +55,21 @@ def from_mapping(
     name: str = "experiment",
     overrides: Iterable[str] = (),
     where: str = "configuration",
+    code: str = outside.REFUSE,
 ) -> Experiment:
     """Return the experiment that plain data describes: the same keys as a file, checked in the same way.
 
-    where : what messages begin with
+    where : what messages begin with; code : as in `load`
     """
     problems = Problems()
     tree = wrap(mapping, Place(YamlSource(where, "")))
     apply(tree, overrides, problems)
-    return _experiment(tree, name, None, problems)
+    return _experiment(tree, name, None, problems, code)
 
 
-def _experiment(tree: YamlValue, name: str, root: Path | None, problems: Problems) -> Experiment:
-    experiment = _Checking(root, problems).experiment(tree, name)
+def _experiment(tree: YamlValue, name: str, root: Path | None, problems: Problems, code: str) -> Experiment:
+    plugins.load()
+    experiment = _Checking(root, problems, code).experiment(tree, name)
     problems.check()
     return experiment
 
@@ -73,9 +80,11 @@ class _Checking:
     `experiment` therefore returns something usable only if no problem was noted.
     """
 
-    def __init__(self, root: Path | None, problems: Problems) -> None:
+    def __init__(self, root: Path | None, problems: Problems, code: str) -> None:
         self.root = root
         self.problems = problems
+        self.code = code
+        self.imports = False  # whether files are imported, which may register any name
 
     # What every part is made of
 
@@ -143,6 +152,7 @@ class _Checking:
         for one, many in PLURAL.items():
             if many not in top:
                 self.problems.add(tree.place, f"the key {one} (or {many}) is missing.")
+        code = self.imported(top["import"]) if "import" in top else {}
         fields = self.table(top, "", EXPERIMENT)
         fields.pop("version", None)
         cv = self.cv(top["cv"]) if "cv" in top else CVSpec()
@@ -171,10 +181,35 @@ class _Checking:
             published=tuple(self.published(item) for item in published),
             metrics=self.metrics(metrics),
             data_dir=self.data_dir(top["data_dir"]) if "data_dir" in top else None,
+            code=code,
         )
+
+    def imported(self, value: YamlValue) -> dict[str, str]:
+        """Import the files of Python that the configuration names, if that is allowed; return their checksums."""
+        items = self.items(value, "import")
+        paths = [located(item, self.root, self.problems) for item in items if self.one(item, "import", Text())]
+        if self.code == outside.REFUSE:
+            names = ", ".join(shown(item.data) for item in items)
+            self.problems.add(value.key, f"import runs the code of {names}; {outside.ALLOWED}.")
+        self.imports = True
+        found: dict[str, str] = {}
+        for item, path in zip(items, paths, strict=False):
+            if path is None or self.code == outside.REFUSE:
+                continue
+            try:
+                found[str(path)] = plugins.import_file(path) if self.code == outside.ALLOW else plugins.digest(path)
+            except ConfigError as error:
+                self.problems.add(item.place, str(error))
+        return found
+
+    def may_be_imported(self) -> bool:
+        """Whether a name that is not known may be one that files register which are not, or must not be, imported."""
+        return self.imports and self.code != outside.ALLOW
 
     def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
         """Note a contradiction between what an algorithm and a data set say of missing values."""
+        if algorithm.name not in keys.algorithm_table():  # of another library, which may take them
+            return
         known = "missing" in keys.algorithm_table()[algorithm.name].parameters
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
         if dataset.missing == "keep" and "error" in chosen:
@@ -202,6 +237,8 @@ class _Checking:
         known = list(known)
         if isinstance(value.data, str) and value.data in known:
             return value.data
+        if isinstance(value.data, str) and self.may_be_imported():
+            return ""
         self.problems.add(value.place, f"{owner} must be {allowed}. Got {value.shown()}.{_near(value.data, known)}")
         return ""
 
@@ -214,6 +251,9 @@ class _Checking:
             return ""
 
     def dataset(self, value: YamlValue) -> DatasetSpec | None:
+        sources.use_csv(value)
+        if kind := sources.kind_of(value):
+            return sources.dataset(self, value, kind)
         entries = self.entries(value, "data set", (*DATASET, *LISTS, *READING, *READING_LISTS))
         fields = self.table(entries, "", {**DATASET, **READING, "name": ID} if "csv" in entries else DATASET)
         for key in (*LISTS, *READING_LISTS):
@@ -227,13 +267,15 @@ class _Checking:
             fields |= self.csv(entries, fields)
         elif "name" not in entries:
             if isinstance(value.data, dict):
-                self.problems.add(value.place, "a data set needs a name or a csv.")
+                self.problems.add(value.place, "a data set needs a name, or one of csv, parquet, openml and sklearn.")
         elif "target" in entries:
             self.problems.add(entries["target"].key, "target goes with csv; a named data set knows its class.")
         elif fields["name"]:
             try:
                 fields["name"] = keys.dataset_name(fields["name"][:80])
             except UnknownName as error:
+                if self.may_be_imported():
+                    return None
                 self.problems.add(entries["name"].place, str(error))
         return DatasetSpec(**fields) if fields.get("name") else None
 
@@ -254,12 +296,20 @@ class _Checking:
         return {"csv": str(path), "name": name}
 
     def algorithm(self, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
+        if isinstance(value.data, dict) and "class" in value.data:
+            return outside.algorithm(self, value, scheme)
         table = keys.algorithm_table()
         given = value.data.get("name") if isinstance(value.data, dict) else value
         if given is None:
-            self.problems.add(value.place, "an algorithm needs a name.")
+            self.problems.add(value.place, "an algorithm needs a name, or the class of another library.")
             return None
         name = given.data
+        if isinstance(name, str) and name not in table and self.may_be_imported():
+            return None
+        if known.CLASS.holds(name) and name not in table:
+            message = f"algorithm {given.shown()} is not known; write a class as {{class: {name}}}."
+            self.problems.add(given.place, message)
+            return None
         if not isinstance(name, str) or name not in table:
             self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
             return None
@@ -308,6 +358,10 @@ class _Checking:
             return ()
         if not isinstance(listed.data, dict):
             return tuple(self.one(item, owner, constraint) for item in self.items(listed, f"the grid of {owner}"))
+        return self.steps(listed, owner, constraint)
+
+    def steps(self, listed: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
+        """Return the values of {from, to, step}, both ends included."""
         entries = self.entries(listed, f"the grid of {owner}", RANGE)
         missing = [key for key in RANGE if key not in entries]
         if missing:
@@ -331,6 +385,9 @@ class _Checking:
     def cv(self, value: YamlValue) -> CVSpec:
         """Return what `cv` says; its keys are those of all schemes and those of the scheme it names."""
         known = keys.cv()
+        named_scheme = value.data.get("scheme") if isinstance(value.data, dict) else None
+        if named_scheme and named_scheme.data not in SCHEMES and self.may_be_imported():
+            return CVSpec()
         entries = self.entries(value, "cv", self.cv_keys(value, known))
         given = self.table(entries, "cv.", known)
         tune: dict[str, Any] = {}

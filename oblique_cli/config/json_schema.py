@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from oblique_cli.config import keys
+from oblique_cli.config import keys, outside, sources
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, LISTS, RANGE, READING, READING_LISTS, TUNE
 from oblique_cli.constraints import Constraint, Optional, Text
@@ -28,6 +28,7 @@ def schema() -> dict[str, Any]:
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},
+        "import": _list({"type": "string"}),
     }
     complete = [{"oneOf": [{"required": [one]}, {"required": [many]}]} for one, many in PLURAL.items()]
     return {
@@ -59,7 +60,15 @@ def _dataset_schema() -> dict[str, Any]:
     by_name = _mapping({key: DATASET[key] for key in ("missing", "encoding")}, name=names, qualitative=columns)
     lists = {key: columns for key in (*LISTS, *READING_LISTS)}
     by_csv = _mapping({**DATASET, **READING}, name=ID.schema(), **lists)
-    return {"anyOf": [names, {**by_name, "required": ["name"]}, {**by_csv, "required": ["csv", "target"]}]}
+    by_parquet = {key: one for key, one in by_csv["properties"].items() if key != "csv"}
+    by_parquet = {**by_csv, "properties": {**by_parquet, "parquet": Text().schema()}}
+    at_hand = []
+    for kind, constraint in sources.SOURCES.items():
+        own = {key: DATASET[key] for key in sources.TAKES[kind] if key in DATASET and key != "name"}
+        more = {"qualitative": columns} if "qualitative" in sources.TAKES[kind] else {}
+        at_hand.append({**_mapping({**own, kind: constraint}, name=ID.schema(), **more), "required": [kind]})
+    files = [{**by_csv, "required": ["csv", "target"]}, {**by_parquet, "required": ["parquet", "target"]}]
+    return {"anyOf": [names, {**by_name, "required": ["name"]}, *files, *at_hand]}
 
 
 def _algorithm_schema() -> dict[str, Any]:
@@ -69,7 +78,7 @@ def _algorithm_schema() -> dict[str, Any]:
         named = keys.named_parameters(table[name])
         parameters = {key: _parameter_schema(constraint) for key, constraint in named.items()}
         forms.append({**_mapping({"id": ID}, name={"const": name}, **parameters), "required": ["name"]})
-    return {"anyOf": forms}
+    return {"anyOf": [*forms, outside.schema(ID.schema())]}
 
 
 def _parameter_schema(constraint: Constraint) -> dict[str, Any]:

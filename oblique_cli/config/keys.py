@@ -8,6 +8,7 @@ from typing import Any
 
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.constraints import Choice, Constraint, Integer, Real, Text
+from oblique_cli.data.handed import FURTHER
 from oblique_cli.data.own_numbers import DATES, NAMED_MARKS, NAMED_SIGNS
 from oblique_cli.schemes import SCHEMES
 
@@ -34,7 +35,7 @@ EXPERIMENT: dict[str, Constraint] = {
     "seed": Integer(0),
     "keep": Choice(("predictions", "probabilities")),
 }
-KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "data_dir", "extends")
+KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "data_dir", "extends", "import")
 DATASET: dict[str, Constraint] = {
     "name": Text(),
     "csv": Text(),
@@ -96,11 +97,11 @@ def dataset_names() -> Sequence[str]:
     """Return the names of the data catalogue."""
     from oblique_cli.data import catalogue
 
-    return catalogue.names()
+    return [*catalogue.names(), *FURTHER]
 
 
 def dataset_name(name: str) -> str:
     """Return the catalogue's own name for a name, alias or published code; UnknownName says what is close."""
     from oblique_cli.data import catalogue
 
-    return catalogue.resolve(name)
+    return name if name in FURTHER else catalogue.resolve(name)

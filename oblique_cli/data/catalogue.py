@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.constraints import Choice, check
-from oblique_cli.data import csv_file, files
+from oblique_cli.data import at_hand, csv_file, files
 from oblique_cli.data.entries import Catalogue, Entry, lookup_key
 from oblique_cli.data.files import Found
 from oblique_cli.errors import ConfigError, DataError, UnknownName
@@ -73,6 +73,14 @@ def resolve(name: str) -> str:
     raise UnknownName(f"unknown data set {name!r}.{hint} (oblique data list{broken})")
 
 
+def resolved(name: str) -> str | None:
+    """Return what `resolve` does, None for a name that means nothing."""
+    try:
+        return resolve(name)
+    except UnknownName:
+        return None
+
+
 def entry(name: str) -> Entry:
     """Return the entry that `resolve` leads to. Raises DataError if it has a fault."""
     known = resolve(name)
@@ -84,6 +92,16 @@ def entry(name: str) -> Entry:
 def published_code(name: str, source: str) -> str | None:
     """Return what the tables of a publication, such as "manwani2012", call a data set; None if they lack it."""
     return entry(name).published.get(source)
+
+
+def remark(spec: DatasetSpec) -> str:
+    """Return what a reader of results should know of a data set, "" for nothing."""
+    if at_hand.is_at_hand(spec):
+        return at_hand.note_of(spec)
+    if spec.target is not None or resolved(spec.name) is None:  # a file of the user's own, or a set of a plugin
+        return ""
+    # Notes of the catalogue begin with the name of their set, which a table prints as well.
+    return entry(spec.name).note.partition(": ")[2]
 
 
 def load(
@@ -111,6 +129,8 @@ def load(
         if not spec.target:
             raise ConfigError(f"data set {spec.name!r} is a CSV file: set target to the name of its class column")
         return look(spec, reading(spec, task, groups))[0]
+    if at_hand.is_at_hand(spec):
+        return at_hand.load(spec, offline, task, groups)
     known = entry(spec.name)
     if known.generated:
         if groups:

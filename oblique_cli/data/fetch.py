@@ -108,6 +108,37 @@ def _is_good(entry: Entry, target: Found) -> bool:
     return False
 
 
+def get(url: str, place: Path, where: str, timeout: float = TIMEOUT) -> bytes:
+    """Return what is at an address. What has arrived stays beside `place` until all of it is there.
+
+    where : what messages begin with; DataError says why there is nothing
+    """
+    part = place.with_name(place.name + ".part")
+    try:
+        _download(url, part, timeout)
+        content = part.read_bytes()
+        part.unlink()
+        _state(part).unlink(missing_ok=True)
+        return content
+    except _Absent:
+        reason = "it does not exist"
+    except _Unusable as error:
+        part.unlink(missing_ok=True)
+        reason = str(error)
+    except urllib.error.HTTPError as error:
+        reason = f"HTTP {error.code} {error.reason}"
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        reason = f"{_reason(error)}; the same command tries again"
+    raise DataError(f"{where}: {url} could not be fetched ({reason})")
+
+
+@contextlib.contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """Let one process at a time fetch what is to be at `place`."""
+    with _lock(place.with_name(f".{place.name}.lock")):
+        yield
+
+
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
     """Hold an exclusive lock; it goes with the process, so a killed one leaves none behind."""

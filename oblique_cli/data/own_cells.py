@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def feature_values(
     form = Form(column.decimal, column.thousands)
     if column.treatment == "number":
         with contextlib.suppress(ValueError):  # a mark, or an error with its place
-            return np.array(own_numbers.numbers_of(cells, form)), []
+            return _without(np.array(own_numbers.numbers_of(cells, form)), marks, form), []
     memo: dict[str, float] = {}
     found = np.empty(len(cells))
     for k, cell in enumerate(cells):
@@ -63,7 +63,13 @@ def feature_values(
             if len(memo) < 10_000:
                 memo[cell] = value
         found[k] = value
-    return found, []
+    return (found if column.treatment == "days" else _without(found, marks, form)), []
+
+
+def _without(values: np.ndarray, marks: Collection[str], form: Form) -> np.ndarray:
+    """Numbers with NaN for those that mark a missing value, however they are written: -999 is -999.0, as in Parquet."""
+    numbers = [form.value(mark) for mark in marks if form.holds(mark)]
+    return np.where(np.isin(values, numbers), math.nan, values) if numbers else values
 
 
 def target_values(
@@ -85,11 +91,12 @@ def chunks(source: str | Path | Source, columns: Columns, rows: int = 65536) -> 
     """Yield the rows of a table by decisions made before, at most `rows` at a time, in constant memory.
 
     Columns are found by their names, in any order; others are passed over. Delimiter and character set are found out
-    anew, since another program may have written the file. DataError for a column that is not there, or a bad cell.
+    anew, since another program may have written the file; of two sets that its bytes do not tell apart, the one of the
+    first table holds. DataError for a column that is not there, or a bad cell.
     """
     source = source if isinstance(source, Source) else source_of(source)
     kind = source.kind
-    charset = source.charset if kind == "csv" else "utf-8"
+    charset = source.charset_like(columns.charset) if kind == "csv" else "utf-8"
     delimiter = columns.delimiter
     if kind == "csv":
         with own_rows.opened(source, kind, delimiter, charset) as table:

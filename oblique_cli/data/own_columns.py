@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data.own_rows import MAX_COLUMNS
+from oblique_cli.data.own_source import charset_of
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
@@ -133,6 +134,10 @@ class Columns:
             raise DataError(f"{where}: classification needs two classes or more, and regression has none")
         if found.format == "csv" and len(found.delimiter) != 1:
             raise DataError(f"{where}: a delimiter is one character. Got {found.delimiter!r}")
+        try:
+            charset_of(found.charset)
+        except LookupError:
+            raise DataError(f"{where}: there is no character set {found.charset!r}") from None
         return found
 
 

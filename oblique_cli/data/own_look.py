@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own_cells import feature_values, target_values
 from oblique_cli.data.own_columns import FEATURES, Column, Columns
 from oblique_cli.data.own_numbers import Form
-from oblique_cli.data.own_source import Source, source_of, stem
+from oblique_cli.data.own_source import Source, charset_of, source_of, stem
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.registry import close_matches
 
@@ -343,8 +342,12 @@ class _Look:
                 f"{self.where}: column {kept[some[0]] + 1} ({self.header[kept[some[0]]]!r}) has {count} missing "
                 f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
             )
-        if r.missing == "drop" and gaps.any():
-            whole = stays & ~gaps.any(axis=0)
+        groups = self._groups(stays) if r.groups else None
+        lacking = np.asarray(gaps.any(axis=0))
+        if groups is not None:
+            lacking = lacking | (groups < 0)
+        if r.missing == "drop" and lacking[stays].any():
+            whole = stays & ~lacking
             if not whole.any():
                 raise DataError(
                     f"{self.where}: every row has a missing value, so drop would leave none; set missing: impute"
@@ -361,16 +364,10 @@ class _Look:
                 f"{self.where}: column {j + 1} ({self.header[j]!r}) is {why}; "
                 "declare encoding: crimcoord, onehot or ordinal"
             )
-        groups = None
-        if r.groups:
-            cells = self.cells[self.header.index(r.groups)]
-            if empty := next((k for k, cell in enumerate(cells) if not cell and stays[k]), None):
-                line = self.lines[empty]
-                raise DataError(f"{self.where}: column {r.groups!r} of cv.groups is empty at line {line}; fill it in")
-            order = {cell: code for code, cell in enumerate(sorted(set(cells) - {""}, key=label_order))}
-            groups = np.array([order.get(cell, -1) for cell in cells], dtype=np.int64)[stays]
         X, y = np.ascontiguousarray(X.T[stays]), y[stays]
         X.flags.writeable = y.flags.writeable = False
+        if lost := [repr(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
+            self.notes.append(f"no row is left of {_cut(lost)}.")
         self._report(X, y)
         return Dataset(
             name=name,
@@ -381,10 +378,27 @@ class _Look:
             task=self.task,
             qualitative=columns.qualitative,
             levels=columns.levels,
-            groups=groups,
+            groups=None if groups is None else groups[stays],
             group_column=r.groups,
             notes=tuple(self.notes),
         )
+
+    def _groups(self, stays: np.ndarray) -> np.ndarray:
+        """The group of every row, -1 for none. DataError for a row that stays and has none, unless it is dropped."""
+        name = self.reading.groups
+        cells = self.cells[self.header.index(name)]
+        counts = Counter(cells)
+        known = [cell for cell in counts if cell and not self._is_missing_word(cell, counts)]
+        code = {cell: k for k, cell in enumerate(sorted(known, key=label_order))}
+        groups = np.array([code.get(cell, -1) for cell in cells], dtype=np.int64)
+        without = np.flatnonzero(stays & (groups < 0))
+        if len(without) and self.reading.missing != "drop":
+            what = f"is {cells[without[0]]!r}" if cells[without[0]] else "is empty"
+            line = self.lines[without[0]]
+            raise DataError(
+                f"{self.where}: column {name!r} of cv.groups {what} at line {line}; set missing: drop, or fill it in"
+            )
+        return groups
 
     # What the user is told
 
@@ -462,7 +476,7 @@ def _charset(given: str) -> str:
     if not given:
         return ""
     try:
-        return codecs.lookup(given).name
+        return charset_of(given)
     except LookupError:
         raise ConfigError(f"there is no character set {given!r}: say utf-8, utf-16, cp1252 or latin-1.") from None
 

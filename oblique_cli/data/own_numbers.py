@@ -53,7 +53,8 @@ class Form(NamedTuple):
 @functools.cache
 def _pattern(form: Form) -> re.Pattern[str]:
     d, t = re.escape(form.decimal), re.escape(form.thousands)
-    whole = rf"[0-9]+|[0-9]{{1,3}}(?:{t}[0-9]{{3}})+" if form.thousands else "[0-9]+"
+    # No number begins with 0 before a sign between thousands: 0,125 is an eighth.
+    whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{t}[0-9]{{3}})+" if form.thousands else "[0-9]+"
     return re.compile(rf"[-+{MINUS}]?(?:(?:{whole})(?:{d}[0-9]*)?|{d}[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 

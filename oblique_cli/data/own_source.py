@@ -36,6 +36,8 @@ PACKED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 FAULTS = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
+GUESSED = ("cp1252", "latin-1")  # for want of anything better
+UNICODE = ("utf-8", "utf-16", "utf-16-le", "utf-16-be")
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
@@ -99,6 +101,11 @@ class Source:
                 pass
         return "latin-1" if undefined else "cp1252"
 
+    def charset_like(self, said: str) -> str:
+        """`charset`, but the one `said` of another table where bytes tell no more than that it is not Unicode."""
+        told = self.charset not in GUESSED or said in (*GUESSED, *UNICODE)
+        return self.charset if told else said
+
     def digest(self) -> str:
         """SHA-256 of the bytes as they are, in hexadecimal."""
         if self.path is None:
@@ -108,6 +115,16 @@ class Source:
 
 
 _IN_CP1252 = bytes(set(range(256)) - {0x81, 0x8D, 0x8F, 0x90, 0x9D})
+
+
+def charset_of(name: str) -> str:
+    """Return the usual name of a character set; LookupError for what is none."""
+    try:
+        found = codecs.lookup(name).name
+        "".encode(found)  # LookupError for what packs or hides bytes, such as zip
+    except ValueError:
+        raise LookupError(name) from None
+    return found
 
 
 def source_of(name: str | Path) -> Source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
@@ -23,6 +24,7 @@ from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
 from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
+from oblique_cli.estimators.outside.known import task_of_class
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.registry import Registry, close_matches
 from oblique_cli.tree.pruning import PRUNINGS
@@ -55,7 +57,7 @@ class Algorithm(ABC):
     source          paper and section
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
-    estimator       the class that `make` returns an instance of
+    made_by         the class that `make` returns an instance of; "module:class" for one that is loaded when asked for
     """
 
     name: str
@@ -64,7 +66,16 @@ class Algorithm(ABC):
     family: ModelFamily
     path_parameter: str | None
     compiled: bool
-    estimator: type[Any]
+    made_by: type[Any] | str
+
+    @property
+    def estimator(self) -> type[Any]:
+        """The class that `make` returns an instance of."""
+        if not isinstance(self.made_by, str):
+            return self.made_by
+        module, _, name = self.made_by.partition(":")
+        found: type[Any] = getattr(import_module(module), name)
+        return found
 
     @property
     @abstractmethod
@@ -295,7 +306,7 @@ _BOTTOM_UP = (
         BOTTOM_UP,
         path_parameter=None,
         compiled=False,
-        estimator=bottom_up.HHBUTClassifier,
+        made_by=bottom_up.HHBUTClassifier,
     ),
     BottomUp(
         "butif_svm",
@@ -304,7 +315,7 @@ _BOTTOM_UP = (
         BOTTOM_UP,
         path_parameter="cost",
         compiled=False,
-        estimator=bottom_up.BUTIFSVMClassifier,
+        made_by=bottom_up.BUTIFSVMClassifier,
     ),
 )
 
@@ -314,14 +325,14 @@ def _ready(
     name: str,
     title: str,
     source: str,
-    estimator: type[Any],
+    made_by: type[Any] | str,
     *,
     path: str | None = None,
     compiled: bool = False,
     unused: tuple[str, ...] = (),
     **fixed: Any,
 ) -> FixedEstimator:
-    return FixedEstimator(name, title, source, family, path, compiled, estimator, fixed, unused)
+    return FixedEstimator(name, title, source, family, path, compiled, made_by, fixed, unused)
 
 
 MACHINE = ModelFamily("classifiers that are no tree")
@@ -479,7 +490,7 @@ _REGRESSION = (
         "cart_regression",
         "CART regression",
         "Breiman et al. (1984); scikit-learn",
-        model_tree.CARTRegressor,
+        "oblique_cli.estimators.model_tree.cart:CARTRegressor",
     ),
 )
 
@@ -490,7 +501,7 @@ _PATHFINDER = _ready(
 )
 
 
-def _table() -> Mapping[str, Algorithm]:
+def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
@@ -503,9 +514,16 @@ def _table() -> Mapping[str, Algorithm]:
 ALGORITHMS = _table()
 
 
+def take_up_proposers() -> None:
+    """Give heuristics that were registered since the table was made their place in it."""
+    for name, proposer in PROPOSERS.items():
+        if name not in ALGORITHMS:
+            ALGORITHMS.register(name)(TopDown.of(name, proposer))
+
+
 def task_of(name: str) -> str:
-    """Return what the algorithm of this name predicts, "classification" for one that the table lacks."""
-    return ALGORITHMS[name].family.task if name in ALGORITHMS else "classification"
+    """Return what the algorithm of this name predicts, or a class of another library."""
+    return ALGORITHMS[name].family.task if name in ALGORITHMS else task_of_class(name)
 
 
 def make(name: str, random_state: Any = None, **params: Any) -> Any:

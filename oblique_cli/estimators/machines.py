@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
-from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Real, check
 from oblique_cli.estimators.rows import checked
 from oblique_cli.magnitudes import exponents, measured, refuse_extreme
+
+if TYPE_CHECKING:
+    from sklearn.preprocessing import StandardScaler
 
 Array = NDArray[np.float64]
 
@@ -130,6 +127,8 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
         """Rows as the plane sees them, with a last column of ones."""
         rows = self._scaled(rows)
         if self.kernel == "gaussian":
+            from sklearn.metrics.pairwise import rbf_kernel
+
             rows = rbf_kernel(rows, self._centers, gamma=self.width)
         return np.column_stack([rows, np.ones(len(rows))])
 
@@ -139,6 +138,8 @@ def _scaler(rows: Array, machine: ProximalSVMClassifier | SupportVectorClassifie
     if not machine.standardize:
         refuse_extreme(rows, f"{type(machine).__name__} without standardize")
         return None
+    from sklearn.preprocessing import StandardScaler
+
     powers = exponents(rows)
     scaler = StandardScaler().fit(measured(rows, powers))
     if powers.any():
@@ -158,6 +159,8 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
     if size <= DECOMPOSED:
         z = linalg.eigh(far, metric, subset_by_index=[size - 1, size - 1])[1][:, 0]
     else:
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
         factor = linalg.cho_factor(metric)
         inverse = LinearOperator((size, size), matvec=lambda v: linalg.cho_solve(factor, v))
         z = eigsh(far, k=1, M=metric, Minv=inverse, v0=np.ones(size))[1][:, 0]
@@ -213,6 +216,10 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         scaler = _scaler(rows, self)
         self._machine = None
         if len(self.classes_) > 1:
+            from sklearn.multiclass import OneVsRestClassifier
+            from sklearn.pipeline import make_pipeline
+            from sklearn.svm import SVC
+
             kernel = "linear" if self.kernel == "linear" else "rbf"
             machine: Any = SVC(C=self.cost, kernel=kernel, gamma=self.width, cache_size=400)
             if len(self.classes_) > 2 and self.multiclass == "one_vs_rest":

@@ -18,15 +18,17 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import sklearn.metrics as sk
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.later import Later
 from oblique_cli.nodes import depths_of
 from oblique_cli.nouns import CVSpec, Row
 from oblique_cli.registry import Registry, misfit, source_of
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.structure import Tree
+
+sk: Any = Later("sklearn.metrics")
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]
@@ -238,6 +240,8 @@ def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[.
 # What a run has unless it is asked for something else: the columns of its table, and what its methods are tested by.
 SHOWN = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("mse", "rmse", "r2", "leaves")}
 TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")}
+# What a model is scored by on rows with known answers.
+SCORED = {CLASSIFICATION: ("accuracy", "balanced_accuracy"), REGRESSION: ("rmse", "mae", "r2")}
 
 
 def to_measure(asked: Sequence[str]) -> tuple[str, ...]:
@@ -291,12 +295,13 @@ def probabilities(model: Any, X: NDArray[Any], n_classes: int) -> Array:
 
     A class that no training row had gets 0. Undefined if the model gives no probabilities.
     """
+    name = getattr(model, "display_name", type(model).__name__)
     if not hasattr(model, "predict_proba"):
-        raise Undefined(f"{type(model).__name__} gives no class probabilities")
+        raise Undefined(f"{name} gives no class probabilities")
     shares = np.asarray(model.predict_proba(X), dtype=np.float64)
     totals = shares.sum(axis=1, keepdims=True)
     if not np.isfinite(shares).all() or (shares < 0).any() or (np.abs(totals - 1.0) > 1e-6).any():
-        raise Undefined(f"the class probabilities of {type(model).__name__} do not sum to 1")
+        raise Undefined(f"the class probabilities of {name} do not sum to 1")
     whole = np.zeros((len(shares), n_classes))
     whole[:, np.asarray(model.classes_, dtype=np.intp)] = shares / totals
     return whole
@@ -536,7 +541,7 @@ def _trees(model: Any) -> list[Tree]:
         return [model.tree_]
     if hasattr(model, "forest_"):
         return [model.tree(k) for k in range(len(model.forest_))]
-    raise Undefined(f"{type(model).__name__} has no trees of hyperplanes")
+    raise Undefined(f"{getattr(model, 'display_name', type(model).__name__)} has no trees of hyperplanes")
 
 
 @metric(
@@ -547,7 +552,8 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
     """Splits that a test row passes on its way to a leaf, on average, and over the trees of an ensemble."""
     tree = getattr(model, "tree_", None)
     if not hasattr(model, "apply") or (tree is None and not hasattr(model, "forest_")):
-        raise Undefined(f"{type(model).__name__} does not say which leaf a row is in")
+        name = getattr(model, "display_name", type(model).__name__)
+        raise Undefined(f"{name} does not say which leaf a row is in")
     if tree is None:
         trees = [(one.left, one.right) for one in _trees(model)]
     elif hasattr(tree, "children_left"):  # scikit-learn's

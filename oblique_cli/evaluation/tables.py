@@ -328,7 +328,7 @@ def _line(
     shown: list[published.PublishedTable],
     names: Sequence[str],
 ) -> Line:
-    title = titles.get(algorithm.name, algorithm.name)
+    title = titles.get(algorithm.name, algorithm.name.rpartition(".")[2])  # of another library: its class
     failed = [done[place] for place in places if place in done and done[place].status != "ok"]
     scheme = schemes.SCHEMES[experiment.cv.scheme]
     apparent = sorted(scheme.apparent(experiment.cv))

@@ -1,4 +1,4 @@
-"""Many calls over the processors of one machine, stopped cleanly by a signal."""
+"""Many calls over the processors of one machine, or of a cluster, stopped cleanly by a signal."""
 
 from __future__ import annotations
 
@@ -35,12 +35,17 @@ class Crew:
 
     Linear algebra has one thread in every worker, even in a single one: more threads would compete for the processors,
     and the number of threads can change the last bits of a product.
+
+    cluster : a `cluster.Cluster` whose workers take the place of those of this machine
     """
 
-    def __init__(self, workers: int, compiled: bool, signals: Signals) -> None:
-        self._workers = workers
-        self._backend = "threading" if compiled else "loky"
+    def __init__(self, workers: int, compiled: bool, signals: Signals, cluster: Any = None) -> None:
+        self._workers = workers if cluster is None else cluster.processors
+        self._backend = "dask" if cluster is not None else "threading" if compiled else "loky"
         self._signals = signals
+        self._cluster = cluster
+        # What says that a process died under its jobs.
+        self._died: tuple[type[Exception], ...] = (BrokenProcessPool,) if cluster is None else (cluster.lost,)
 
     def results(
         self,
@@ -62,13 +67,13 @@ class Crew:
                     for result in group:
                         del left[result.key], in_hand[result.key]
                     yield from group
-            except BrokenProcessPool:
+            except self._died:
                 # One of the jobs in hand killed its process (out of memory, a crash), and the pool with it. Each of
                 # these jobs gets a process of its own, so that the guilty job is named and the others are kept.
                 for job in list(in_hand.values()):
                     try:
                         alone = [result for group in self._parallel(calls([job]), 2, {}) for result in group]
-                    except BrokenProcessPool:
+                    except self._died:
                         alone = [lost(job, "the process died (out of memory, or a crash in compiled code)")]
                     for result in alone:
                         del left[result.key]
@@ -81,17 +86,22 @@ class Crew:
                     return
                 in_hand.update((job.key, job) for job, _, _ in group)
                 work = [(function, arguments) for _, function, arguments in group]
-                if self._backend == "loky":
+                if self._backend == "dask":
+                    yield joblib.delayed(_on_cluster)(work)
+                elif self._backend == "loky":
                     yield joblib.delayed(_in_process)(os.getpid(), work)
                 else:
                     yield joblib.delayed(_one_by_one)(work)
 
         limits = {"inner_max_num_threads": 1} if self._backend == "loky" else {}
-        with threadpool_limits(1), joblib.parallel_config(self._backend, **limits), warnings.catch_warnings():
+        config = self._cluster.config() if self._cluster else joblib.parallel_config(self._backend, **limits)
+        with threadpool_limits(1), config, warnings.catch_warnings():
             # Said when a run is left early, by a signal or an error that speaks for itself.
             warnings.filterwarnings("ignore", message=r"\d+ tasks (which|have)")
             # One group a batch: a kill then loses the groups in hand and nothing else.
-            pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=workers)
+            # On a cluster every worker has a second one waiting, because messages take time.
+            ahead = workers if self._cluster is None else 2 * workers
+            pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=ahead)
             with _signals_held() if self._backend == "loky" and workers > 1 else contextlib.nullcontext():
                 found = pool(tasks())  # starts the workers
             yield from found
@@ -123,6 +133,14 @@ def _in_process(parent: int, work: Work) -> list[Any]:
     """Do `work` in a worker process of `parent`, or in `parent` itself if there is one worker only."""
     if os.getpid() != parent:
         _become_worker(parent)
+    return _one_by_one(work)
+
+
+def _on_cluster(work: Work) -> list[Any]:
+    """Do `work` in a worker of a cluster."""
+    from oblique_cli.experiments.cluster import one_thread
+
+    one_thread()
     return _one_by_one(work)
 
 

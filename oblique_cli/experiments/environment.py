@@ -26,6 +26,7 @@ PACKAGE = Path(oblique_cli.__file__).resolve().parent
 
 # Versions that can change a result; those of joblib and threadpoolctl are recorded with a session all the same.
 LIBRARIES = ("oblique-trees", "numpy", "scipy", "scikit-learn")
+BESIDE = ("joblib", "threadpoolctl")
 
 # What sits around a result and never inside one. A room that is not named here counts, so a new one is never forgotten.
 LOOKS = frozenset(
@@ -34,10 +35,11 @@ LOOKS = frozenset(
 INSIDE = ("evaluation/metrics.py", "experiments/jobs.py", "experiments/running.py")
 
 
-def environment(things: Iterable[Any] = ()) -> dict[str, Any]:
+def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> dict[str, Any]:
     """Return the versions and the machine that results depend on, as plain data.
 
-    things   classes and functions that a run uses; those from files outside the package are named with their digests
+    things      classes and functions that a run uses; those from files outside the package are named with their digests
+    libraries   packages whose estimators a run uses, besides those that every run does
     """
     from threadpoolctl import threadpool_info
 
@@ -45,7 +47,7 @@ def environment(things: Iterable[Any] = ()) -> dict[str, Any]:
         importlib.import_module("oblique_cli._core")
 
     versions = {}
-    for name in (*LIBRARIES, "joblib", "threadpoolctl"):
+    for name in (*LIBRARIES, *BESIDE):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
     blas = [
@@ -61,8 +63,17 @@ def environment(things: Iterable[Any] = ()) -> dict[str, Any]:
         "platform": platform.platform(),
         "machine": platform.machine(),
         "code": code(),
-        "outside": outside(things),
+        "outside": {**outside(things), **_versions(name for name in libraries if name not in LIBRARIES)},
     }
+
+
+def _versions(names: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed, by name in their order."""
+    found = {}
+    for name in sorted(names):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from oblique_cli import schemes, seeds
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
+from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm, is_outside
 from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import keys
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
@@ -63,8 +64,11 @@ def _measured(experiment: Experiment) -> dict[str, list[str]]:
     return {"metrics": list(names)} if names else {}
 
 
-def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
-    """Raise ConfigError or DataError for what would fail every fold on `dataset`, which is read as `spec` says."""
+def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: bool = True) -> None:
+    """Raise ConfigError or DataError for what would fail every fold on `dataset`, which is read as `spec` says.
+
+    imports : whether classes of other libraries may be imported, to compare their parameters
+    """
     who = f"data set {dataset.name!r}"
     for algorithm in experiment.algorithms:
         if task_of(algorithm.name) != dataset.task:
@@ -90,7 +94,13 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset) -> None:
                 )
     n_features = n_columns(dataset, spec)
     for algorithm in experiment.algorithms:
-        if algorithm.name in ALGORITHMS:
+        if is_outside(algorithm.name):
+            outside = OutsideAlgorithm.of(algorithm)
+            for params in algorithm.candidates():
+                prepared(outside.make(**params), dataset, spec)
+                if imports:
+                    outside.check(params)
+        elif algorithm.name in ALGORITHMS:
             for params in algorithm.candidates():
                 if message := ALGORITHMS[algorithm.name].clash(params, n_features):
                     raise ConfigError(f"{who}: {message}")

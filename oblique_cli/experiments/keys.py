@@ -27,6 +27,7 @@ def base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
     (one,) = [one for one in content["algorithms"] if one["id"] == algorithm]
     (spec,) = [one for one in content["datasets"] if one["name"] == dataset]
     how = [one["id"], one["name"], one["params"], one["grid"]]
+    how += [part for part in (one.get("prepare"), content.get("code")) if part]  # younger than stored results
     data = [dataset, content["data"][dataset], spec["missing"], spec["encoding"]]
     return digest([FORM, content["seed"], cv, how, data, *([content["metrics"]] if "metrics" in content else [])])
 

@@ -77,7 +77,7 @@ def unpack(packed: bytes) -> Predictions:
 def pack_labels(labels: Labels) -> bytes:
     """Return the labels of a data set as bytes."""
     head = _HEAD.pack(_FORM, _kind(labels.y), len(labels.y), 0)
-    names = zlib.compress("\0".join(labels.classes).encode("utf-8", "surrogateescape"), _LEVEL)
+    names = zlib.compress("\0".join(labels.classes).encode("utf-8", "surrogatepass"), _LEVEL)
     return head + b"".join(struct.pack("<I", len(part)) + part for part in (names, _values(labels.y)))
 
 
@@ -85,7 +85,7 @@ def unpack_labels(packed: bytes) -> Labels:
     """Return the inverse of `pack_labels`."""
     n, kind, _, parts = _opened(packed)
     y = _from_values(kind, parts[1])
-    names = zlib.decompress(parts[0]).decode("utf-8", "surrogateescape")
+    names = zlib.decompress(parts[0]).decode("utf-8", "surrogatepass")
     if len(y) != n:
         raise ValueError("the numbers of rows differ")
     return Labels(tuple(names.split("\0")) if kind == _CODES else (), y)

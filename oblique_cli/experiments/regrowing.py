@@ -62,7 +62,7 @@ def regrown(
     row = _row(run.name, rows, policy.name, spec.id, repeat, fold)
     if csv is not None:
         policy = replace(policy, csv=csv)
-    elif policy.target is not None and policy.csv is None:
+    elif policy.target is not None and policy.csv is None and not policy.source:
         raise ConfigError(
             f"run {run.name!r} is on a file of your own, {policy.name!r}: say where it is, by --csv FILE."
         )

@@ -13,7 +13,7 @@ import itertools
 import signal
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import joblib
 import numpy as np
 
-from oblique_cli import schemes, seeds
+from oblique_cli import plugins, schemes, seeds
 from oblique_cli.data import catalogue
 from oblique_cli.errors import (
     EXIT_FAILED_FOLDS,
@@ -33,6 +33,8 @@ from oblique_cli.errors import (
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
+from oblique_cli.estimators.outside import known
+from oblique_cli.estimators.outside.algorithm import algorithm_of
 from oblique_cli.evaluation import metrics as metrics_of
 from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
 from oblique_cli.experiments import environment as environments
@@ -77,12 +79,20 @@ class Case:
     tune_metric: Metric | None = None
     keep: str = "predictions"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A heuristic or a metric of a plugin has a name in a process only once the plugin is imported there.
+        return _sent, (plugins.imported(), *(getattr(self, one.name) for one in fields(self)))
+
     @classmethod
     def of(cls, experiment: Experiment, dataset: Dataset, policy: DatasetSpec, spec: AlgorithmSpec) -> Case:
         """Return the case of an algorithm and a data set of `experiment`."""
         metrics = tuple(METRICS[name] for name in metrics_of.to_measure(experiment.metrics))
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
-        return cls(dataset, policy, spec, ALGORITHMS[spec.name], metrics, tune_metric, experiment.keep)
+        return cls(dataset, policy, spec, algorithm_of(spec, ALGORITHMS), metrics, tune_metric, experiment.keep)
+
+
+def _sent(_: plugins.Imported, *values: Any) -> Case:
+    return Case(*values)
 
 
 # ---- one job ---------------------------------------------------------------------------------------------------------
@@ -372,6 +382,7 @@ def run(
     shard: Shard | None = None,
     only: Callable[[Job], bool] | None = None,
     strict_environment: bool = False,
+    scheduler: str | None = None,
 ) -> RunSummary:
     """Run or resume `experiment`: every fold without a good row in `store`, failed ones included.
 
@@ -383,6 +394,7 @@ def run(
     only       run those folds only that it holds for
     strict_environment  ConfigError if folds are stored that another environment has made: other versions, another
                processor. Without it, the table says so
+    scheduler  address of a Dask scheduler, whose workers are used in place of n_jobs processors
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
     once. Either way the summary names the signal, and the same call goes on from there. StoreError if another process
@@ -395,7 +407,8 @@ def run(
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
-    here = environments.environment(_used(experiment))
+    libraries = known.packages_of(spec.name for spec in experiment.algorithms)
+    here = environments.environment(_used(experiment), libraries)
     if strict_environment and not fresh:
         _refuse_other_environments(store, experiment.name, here)
     store.begin(
@@ -410,10 +423,10 @@ def run(
         workers=workers,
         fresh=fresh,
     )
-    for dataset in datasets:
-        for note in dataset.notes:
-            progress.remark(f"{dataset.name}: {note}")
     try:
+        for dataset in datasets:
+            for note in dataset.notes:
+                progress.remark(f"{dataset.name}: {note}")
         store.displace(experiment.name, jobs)
         store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
         if adopt:
@@ -432,8 +445,8 @@ def run(
             for spec in experiment.algorithms
         }
         failures: list[Row] = []
-        with Signals(progress) as signals:
-            crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals)
+        with Signals(progress) as signals, _connected(scheduler) as cluster:
+            crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals, cluster)
             try:
                 for row in _results(experiment, cases, pending, store, crew, progress, len(jobs), done):
                     store.append(experiment.name, row)
@@ -510,7 +523,7 @@ class Shard:
 
 def _used(experiment: Experiment) -> list[Any]:
     """What a run calls that may come from a file outside the package."""
-    algorithms = [ALGORITHMS[spec.name] for spec in experiment.algorithms]
+    algorithms = [algorithm_of(spec, ALGORITHMS) for spec in experiment.algorithms]
     names = [*experiment.metrics, *([experiment.cv.tune_metric] if experiment.cv.tune_metric else [])]
     return [
         *(type(one) for one in algorithms),
@@ -537,6 +550,21 @@ def _say(run: str, store: Store, progress: Progress) -> None:
         progress.note(f"{run}: {more} stored folds are of repetitions beyond cv.repeats; kept, not shown")
     if others := store.made_elsewhere(run):
         progress.note(f"{run}: {others}; the table will say so, --strict-environment refuses, --fresh starts over")
+
+
+@contextlib.contextmanager
+def _connected(scheduler: str | None) -> Iterator[Any]:
+    """Give a connection to a cluster, None if there is no address."""
+    if scheduler is None:
+        yield None
+        return
+    from oblique_cli.experiments.cluster import Cluster
+
+    cluster = Cluster(scheduler)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
 
 
 def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, tuple[int, ...]]:

@@ -22,7 +22,7 @@ from oblique_cli.fitting.estimating import (
     out_of_fold,
     tuning_pairs,
 )
-from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.nouns import Fold
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -109,7 +109,8 @@ def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int) -> Es
     """Return the estimate of the whole procedure: in each training set the comparison is made anew, and its choice
     fitted; the test rows of a fold have no part in either."""
     cv = division(dataset, folds, tuned=True)
-    outer = CVSpec("ordinary", cv.folds, 1, cv.folds, cv.stratified)
+    if not any(case.spec.grid for case in cases(dataset).values()):
+        cv = replace(cv, scheme="ordinary")  # without the rows by which a grid would be searched
 
     def predicted(fold: Fold, number: int) -> NDArray[Any]:
         inner = seeds.integer(seed, dataset.name, "auto", number)
@@ -117,7 +118,7 @@ def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int) -> Es
         job = seeds.integer(seed, dataset.name, "job", 0, number)
         return running.predictions(cases(dataset)[chosen], fold, job)
 
-    return Estimate.of(dataset, out_of_fold(dataset, folds_of(dataset, outer, seed), predicted), cv.folds, nested=True)
+    return Estimate.of(dataset, out_of_fold(dataset, folds_of(dataset, cv, seed), predicted), cv.folds, nested=True)
 
 
 def part(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:

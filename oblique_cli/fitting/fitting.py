@@ -20,6 +20,7 @@ from oblique_cli.fitting.estimating import Estimate, cross_validated
 from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.model import Model
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+from oblique_cli.tree.pruning import PRUNINGS, TRAINING_ROWS
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.structure import Tree
 
@@ -85,7 +86,8 @@ def pruned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
 
 def is_pruned(case: Case) -> bool:
     """Whether the tree is pruned by cross-validation."""
-    return case.spec.params.get("pruning") == "cv"
+    rule = case.spec.params.get("pruning")
+    return isinstance(rule, str) and PRUNINGS[rule].rows == TRAINING_ROWS
 
 
 def auto_names(task: str) -> tuple[str, ...]:

@@ -17,9 +17,6 @@ from oblique_cli.models.tables import Unseen, predictions
 if TYPE_CHECKING:
     from oblique_cli.data.columns import Chunk
 
-# Shown unless metrics are asked for: what every model has a value of.
-USUAL = {"classification": ("accuracy", "balanced_accuracy"), "regression": ("rmse", "mae", "r2")}
-
 
 @dataclass(frozen=True, eq=False)
 class Score:
@@ -32,7 +29,7 @@ class Score:
 
 def names(asked: Sequence[str], model: Model) -> tuple[str, ...]:
     """Return the metrics to compute. ConfigError for one that is unknown, for another task, or of a run alone."""
-    chosen = metrics.chosen(asked or USUAL[model.task], model.task, "oblique score", matrices=True)
+    chosen = metrics.chosen(asked or metrics.SCORED[model.task], model.task, "oblique score", matrices=True)
     for name in chosen:
         if metrics.METRICS[name].needs == ROW:
             raise ConfigError(f"metric {name} is of a fold of a run, not of predictions; leave it out.")
@@ -51,6 +48,8 @@ def score(model: Model, source: Any, where: str, asked: Sequence[str] = ()) -> S
     unseen, ys, predicted, probabilities, rows = Unseen(), [], [], [], []
     code = {label: k for k, label in enumerate(model.classes)}
     for some in predictions(model, source, where, proba=shares, unseen=unseen):
+        if not len(some.labels):
+            break
         ys.append(_answers(model, some.chunk, where))
         if model.task == "regression":
             predicted.append(some.labels)

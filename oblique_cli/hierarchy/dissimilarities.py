@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist, pdist, squareform
 
 from oblique_cli.errors import DataError
+from oblique_cli.later import Later
 from oblique_cli.magnitudes import exponents, measured, refuse_extreme
+
+distance: Any = Later("scipy.spatial.distance")
 
 Array = NDArray[np.float64]
 Condensed = NDArray[Any]
@@ -78,14 +80,14 @@ def from_square(matrix: ArrayLike, dtype: str = "float64", names: Sequence[str] 
             f"a dissimilarity matrix must be symmetric: {_name(i, names)} to {_name(j, names)} is {array[i, j]:g}, "
             f"and the way back is {array[j, i]:g}."
         )
-    return _stored(squareform(array, force="tovector", checks=False), len(array), dtype)
+    return _stored(distance.squareform(array, force="tovector", checks=False), len(array), dtype)
 
 
 def to_square(condensed: Condensed) -> Array:
     """Return the square float64 matrix of a condensed one."""
     if not len(condensed):
         return np.zeros((1, 1))
-    return np.asarray(squareform(np.asarray(condensed, dtype=np.float64), checks=False))
+    return np.asarray(distance.squareform(np.asarray(condensed, dtype=np.float64), checks=False))
 
 
 def spread_of(X: Array, scaling: str, metric: str) -> tuple[Array, Array]:
@@ -113,12 +115,12 @@ def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", d
     """
     rows = np.asarray(X, dtype=np.float64)
     shift, scale = spread_of(rows, scaling, metric)
-    return _stored(_defined(pdist((rows - shift) / scale, metric), metric), len(rows), dtype)
+    return _stored(_defined(distance.pdist((rows - shift) / scale, metric), metric), len(rows), dtype)
 
 
 def between(A: Array, B: Array, metric: str) -> Array:
     """Return the distances of the rows of A (m, p) to those of B (n, p), (m, n)."""
-    return _defined(np.asarray(cdist(A, B, metric)), metric)
+    return _defined(np.asarray(distance.cdist(A, B, metric)), metric)
 
 
 def _defined(distances: Array, metric: str) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage
 
 import oblique_cli._core as _core
 from oblique_cli.hierarchy.dissimilarities import Condensed, number_of_objects, to_square
@@ -25,5 +24,7 @@ def upgma(condensed: Condensed) -> Hierarchy:
     """Return SciPy's average linkage (UPGMA)."""
     if number_of_objects(condensed) == 1:
         return Hierarchy(np.zeros((0, 2), dtype=np.int64), np.zeros(0))
+    from scipy.cluster.hierarchy import linkage
+
     joins = linkage(condensed, "average")
     return Hierarchy(joins[:, :2].astype(np.int64), np.ascontiguousarray(joins[:, 2]))

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -87,7 +86,7 @@ def needs_table(model: Model, path: str) -> None:
 def predictions(
     model: Model, source: Any, where: str, *, proba: bool = False, leaf: bool = False, unseen: Unseen | None = None
 ) -> Iterator[Predicted]:
-    """Yield the predictions for the rows of a table.
+    """Yield the predictions for the rows of a table, some rows at a time; once for none if it has no rows.
 
     source : a path, "-" for standard input, or a `Source`; where : what messages begin with; unseen : counts levels
     DataError, with line and column, for a cell that cannot be read, or is missing where the model cannot do without;
@@ -102,6 +101,18 @@ def predictions(
             unseen.add(model, chunk)
         yield _of(model, chunk, row, proba, leaf)
         row += len(chunk.X)
+    if row == 1:
+        yield _none(model, proba, leaf)
+
+
+def _none(model: Model, proba: bool, leaf: bool) -> Predicted:
+    """The predictions for a table without rows: as many columns as for any other, and nothing in them."""
+    from oblique_cli.data.columns import Chunk
+
+    probe = Chunk(np.zeros((1, len(model.feature_names))), None, np.ones(1, np.int64))  # most models refuse no rows
+    one = _of(model, probe, 1, proba, leaf)
+    shares, leaves = (None if some is None else some[:0] for some in (one.shares, one.leaves))
+    return Predicted(1, one.labels[:0], shares, leaves, Chunk(probe.X[:0], None, probe.lines[:0]))
 
 
 def _of(model: Model, chunk: Chunk, row: int, proba: bool, leaf: bool) -> Predicted:
@@ -170,6 +181,8 @@ class CSVWriter(Writer):
         if not self.started:
             self._line(self.names(some))
             self.started = True
+        if not len(some.labels):
+            return
         columns = [list(map(str, column.tolist())) for column in self.columns(some)]
         if self.quoted:
             columns[1] = [self.quoted[label] for label in some.labels.tolist()]
@@ -193,6 +206,8 @@ class JSONWriter(Writer):
         self.before = "[\n"
 
     def add(self, some: Predicted) -> None:
+        if not len(some.labels):
+            return
         lines = []
         classes = self.model.classes
         plain = [column.tolist() for column in (self.columns(some)[:2])]
@@ -226,8 +241,11 @@ class ParquetWriter(Writer):
         self.file: Any = None
 
     def add(self, some: Predicted) -> None:
-        columns = [self.arrow.array(column.tolist() if column.dtype.kind == "O" else column)
-                   for column in self.columns(some)]  # fmt: skip
+        columns = [
+            self.arrow.array(column.tolist(), self.arrow.string()) if column.dtype.kind == "O" else
+            self.arrow.array(column)
+            for column in self.columns(some)
+        ]  # fmt: skip
         table = self.arrow.table(columns, names=self.names(some))
         if self.file is None:
             self.file = self.parquet.ParquetWriter(self.stream, table.schema)
@@ -243,9 +261,3 @@ WRITERS: dict[str, Callable[[BinaryIO, Model], Writer]] = {
     "json": JSONWriter,
     "parquet": ParquetWriter,
 }
-
-
-def format_of(output: str | None) -> str:
-    """Return the format that the name of a file asks for, "csv" if it asks for none."""
-    ending = Path(output or "").suffix.lower().removeprefix(".")
-    return ending if ending in FORMATS else "csv"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from oblique_cli.constraints import Choice, Constraint
 from oblique_cli.geometry import Standard
@@ -76,6 +75,8 @@ class Cline(Proposer):
 
 def nearest_pair(A: Array, B: Array) -> tuple[Array, Array] | None:
     """The nearest different rows of A : (n, p) and B : (m, p); None if all rows are the same."""
+    from scipy.spatial import cKDTree
+
     A, B = np.unique(A, axis=0), np.unique(B, axis=0)  # in lexicographic order
     near, _ = cKDTree(B).query(A, k=[1, 2])  # at most one row of B is the same; a missing neighbor is infinitely far
     near = np.where(near > 0.0, near, np.inf).min(axis=1)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MOST_PANELS = 6  # data sets with axes of their own; of more, the means are shown together
 BINS = 10  # of a reliability diagram, equally wide
 GRID = 300  # points a side, of decision regions
+UNITS = ("%", "s", "nats")  # said beside what is measured; of leaves, "leaves" is enough
 WIDE_RANGE = 30.0  # from this ratio of the largest to the smallest value on, an axis is logarithmic
 
 
@@ -565,7 +566,7 @@ def _classes_only(material: Material, what: str) -> None:
 def _title(metric: str) -> str:
     unit = METRICS[metric].unit
     title = title_of(metric)
-    return f"{title} in {unit}" if unit and unit not in title and metric not in ("leaves", "nodes", "depth") else title
+    return f"{title} in {unit}" if unit in UNITS and unit not in title.split() else title
 
 
 def _sentence(metric: str) -> str:

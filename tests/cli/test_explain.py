@@ -121,3 +121,13 @@ def test_a_forest_is_no_tree_to_explain(call):
     assert ended.code == 0, ended.err
     ended = call("explain", "forest.json", "--values", "petal_width=1")
     assert ended.code == 2 and ended.err.startswith("error: raf is a vote of 3 trees, and only a single tree can be")
+
+
+def test_a_typed_row_of_one_column_may_be_empty(call):
+    (call.folder / "one.csv").write_text("a,y\n" + "".join(f"{i}.5,{'pq'[i > 5]}\n" for i in range(12)))
+    assert (
+        call("fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--out", "m.json").code
+        == 0
+    )
+    ended = call("explain", "m.json", "--values", "a=")
+    assert (ended.code, ended.err) == (0, "") and "a missing" in ended.out

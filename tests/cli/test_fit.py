@@ -255,6 +255,21 @@ def test_what_the_model_lacks_is_one_sentence(call):  # noqa: F811
         assert ended.code == 2 and sentence in ended.err and ended.out == ""
 
 
+def test_a_table_without_rows_gives_a_table_without_rows(plain):
+    """Not an empty file, which no reader takes for a table."""
+    (plain.folder / "none.csv").write_text(PLAIN.read_text().splitlines()[0] + "\n")
+    first = plain("predict", "plain.json", str(PLAIN), "--proba", "--leaf").out.splitlines()[0]
+    assert plain("predict", "plain.json", "none.csv", "--proba", "--leaf").out == first + "\n"
+    assert json.loads(plain("predict", "plain.json", "none.csv", "--format", "json").out) == []
+    ended = plain("score", "plain.json", "none.csv")
+    assert ended.code == 4 and ended.err == "error: none.csv: there are no rows below the header\n"
+    parquet = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
+    assert plain("predict", "plain.json", "none.csv", "--output", "none.parquet").code == 0
+    assert plain("predict", "plain.json", str(PLAIN), "--output", "some.parquet").code == 0
+    none, some = (parquet.read_table(plain.folder / f"{name}.parquet") for name in ("none", "some"))
+    assert none.num_rows == 0 and none.schema == some.schema
+
+
 def test_a_forest_has_a_leaf_in_each_tree(call):  # noqa: F811
     call("fit", "iris", "--algorithm", "hhcart_forest", "--set", "n_estimators=3", "--folds", "2", "--out", "f.json")
     (call.folder / "new.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")

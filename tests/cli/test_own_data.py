@@ -282,3 +282,20 @@ def test_no_color_leaves_no_escape_codes(tmp_path, monkeypatch):
     assert "\x1b[" in on_a_terminal(tmp_path, 200, *arguments)
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in on_a_terminal(tmp_path, 200, *arguments, keep=("NO_COLOR",))
+
+
+def test_a_stored_run_remembers_how_its_file_was_read(call):
+    # `oblique retry` reads the file again, without the command.
+    shutil.copy(WILD, call.folder / "wild.csv")
+    said = ["--drop", "Station", "--dates", "days", "--decimal", "comma", "--keep", "Patient"]
+    said += [word for mark in ("NA", "?", "-") for word in ("--na", mark)]
+    ended = call("run", "wild.csv", "--target", "Befund", "--algorithm", "fdt", *said, *QUICK)
+    assert ended.code == 0
+    from oblique_cli.data import catalogue
+    from oblique_cli.experiments.store import Store
+
+    with Store(call.folder / "results" / "oblique.sqlite") as store:
+        (run,) = store.runs()
+    (spec,) = run.experiment.datasets
+    assert (spec.drop, spec.keep, spec.dates, spec.decimal) == (("Station",), ("Patient",), "days", "comma")
+    assert catalogue.load(spec).digest == run.content["data"]["wild"]

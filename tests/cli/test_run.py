@@ -258,7 +258,7 @@ def test_a_dry_run_estimates_from_stored_folds(small):
     assert lines[3].split() == ["iris", "hhgdt", "6", "3", "0", "3", "10", "s"]
     status = small("status").out.splitlines()[1]
     assert status.split()[:6] == ["small", "24", "18", "0", "6", "0:30"]
-    detail = json.loads(small("status", "small", "--json").out)
+    detail = json.loads(small("status", "small", "--format", "json").out)
     assert detail["seconds_left"] == pytest.approx(30) and detail["writers"] == []
     assert "time left  about 0:30 with 2 workers\n" in small("status", "small").out
     rewrite(small, lambda row: None if row.dataset == "bupa" else row)

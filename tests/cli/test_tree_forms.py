@@ -225,3 +225,39 @@ def test_what_dot_is_given_it_draws(call):
     text = call("tree", "bupa", "--format", "dot", "--depth", "3").out
     done = subprocess.run(["dot", "-Tpng"], input=text.encode(), capture_output=True, check=False)
     assert done.returncode == 0 and done.stdout.startswith(b"\x89PNG") and done.stderr == b""
+
+
+# ---- classes that training rows lack ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ["hhcart_a", "c45"])
+def test_labels_stay_with_their_classes_where_training_rows_lack_one(call, algorithm):
+    """The class between the others, by its name, has its only rows left out, or all of them in a test fold."""
+    rows = [f"{i % 10},{i + 40 * (i > 29)}.5,{'apple' if i < 30 else 'cherry'}" for i in range(60)]
+    (call.folder / "gap.csv").write_text("\n".join(["a,b,y", *rows, ",3,banana", ",4,banana"]) + "\n")
+    options = ("--target", "y", "--set", "missing=drop", "--algorithm", algorithm)
+    for form in ("svg", "html", "dot", "tikz"):
+        assert call("tree", "gap.csv", *options, "--format", form, "--output", "out").code == 0
+    ended = call("tree", "gap.csv", *options)
+    assert (ended.code, ended.err) == (0, "")
+    assert "60 of its 60 rows right" in ended.out and "no row is left of 'banana'." in ended.out
+    leaves = [line for line in ended.out.splitlines() if not line.startswith("#")]
+    assert any("apple" in line for line in leaves) and not any("banana" in line for line in leaves)
+    assert json.loads(call("tree", "gap.csv", *options, "--format", "json").out)["classes"] == ["apple", "cherry"]
+    if algorithm == "hhcart_a":
+        assert "training rows right 60 -> 60 of 60" in call("tree", "gap.csv", *options, "--sparse").out
+        fitted = call("fit", "gap.csv", *options, "--folds", "3", "--out", "m.json")
+        assert fitted.code == 0 and "60 of its 60 rows right" in fitted.out
+        shown = call("tree", "m.json").out
+        assert "cherry  (cherry: 30)" in shown and "banana" not in shown
+
+
+def test_the_tree_of_a_fold_whose_training_rows_lack_a_class(call):
+    rows = [f"{i % 10},{i + 40 * (i > 29)}.5,{'apple' if i < 30 else 'cherry'}" for i in range(60)]
+    (call.folder / "gap.csv").write_text("\n".join(["a,b,y", *rows, "5,300.5,banana"]) + "\n")
+    assert call("run", "gap.csv", "--target", "y", "--algorithm", "hhcart_a", "--set", "name=r", "--quiet").code == 0
+    folds = [call("tree", "r", "--fold", str(k)) for k in range(10)]
+    found = [ended.out for ended in folds if ended.code == 0]
+    assert found and not any("bug" in ended.err for ended in folds)
+    assert any("banana" not in out for out in found)
+    assert all("cherry: " in out and "apple: " in out for out in found)

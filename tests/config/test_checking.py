@@ -233,7 +233,11 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         ("dataset: bupa\n", "", "1:1 the key dataset (or datasets) is missing."),
         ("dataset: bupa", "dataset: bupaa", "4:10 unknown data set 'bupaa'. Did you mean 'bupa'"),
         ("dataset: bupa", "dataset: 3", "4:10 data set must be a mapping of keys to values. Got 3."),
-        ("dataset: bupa", "dataset: {missing: drop}", "4:10 a data set needs a name or a csv."),
+        (
+            "dataset: bupa",
+            "dataset: {missing: drop}",
+            "4:10 a data set needs a name, or one of csv, parquet, openml and sklearn.",
+        ),
         ("dataset: bupa", "datasets: bupa", "4:11 datasets must be a list of one or more. Got 'bupa'."),
         ("dataset: bupa", "datasets: []", "4:11 datasets must be a list of one or more. Got an empty list."),
         ("dataset: bupa", "datasets: [bupa, BUPA]", "4:18 data set 'bupa' is used twice (first at line 4)."),
@@ -257,7 +261,7 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         ),
         ("name: bend", "name: bent", "5:19 algorithm 'bent' is not known. Did you mean 'bend'?"),
         ("name: bend", "name: [bend]", "5:19 algorithm a list is not known. Known: bend, stump."),
-        ("name: bend, ", "", "5:12 an algorithm needs a name."),
+        ("name: bend, ", "", "5:12 an algorithm needs a name, or the class of another library."),
         ("epsilon: 0.1", "epsilom: 0.1", "5:25 unknown key 'epsilom' in algorithm bend. Did you mean 'epsilon'?"),
         ("epsilon: 0.1", "epsilon: 1", "5:34 epsilon of bend must be a number in [0, 1). Got 1."),
         ("epsilon: 0.1", "epsilon: .nan", "5:34 epsilon of bend must be a number in [0, 1). Got nan."),
@@ -292,8 +296,8 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         (
             "scheme: ordinary",
             "scheme: two-stage",
-            "6:14 cv.scheme must be one of 'bootstrap', 'group', 'leave_one_out', 'monte_carlo', 'nested', 'ordinary', "
-            "'split', 'stratified', 'two_stage'. Got 'two-stage'. Did you mean 'two_stage'?",
+            "6:14 cv.scheme must be one of 'bootstrap', 'group', 'learning', 'leave_one_out', 'monte_carlo', 'nested', "
+            "'ordinary', 'split', 'stratified', 'two_stage'. Got 'two-stage'. Did you mean 'two_stage'?",
         ),
         ("repeats: 2", "test_fraction: 0.5", "6:34 cv.test_fraction is not used by scheme ordinary; leave it out."),
         ("repeats: 2", "tune: {folds: 5}", "6:34 cv.tune is not used by scheme ordinary; leave it out."),

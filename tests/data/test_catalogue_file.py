@@ -222,7 +222,11 @@ GOOD = yaml.safe_dump({"marbles": toy_facts()["marbles"]}, sort_keys=False)
         (GOOD.encode() + b"x: {title: caf\xe9}\n", None, "the file is not UTF-8 text (byte 0xe9)."),
         (GOOD.encode("utf-16"), 1, "the file is not UTF-8 text (byte 0xff)."),
         (GOOD + "x: \x00\n", None, "character 0x00 is not allowed in YAML."),
-        ("#" * (1 << 19), 0, "the file is larger than 256 kB, the most that is read."),
+        (
+            "#" * (1 << 19),
+            0,
+            "the file is larger than 256 kB, the most that is read; set OBLIQUE_MAX_CONFIG_BYTES to read more.",
+        ),
     ],
 )
 def test_what_is_no_catalogue_stops_every_set_with_one_sentence(text, line, says, toys, monkeypatch):

@@ -130,6 +130,16 @@ def test_thousands_can_be_said():
     assert read(text, thousands="point", decimal="comma")[0].X[0, 0] == 1234.0
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_a_fraction_with_three_digits_is_no_thousands(delimiter):
+    """0,125 beside columns with a decimal point, and 0.125 beside columns with a comma: no number of thousands so."""
+    for own, other in ((",", "."), (".", ",")):
+        x = [f"0{own}{125 + i}" for i in range(40)]
+        z = [f"{i}{other}5" for i in range(40)]
+        columns = (("x", x), ("z", z), ("v", z), ("y", CLASSES))
+        assert read(table(*columns, delimiter=delimiter))[0].X[:2, 0].tolist() == [0.125, 0.126]
+
+
 @pytest.mark.parametrize("cell", ["1_000", "0x10", "١٢", "inf", "1e400", "1.2.3", "--5"])
 def test_what_python_takes_for_a_number_and_nobody_else_is_none(cell):
     assert not Form().holds(cell)
@@ -155,6 +165,18 @@ def test_the_usual_marks_of_missing_values(mark):
     cells[3] = mark
     dataset, _, notes = read(table(("x", cells), ("y", CLASSES)))
     assert math.isnan(dataset.X[3, 0]) and any(note.startswith("1 missing cell in 1 column") for note in notes)
+
+
+@pytest.mark.parametrize("cell", ["-999", "-999.0"])
+def test_a_number_can_mark_a_missing_value(cell):
+    """A column in which every cell is a number holds none of the mark, in the table, in new rows and in the target."""
+    cells = [str(number) for number in NUMBERS]
+    cells[3] = cell
+    dataset, columns, _ = read(table(("x", cells), ("y", CLASSES)), marks=("-999",))
+    assert np.isnan(dataset.X[:, 0]).nonzero()[0].tolist() == [3]
+    (new,) = chunks(source(table(("x", cells), ("z", NUMBERS))), columns)
+    assert np.isnan(new.X[:, 0]).nonzero()[0].tolist() == [3]
+    assert read(table(("x", NUMBERS), ("y", cells)), marks=("-999",), task="regression")[0].n == 39
 
 
 def test_marks_that_are_words_stay_levels():
@@ -326,6 +348,25 @@ def test_every_delimiter_character_set_and_archive(pack, charset, delimiter):
     assert dataset.feature_names == ("x", "café") and columns.delimiter == delimiter
     assert dataset.levels == {1: ("hiver", "été")} and dataset.X[:, 0].tolist() == NUMBERS
     assert len(next(chunks(source(content), columns)).X) == 40
+
+
+def test_a_character_set_that_was_said_holds_for_new_rows():
+    """Bytes do not tell cp1250 from cp1252, and a wrong guess changes names and levels."""
+    text = table(("x", NUMBERS), ("město", ["řeka", "žába"] * 20), ("y", CLASSES))
+    dataset, columns, _ = read(text.encode("cp1250"), charset="cp1250")
+    assert dataset.feature_names == ("x", "město")
+    for charset in ("cp1250", "utf-8", "utf-16"):
+        (new,) = chunks(source(text.encode(charset)), columns)
+        assert not new.unseen and np.array_equal(new.X, dataset.X)
+
+
+@pytest.mark.parametrize("charset", ["zip", "rot13", "nothing", "undefined"])
+def test_what_is_no_character_set_is_refused(charset):
+    with pytest.raises(ConfigError, match=f"there is no character set '{charset}'"):
+        read(TEXT, charset=charset)
+    plain = {**read(TEXT)[1].to_plain(), "charset": charset}
+    with pytest.raises(DataError, match=f"there is no character set '{charset}'"):
+        Columns.from_plain(plain)
 
 
 def test_parquet_and_arff_give_the_same_numbers():

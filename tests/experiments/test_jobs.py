@@ -143,3 +143,17 @@ def test_six_thousand_jobs_are_expanded_in_moments():
     started = time.process_time()
     assert len(expand(exp, datasets)) == 6000
     assert time.process_time() - started < 1
+
+
+def test_scaling_and_code_are_part_of_a_key_and_limits_are_not():
+    plain = AlgorithmSpec("sklearn.svm.SVC", "svc")
+    base, dataset = experiment(plain), toy()
+    key = first_key(base, dataset)
+    assert first_key(replace(base, algorithms=(replace(plain, limits={"time": 3.0}),)), dataset) == key
+    others = [
+        first_key(replace(base, algorithms=(replace(plain, prepare="minmax"),)), dataset),
+        first_key(replace(base, code={"a.py": "digest"}), dataset),
+        first_key(replace(base, code={"a.py": "another"}), dataset),
+    ]
+    assert len({key, *others}) == 4
+    assert first_key(replace(base, code={"elsewhere/a.py": "digest"}), dataset) == others[1]

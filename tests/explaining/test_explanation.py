@@ -12,7 +12,8 @@ from export_support import Policy
 from oblique_cli import Model, explain, make
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.explaining import Spread
-from oblique_cli.fitting.fitting import units
+from oblique_cli.tree.reading import Units
+from oblique_cli.tree.structure import Tree
 
 CASES = {
     "numbers": lambda: support.iris(),
@@ -195,7 +196,9 @@ def test_regression_has_an_equation_and_no_change():
 def test_the_spread_of_training_rows_comes_with_the_model(name):
     case = case_of(name)
     seen = case.X if case.model.encoder is None else case.model.encoder.transform(case.X)
-    facts = {"units": units(seen, case.model.fitted.state.get("levels_") or {}), "whole_numbers": []}
+    tree = case.model.fitted.state.get("tree_")
+    units = Units.deviations(seen, tree.levels if isinstance(tree, Tree) else ())
+    facts = {"units": units.to_plain(), "whole_numbers": []}
     model = Model(**{**vars(case.model), "facts": facts})
     row = np.nan_to_num(case.X[5])
     ours, theirs = explain(model, row), explain(case.model, row, reference=case.X)

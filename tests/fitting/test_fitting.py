@@ -152,6 +152,25 @@ def test_the_nested_estimate_chooses_without_the_test_rows(monkeypatch):
         assert not (X[:, None] == dataset.X[fold.test]).all(axis=2).any()
 
 
+def test_the_nested_estimate_searches_the_grid_of_what_it_chose(monkeypatch):
+    """Folds without tuning pairs made every value as good as any other, and the last one was taken."""
+    dataset, seen = noise(60), []
+
+    def tune(case, pairs, seed):
+        seen.append([(pair.train, pair.valid) for pair in pairs])
+        return {"max_depth": 1}, []
+
+    monkeypatch.setattr(choosing, "choose", lambda cases, folds, seed: Choice((), "axis_parallel"))
+    monkeypatch.setattr(running, "tune", tune)
+    grid = {"max_depth": (1, 2)}
+    nested_estimate(dataset, lambda of: {"axis_parallel": case(of, "axis_parallel", grid)}, 5, 1)
+    outer = folds_of(dataset, division(dataset, 5, tuned=True), 1)
+    assert len(seen) == 5 and all(len(pairs) == 5 for pairs in seen)
+    for pairs, fold in zip(seen, outer, strict=True):
+        for train, valid in pairs:
+            assert sorted([*train, *valid]) == fold.train.tolist()
+
+
 def test_a_part_of_a_data_set_is_one():
     dataset = data.load("iris")
     some = part(dataset, np.arange(0, 150, 3))

@@ -126,7 +126,7 @@ def test_the_column_is_no_feature_whatever_it_looks_like(own):
     [
         ("", "", "pateint", "there is no column 'pateint' to use as the column of cv.groups. Did you mean 'patient'?"),
         ("", "", "class", "'class' is the target, it cannot be the column of cv.groups"),
-        ("p3,", ",", "patient", "column 1 ('patient') has 4 missing values; set missing: impute or drop"),
+        ("p3,", ",", "patient", "column 'patient' of cv.groups is empty at line 14; set missing: drop, or fill it in"),
     ],
 )
 def test_a_column_that_cannot_be_used_is_a_sentence(own, old, new, column, says):
@@ -141,6 +141,11 @@ def test_a_row_without_a_group_cannot_be_filled_in_and_can_be_dropped(own):
         file.write(CSV.replace("p3,", ","))
     with pytest.raises(DataError, match=r"of cv\.groups is empty at line 14; set missing: drop"):
         catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="impute"), groups="patient")
+    for first in (",", "NA,"):  # the first row of all is one as well
+        with open(own.csv, "w") as file:
+            file.write(CSV.replace("p0,", first))
+        with pytest.raises(DataError, match=r"of cv\.groups is ('NA'|empty) at line 2; set missing: drop"):
+            catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="impute"), groups="patient")
     kept = catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="drop"), groups="patient")
     assert kept.n == 44 == len(kept.groups)
 

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.inspection import permutation_importance
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -260,6 +259,8 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
 
     def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
         """Return how much accuracy on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""
+        from sklearn.inspection import permutation_importance
+
         check_is_fitted(self)
         found = permutation_importance(self, X, y, n_repeats=n_repeats, random_state=random_state)
         return np.asarray(found.importances_mean)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -422,6 +421,8 @@ def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:
 
     Features are scaled to mean 0 and variance 1 first: the margin depends on units, and the paper names none.
     """
+    from sklearn.svm import LinearSVC
+
     spread = X.std(axis=0)
     spread = np.where((spread > 0) & (X.max(axis=0) > X.min(axis=0)), spread, np.inf)
     center = X.mean(axis=0)

@@ -7,15 +7,18 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from oblique_cli import seeds
 from oblique_cli.errors import NotConverged
+
+if TYPE_CHECKING:
+    from sklearn.mixture import GaussianMixture
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -158,6 +161,8 @@ class _Mixtures:
 
     def fit(self, Z: Array, k: int, name: str) -> GaussianMixture:
         """Fit k components to Z : (n, p); `name` names the random stream."""
+        from sklearn.mixture import GaussianMixture
+
         settings = self.clustering
         mixture = GaussianMixture(
             k,

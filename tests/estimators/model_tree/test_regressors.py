@@ -12,12 +12,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.model_tree.regressors import (
-    CARTRegressor,
-    M5StyleRegressor,
-    RETISRegressor,
-    TPRTIRegressor,
-)
+from oblique_cli.estimators.model_tree.cart import CARTRegressor
+from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Settings
 from oblique_cli.model_tree.least_squares import ZERO, Passes, fit_linear, left_out_error

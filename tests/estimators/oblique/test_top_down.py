@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, shuffled_folds
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree import pruning
 from oblique_cli.tree.splitting import Candidates, Proposer
@@ -490,3 +490,11 @@ def test_fitting_again_forgets_the_first_fit():
     X, y = labeled("iris")
     assert model.fit(X, y).tree_.to_dict() == make("hhcart_a").fit(X, y).tree_.to_dict()
     assert model.n_features_in_ == 4
+
+
+@pytest.mark.parametrize(("n", "folds"), [(2, 2), (10, 3), (11, 11), (150, 10)])
+def test_folds_of_pruning_are_those_of_scikit_learn(n, folds):
+    own = list(shuffled_folds(n, folds, seed=7))
+    others = KFold(folds, shuffle=True, random_state=7).split(np.zeros((n, 1)))
+    for mine, theirs in zip(own, others, strict=True):
+        assert [rows.tolist() for rows in mine] == [rows.tolist() for rows in theirs]

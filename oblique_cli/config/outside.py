@@ -1,0 +1,177 @@
+"""The part of a configuration that names a class of another library, checked without importing anything."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from oblique_cli.config.keys import ID, RANGE
+from oblique_cli.constraints import Constraint, Real
+from oblique_cli.estimators.outside import known
+from oblique_cli.nouns import AlgorithmSpec
+from oblique_cli.schemes import SCHEMES, named
+from oblique_cli.strict_yaml import Problems, YamlValue
+
+# What becomes of code that a configuration names and that is of no library known here.
+REFUSE = "refuse"  # a problem, which says how to allow it
+ALLOW = "allow"  # it is imported when it is needed
+LEAVE = "leave"  # nothing is imported, and what cannot be checked without that is left unchecked
+ALLOWED = "run with --allow-code if you trust it"
+
+KEYS = ("class", "id", "params", "grid", "prepare", "limits")
+
+
+@dataclass(frozen=True)
+class Amount(Constraint):
+    """A number with a unit. units : name -> factor"""
+
+    units: Mapping[str, float]
+    example: str
+
+    def holds(self, value: Any) -> bool:
+        return self.amount(value) is not None
+
+    def amount(self, value: Any) -> float | None:
+        """Return the number in the smallest unit, None if it is none above 0."""
+        if Real(0, open_low=True).holds(value):
+            return float(value)
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", value) if isinstance(value, str) else None
+        if found is None or found[2].lower() not in self.units or not float(found[1]):
+            return None
+        return float(found[1]) * self.units[found[2].lower()]
+
+    def describe(self) -> str:
+        return f"an amount such as {self.example}"
+
+    def schema(self) -> dict[str, Any]:
+        units = "|".join("".join(f"[{c}{c.upper()}]" for c in unit) for unit in self.units)
+        text = {"type": "string", "pattern": rf"^\s*[0-9]+(\.[0-9]+)?\s*({units})\s*$"}
+        return {"anyOf": [text, {"type": "number", "exclusiveMinimum": 0}]}
+
+
+LIMITS: Mapping[str, Amount] = {
+    "memory": Amount({"kb": 2**10, "mb": 2**20, "gb": 2**30, "kib": 2**10, "mib": 2**20, "gib": 2**30}, "4GB"),
+    "time": Amount({"s": 1, "min": 60, "m": 60, "h": 3600}, "60s, 5min or 1h"),
+}
+
+
+class Checking(Protocol):
+    """What this part needs of the walk over a configuration."""
+
+    problems: Problems
+    code: str
+
+    def entries(
+        self, value: YamlValue, owner: str, known: Any, without: Mapping[str, str] | None = None
+    ) -> dict[str, YamlValue]: ...
+    def items(self, value: YamlValue, owner: str) -> list[YamlValue]: ...
+    def one(self, value: YamlValue, owner: str, constraint: Constraint) -> Any: ...
+    def steps(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]: ...
+
+
+def algorithm(check: Checking, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
+    """Return the algorithm of an entry with the key `class`, None after noting what is wrong with it."""
+    entries = check.entries(value, "an algorithm with a class", KEYS)
+    path = check.one(entries["class"], "class", known.CLASS)
+    if path is None:
+        return None
+    if not _may_be_imported(check, entries["class"], path):
+        return None
+    own_name = path.rpartition(".")[2].lower()
+    label = check.one(entries["id"], "id", ID) if "id" in entries else own_name[:64].strip("_")
+    params = _params(check, entries.get("params"), path)
+    grid: dict[str, tuple[Any, ...]] = {}
+    for name, entry in _named(check, entries.get("grid"), f"grid of {path}", path).items():
+        if name in params:
+            check.problems.add(entry.key, f"{name} of {path} is in params and in grid; leave it in one of them.")
+        if isinstance(entry.data, dict) and set(entry.data) & set(RANGE):
+            grid[name] = check.steps(entry, f"{name} of {path}", Real())
+        else:
+            values = [_plain(check, item, f"{name} of {path}") for item in check.items(entry, f"grid of {name}")]
+            grid[name] = tuple(values)
+    if grid and scheme in SCHEMES and not SCHEMES[scheme].tunes:
+        tuning = named(lambda one: one.tunes)
+        message = f"{path} has a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
+        check.problems.add(entries["grid"].key, message)
+    prepare = check.one(entries["prepare"], "prepare", known.PREPARE) if "prepare" in entries else ""
+    return AlgorithmSpec(path, label or path, params, grid, prepare or "", _limits(check, entries.get("limits"), path))
+
+
+def _may_be_imported(check: Checking, value: YamlValue, path: str) -> bool:
+    """Whether a class is known, or allowed all the same; else a problem is noted."""
+    ours = known.library_of(path) in known.LIBRARIES
+    if path in known.CLASSES or check.code == ALLOW or (check.code == LEAVE and not ours):
+        return True
+    what = "no class of it is known by this name" if ours else f"known are those of {', '.join(known.LIBRARIES)}"
+    check.problems.add(value.place, f"class {path}: {what}.{known.near(path)} For any other class, {ALLOWED}.")
+    return False
+
+
+def _params(check: Checking, value: YamlValue | None, path: str) -> dict[str, Any]:
+    named_values = _named(check, value, f"params of {path}", path)
+    return {name: _plain(check, entry, f"{name} of {path}") for name, entry in named_values.items()}
+
+
+def _named(check: Checking, value: YamlValue | None, owner: str, path: str) -> dict[str, YamlValue]:
+    """Return the entries of a mapping of parameters; {} after noting that it is none."""
+    if value is None:
+        return {}
+    if not isinstance(value.data, dict):
+        check.problems.add(value.place, f"{owner} must be a mapping of parameters to values. Got {value.shown()}.")
+        return {}
+    for name, entry in value.data.items():
+        if why := known.closed(path, name):
+            check.problems.add(entry.key, f"{name} of {path} cannot be set: {why}.")
+    return dict(value.data)
+
+
+def _plain(check: Checking, value: YamlValue, owner: str) -> Any:
+    """Return the value of a parameter as plain data; an estimator in it stays the mapping that describes it."""
+    if isinstance(value.data, dict) and "class" in value.data:
+        entries = check.entries(value, owner, ("class", "params"))
+        path = check.one(entries["class"], f"class of {owner}", known.CLASS)
+        if path is None:
+            return None
+        _may_be_imported(check, entries["class"], path)
+        return {"class": path, "params": _params(check, entries.get("params"), path)}
+    if isinstance(value.data, dict):
+        return {key: _plain(check, entry, owner) for key, entry in value.data.items()}
+    if isinstance(value.data, list):
+        return [_plain(check, item, owner) for item in value.data]
+    if isinstance(value.data, float) and not math.isfinite(value.data):
+        check.problems.add(value.place, f"{owner} must be a finite number. Got {value.shown()}.")
+        return None
+    return value.data
+
+
+def _limits(check: Checking, value: YamlValue | None, path: str) -> dict[str, float]:
+    if value is None:
+        return {}
+    found: dict[str, float] = {}
+    for name, entry in check.entries(value, f"limits of {path}", LIMITS).items():
+        if check.one(entry, f"{name} of limits", LIMITS[name]) is not None:
+            amount = LIMITS[name].amount(entry.data) or 0.0
+            found[name] = int(amount) if name == "memory" else amount
+    return found
+
+
+def schema(text: Mapping[str, Any], known_classes: Sequence[str] = tuple(known.CLASSES)) -> dict[str, Any]:
+    """Return the JSON schema of an algorithm with a class. text : schema of an id"""
+    anything = {"type": "object"}
+    limits = {name: one.schema() for name, one in LIMITS.items()}
+    return {
+        "type": "object",
+        "properties": {
+            "class": {"anyOf": [{"enum": list(known_classes)}, known.CLASS.schema()]},
+            "id": dict(text),
+            "params": anything,
+            "grid": {"type": "object", "additionalProperties": {"type": ["array", "object"]}},
+            "prepare": known.PREPARE.schema(),
+            "limits": {"type": "object", "properties": limits, "additionalProperties": False},
+        },
+        "additionalProperties": False,
+        "required": ["class"],
+    }

@@ -1,0 +1,94 @@
+"""Data sets that come neither from the catalogue nor from a file: scikit-learn's own, OpenML's, and those of plugins.
+
+Each becomes a table of text first, so that missing values, levels, labels and digests are treated as everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oblique_cli.data.handed import FURTHER, Handed, of_arrays
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.nouns import DatasetSpec
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+# The sets that come inside scikit-learn; its others are fetched from places of their own.
+SKLEARN = ("breast_cancer", "diabetes", "digits", "iris", "wine")
+REGRESSION = ("diabetes",)
+KINDS = ("openml", "sklearn")
+
+
+def load(spec: DatasetSpec, offline: bool = False, task: str = "", groups: str = "") -> Dataset:
+    """Return the data set of a request with a `source`, or of a plugin. Parameters as in `catalogue.load`."""
+    from oblique_cli.data.dataset import from_table
+
+    handed = handed_of(spec, offline, task)
+    return from_table(
+        handed.table,
+        handed.target,
+        name=spec.name,
+        task=handed.task,
+        qualitative=tuple(dict.fromkeys((*handed.qualitative, *spec.qualitative))),
+        missing=spec.missing,
+        encoding=spec.encoding,
+        note=handed.note,
+        groups=groups,
+    )
+
+
+def handed_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
+    """Return the table of a request."""
+    kind, _, which = spec.source.partition(":")
+    if kind == "sklearn":
+        return _sklearn(which)
+    if kind == "openml":
+        from oblique_cli.data import openml  # needs the network's modules, which take a while to load
+
+        return openml.load(int(which), spec.target, offline, task)
+    where = f"data set {spec.name!r}"
+    try:
+        found = FURTHER[spec.name]()
+    except ConfigError:
+        raise
+    except Exception as error:  # of somebody else's code
+        raise DataError(f"{where}: its plugin failed ({type(error).__name__}: {error})") from error
+    return found if isinstance(found, Handed) else of_arrays(where, *found)
+
+
+def is_at_hand(spec: DatasetSpec) -> bool:
+    """Whether a request is for a set that this module loads."""
+    return bool(spec.source) or (spec.csv is None and spec.name in FURTHER)
+
+
+def is_there(spec: DatasetSpec) -> bool:
+    """Whether such a set can be loaded without the network."""
+    kind, _, which = spec.source.partition(":")
+    if kind != "openml":
+        return True
+    from oblique_cli.data import openml
+
+    return openml.path_of(int(which)).is_file()
+
+
+def note_of(spec: DatasetSpec) -> str:
+    """Return where such a set comes from, "" if that is not known before it is loaded."""
+    kind, _, which = spec.source.partition(":")
+    if kind != "openml":
+        return ""
+    from oblique_cli.data import openml
+
+    return openml.note_of(int(which))
+
+
+def _sklearn(name: str) -> Handed:
+    from sklearn import __version__, datasets
+
+    found = getattr(datasets, f"load_{name}")()
+    task = "regression" if name in REGRESSION else "classification"
+    labels = found.target if task == "regression" else [found.target_names[code] for code in found.target]
+    note = f"{name} of scikit-learn {__version__}"
+    return of_arrays(
+        f"data set sklearn {name}", found.data, labels, list(map(str, found.feature_names)), "target", task, note
+    )

@@ -1,0 +1,161 @@
+"""Data sets of OpenML by their number: fetched once, checked against OpenML's own checksum, and kept with ours.
+
+What is kept is the ARFF file as it came and a record of what it is, with its SHA-256. From then on the file must have
+that checksum. The interface is https://www.openml.org/apis: `api/v1/json/data/N` describes a set, and names its file,
+its target and the columns that are none (row numbers, and those its authors say to ignore).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.data import fetch, files, own_rows
+from oblique_cli.data.csv_file import Table
+from oblique_cli.data.handed import Handed
+from oblique_cli.data.own_source import Source
+from oblique_cli.errors import ConfigError, DataError
+
+ADDRESS = "https://api.openml.org"
+ENVIRONMENT = "OBLIQUE_OPENML_URL"
+
+# Fields of a record. "version" is that of the set of this name; every version has a number of its own.
+RECORD = ("number", "name", "version", "target", "left_out", "url", "sha256")
+
+
+def path_of(number: int) -> Path:
+    """Return where the file of a set is kept."""
+    return files.cache_folder() / "openml" / f"{number}.arff"
+
+
+def note_of(number: int) -> str:
+    """Return what is known of a set that was fetched, "" for one that was not."""
+    record = _record(number)
+    return "" if record is None else _note(record)
+
+
+def load(number: int, target: str | None = None, offline: bool = False, task: str = "") -> Handed:
+    """Return the set of this number; fetched if it is not kept.
+
+    target : column to predict, by default the one that OpenML names; task : what a numerical one is for
+
+    Raises DataError: offline and not kept, unknown to OpenML, not reachable, damaged, or of a form that is no table.
+    """
+    where = f"OpenML {number}"
+    path, record = path_of(number), _record(number)
+    if record is None or not _is_good(path, record):
+        aside = f"; the damaged {path.name} was moved aside" if path.is_file() and files.set_aside(path) else ""
+        if offline:
+            again = "run once without --offline"
+            raise DataError(f"{where} is not in {path.parent}, and offline nothing is fetched{aside}; {again}")
+        record = _fetched(number, path, where)
+    return _read(path, record, target or record["target"], where, task)
+
+
+def _is_good(path: Path, record: Mapping[str, Any]) -> bool:
+    """Whether the file is there, and is the one that was fetched."""
+    return path.is_file() and files.digest(path.read_bytes()) == record["sha256"]
+
+
+def _record(number: int) -> dict[str, Any] | None:
+    """The record of a set that was fetched, None if there is none that can be used."""
+    try:
+        found = json.loads(path_of(number).with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and set(found) == set(RECORD) else None
+
+
+def _note(record: Mapping[str, Any]) -> str:
+    return f"OpenML {record['number']}, {record['name']} version {record['version']}, sha256 {record['sha256'][:12]}..."
+
+
+def _fetched(number: int, path: Path, where: str) -> dict[str, Any]:
+    """Fetch a set and its description; return the record, which is written last."""
+    base = (os.environ.get(ENVIRONMENT) or ADDRESS).rstrip("/")
+    if not base.startswith(("http://", "https://")):
+        raise ConfigError(f"{ENVIRONMENT} must be a http or https address. Got {base!r}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{path.parent}: cannot be written ({error.strerror})") from None
+    before = _record(number)
+    with fetch.locked(path):
+        if (now := _record(number)) is not None and _is_good(path, now):  # another process was faster
+            return now
+        about = _description(f"{base}/api/v1/json/data/{number}", path.with_suffix(".about"), where)
+        url = about["url"]
+        content = fetch.get(url, path, where)
+        md5 = str(about.get("md5_checksum") or "")
+        # OpenML's checksum finds damage on the way; ours finds it later.
+        if md5 and hashlib.md5(content, usedforsecurity=False).hexdigest() != md5:
+            raise DataError(f"{where}: {url} is not the file that OpenML describes (md5 differs from {md5[:8]}...)")
+        record = {
+            "number": number,
+            "name": str(about.get("name", "")),
+            "version": str(about.get("version", "")),
+            "target": _first(about.get("default_target_attribute")),
+            "left_out": sorted({*_names(about.get("row_id_attribute")), *_names(about.get("ignore_attribute"))}),
+            "url": url,
+            "sha256": files.digest(content),
+        }
+        if before is not None and before["sha256"] != record["sha256"]:
+            old, new = before["sha256"][:8], record["sha256"][:8]
+            raise DataError(
+                f"{where}: OpenML sends another file than it did before (sha256 {new}... instead of {old}...); remove "
+                f"{path.with_suffix('.json')} to take it"
+            )
+        files.write(path, content)
+        files.write(path.with_suffix(".json"), (json.dumps(record, indent=1) + "\n").encode())
+    return record
+
+
+def _description(url: str, place: Path, where: str) -> dict[str, Any]:
+    """What OpenML says of a set."""
+    content = fetch.get(url, place, where)
+    try:
+        about = json.loads(content)["data_set_description"]
+        if not isinstance(about["url"], str) or not about["url"].startswith(("http://", "https://")):
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"{where}: {url} is no description of a data set") from None
+    if str(about.get("format", "ARFF")).lower() not in ("arff", "sparse_arff"):
+        raise DataError(f"{where} is kept as {about['format']}, and only ARFF can be read")
+    return dict(about)
+
+
+def _names(value: Any) -> list[str]:
+    """A list of columns: OpenML gives a list, or a text with commas."""
+    if value is None:
+        return []
+    return [name for part in (value if isinstance(value, list) else [value]) for name in str(part).split(",") if name]
+
+
+def _first(value: Any) -> str:
+    names = _names(value)
+    return names[0] if len(names) == 1 else ""
+
+
+def _read(path: Path, record: Mapping[str, Any], target: str, where: str, task: str) -> Handed:
+    source = Source(where, path=path)
+    with own_rows.opened(source, "arff", ",", "utf-8") as opened:
+        rows = list(opened.rows)
+        header, declared = opened.header, opened.declared
+    if not rows:
+        raise DataError(f"{where} has no rows")
+    if target not in header:
+        what = f"has no column {target!r}" if target else "names no single column to predict"
+        more = ", ..." if len(header) > 20 else ""
+        raise DataError(f"{where} {what}; set target to one of its columns: {', '.join(header[:20])}{more}")
+    kept = [j for j, name in enumerate(header) if name not in record["left_out"] or name == target]
+    columns = list(zip(*(cells for _, cells in rows), strict=True))
+    cells = tuple(tuple("" if cell == "?" else cell for cell in columns[j]) for j in kept)
+    names = tuple(header[j] for j in kept)
+    table = Table(where, names, cells, tuple(line for line, _ in rows))
+    qualitative = tuple(name for name in names if name in declared and name != target)
+    kind = "classification" if target in declared else (task or "regression")
+    return Handed(table, target, qualitative, kind, _note(record))

@@ -1,0 +1,89 @@
+"""A class of another library in the place of an algorithm of ours."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from oblique_cli.constraints import Constraint
+from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, ModelFamily
+from oblique_cli.estimators.outside.estimator import OutsideEstimator
+from oblique_cli.estimators.outside.known import CLASSES, nested_class, task_of_class
+from oblique_cli.estimators.outside.process import START, own_process
+from oblique_cli.nouns import AlgorithmSpec
+
+CLASSIFIERS = ModelFamily("estimators of other libraries")
+REGRESSORS = ModelFamily("regressors of other libraries", task="regression")
+
+
+@dataclass(frozen=True)
+class OutsideAlgorithm(Algorithm):
+    """A class by its dotted path, fitted in a process of its own.
+
+    Threads are of use, because whoever fits waits for another process. prepare, limits : as in `OutsideEstimator`
+    """
+
+    prepare: str = ""
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, spec: AlgorithmSpec) -> OutsideAlgorithm:
+        """Return the algorithm that a configuration describes."""
+        path = spec.name
+        family = REGRESSORS if task_of_class(path) == "regression" else CLASSIFIERS
+        title = path.rpartition(".")[2]
+        return cls(path, title, path, family, None, True, OutsideEstimator, spec.prepare, spec.limits)
+
+    @property
+    def parameters(self) -> dict[str, Constraint]:
+        """None that is known before the library is imported."""
+        return {}
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """None that is known before the library is imported."""
+        return {}
+
+    def make(self, random_state: Any = None, **params: Any) -> Any:
+        """Return an unfitted estimator. What is wrong with its parameters is said by `check`, or by its fit."""
+        return self._estimator(random_state, params)
+
+    def check(self, params: Mapping[str, Any]) -> None:
+        """Import the class, in another process, and hold `params` to its signature; ConfigError says what is wrong."""
+        _check(self.name, json.dumps(params, sort_keys=True))
+
+    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
+        regression = self.family.task == "regression"
+        return OutsideEstimator(self.name, params, self.prepare, self.limits, regression, random_state)
+
+
+@functools.cache
+def _check(path: str, params: str) -> None:
+    own_process().ask("check", START, path=path, params=json.loads(params))
+
+
+def is_outside(name: str) -> bool:
+    """Whether the name of an algorithm is a class of another library."""
+    return "." in name and name not in ALGORITHMS
+
+
+def is_foreign(spec: AlgorithmSpec) -> bool:
+    """Whether an algorithm is, or has in its parameters, a class that may be imported only where the user said so."""
+    return (is_outside(spec.name) and spec.name not in CLASSES) or _names_foreign(
+        [spec.params, list(spec.grid.values())]
+    )
+
+
+def _names_foreign(value: Any) -> bool:
+    if (nested := nested_class(value)) and nested not in CLASSES:
+        return True
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return any(map(_names_foreign, parts))
+
+
+def algorithm_of(spec: AlgorithmSpec, table: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:
+    """Return the algorithm of a configuration: one of the table, or a class of another library."""
+    return OutsideAlgorithm.of(spec) if is_outside(spec.name) else table[spec.name]

@@ -1,0 +1,178 @@
+"""From the name of a class to a model that speaks in class codes; runs in the process of its own (`child`)."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.outside.known import LIBRARIES, library_of, near, nested_class
+from oblique_cli.estimators.outside.sizes import Sizes, sizes_of
+
+SEEDS = ("random_state", "seed", "random_seed")
+# Workers run side by side, and the number of threads can change the last bits of a sum.
+THREADS = ("n_jobs", "num_threads", "nthread", "thread_count")
+
+
+def load_class(path: str) -> Any:
+    """Return the class of a dotted path; ConfigError if it cannot be imported or is no estimator."""
+    module, _, name = path.rpartition(".")
+    library = library_of(path)
+    try:
+        home = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != library:
+            raise ConfigError(f"class {path}: there is no module {error.name!r}.{near(path)}") from None
+        install = LIBRARIES[library].install if library in LIBRARIES else library
+        raise ConfigError(f"class {path}: {library} is not installed; pip install {install}") from None
+    except Exception as error:  # a library that does not suit another one installed, or a fault of the user's file
+        raise ConfigError(f"class {path}: {module} cannot be imported ({type(error).__name__}: {error})") from None
+    if not hasattr(home, name):
+        classes = [word for word in dir(home) if inspect.isclass(getattr(home, word, None)) and word[0] != "_"]
+        close = difflib.get_close_matches(name, classes, n=2, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(f'{module}.{word}' for word in close)}?" if close else near(path)
+        raise ConfigError(f"class {path}: {module} has no {name}.{hint}")
+    found = getattr(home, name)
+    if not inspect.isclass(found) or not (is_ydf(found) or (hasattr(found, "fit") and hasattr(found, "predict"))):
+        raise ConfigError(f"class {path} is no estimator: it is no class with the methods fit and predict.")
+    return found
+
+
+def is_ydf(found: Any) -> bool:
+    """Whether a class is a learner of YDF, which has an interface of its own."""
+    return str(getattr(found, "__module__", "")).startswith("ydf.") and hasattr(found, "train")
+
+
+def parameters(found: Any) -> tuple[dict[str, Any], bool]:
+    """Return the parameters of a class with their defaults, and whether it takes others as well."""
+    signature = inspect.signature(found)
+    kinds = inspect.Parameter
+    own = {
+        name: one.default
+        for name, one in signature.parameters.items()
+        if one.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
+    }
+    further = any(one.kind == kinds.VAR_KEYWORD for one in signature.parameters.values())
+    if further and hasattr(found, "get_params"):
+        known = found().get_params(deep=False)
+        # LightGBM passes other names of its own on; XGBoost lists all that it has.
+        further = library_of(found.__module__) != "xgboost"
+        own = {**known, **own}
+    return own, further
+
+
+def check(path: str, params: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a class that cannot be used, or for the first parameter that it does not have."""
+    found = load_class(path)
+    own, further = parameters(found)
+    for name, value in params.items():
+        if nested := nested_class(value):
+            check(nested, value.get("params") or {})
+        if name in own:
+            continue
+        close = difflib.get_close_matches(name, own, n=3, cutoff=0.9 if further else 0.5)
+        if further and not close:
+            continue
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else f" It has: {', '.join(sorted(own))}."
+        raise ConfigError(f"{path} has no parameter {name!r}.{hint}")
+    needed = [name for name, default in own.items() if default is inspect.Parameter.empty and name not in params]
+    if needed and not is_ydf(found):
+        raise ConfigError(f"{path} needs the parameter {needed[0]!r}; set it under params.")
+
+
+def build(path: str, params: Mapping[str, Any], seed: int | None) -> Any:
+    """Return an unfitted estimator of a checked class: with the seed, and with one thread, unless `params` say else."""
+    found = load_class(path)
+    own, _ = parameters(found)
+    given = {name: _built(value, seed) for name, value in params.items()}
+    for names, value in ((SEEDS, seed), (THREADS, 1)):
+        if value is not None and not any(name in given for name in names):
+            given |= dict.fromkeys([name for name in names if name in own][:1], value)
+    if is_ydf(found):
+        from oblique_cli.estimators.outside.ydf_learner import YdfClassifier
+
+        return YdfClassifier(found, given)
+    return found(**given)
+
+
+def _built(value: Any, seed: int | None) -> Any:
+    """A parameter as the class takes it; an estimator where {class: ..., params: ...} stands for one."""
+    if nested := nested_class(value):
+        return build(nested, value.get("params") or {}, seed)
+    return value
+
+
+def _scaler(prepare: str) -> Any:
+    from sklearn import preprocessing
+
+    if prepare == "standardize":
+        return preprocessing.StandardScaler()
+    return preprocessing.MinMaxScaler() if prepare == "minmax" else preprocessing.RobustScaler()
+
+
+class Model:
+    """An estimator between class codes of a data set and what other libraries expect.
+
+    Several libraries want labels 0 to k - 1 without gaps; the training rows of a fold may lack a class. Labels are
+    therefore numbered anew for every fit, and predictions are turned back.
+    """
+
+    def __init__(self, path: str, params: Mapping[str, Any], prepare: str, regression: bool, seed: int | None) -> None:
+        self._path = path
+        self._params = dict(params)
+        self._seed = seed
+        self._regression = regression
+        self._scaler = _scaler(prepare) if prepare else None
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        """Fit to rows (n, p) and class codes or numbers (n,)."""
+        if self._scaler is not None:
+            X = self._scaler.fit_transform(X)
+        if not self._regression:
+            self.classes_, y = np.unique(y, return_inverse=True)
+            weights = self._params.get("class_weight")
+            if isinstance(weights, Mapping):  # of the data set's codes; labels the training rows lack have no number
+                place = {int(code): k for k, code in enumerate(self.classes_)}
+                known = {int(code): weight for code, weight in weights.items()}
+                self._params["class_weight"] = {place[c]: w for c, w in known.items() if c in place}
+        self.estimator = build(self._path, self._params, self._seed)
+        self.estimator.fit(np.ascontiguousarray(X), y.astype(np.float64 if self._regression else np.int64))
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return class codes or numbers (n,). ValueError for predictions of another shape, or labels never seen."""
+        found = np.asarray(self.estimator.predict(self._scaled(X)))
+        found = found.ravel() if found.size == len(X) else found
+        if found.shape != (len(X),):
+            raise ValueError(f"{self._path} predicts an array of shape {found.shape} for {len(X)} rows")
+        if self._regression:
+            return found.astype(np.float64)
+        codes = found.astype(np.int64)
+        if (codes != found).any() or (codes < 0).any() or (codes >= len(self.classes_)).any():
+            raise ValueError(f"{self._path} predicts labels that it was not given")
+        return np.asarray(self.classes_[codes], dtype=np.int32)
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether the fitted estimator gives probabilities."""
+        return not self._regression and hasattr(self.estimator, "predict_proba")
+
+    def shares(self, X: np.ndarray) -> np.ndarray:
+        """Return the class shares (n, k), columns as in `classes_`."""
+        found = np.asarray(self.estimator.predict_proba(self._scaled(X)))
+        whole = found.astype(np.float64)
+        if found.dtype != np.float64:  # rounded to fewer digits, so that a row sums to one only nearly
+            totals = whole.sum(axis=1, keepdims=True)
+            whole = np.divide(whole, totals, out=whole, where=np.abs(totals - 1) < 1e-3)
+        return whole
+
+    def sizes(self) -> Sizes:
+        """Return leaves, nodes and depth, zeros for a model that is no tree."""
+        return sizes_of(self.estimator)
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return X if self._scaler is None else np.ascontiguousarray(self._scaler.transform(X))

@@ -1,0 +1,121 @@
+"""An estimator of another library as the runner sees it; the model itself is in a process of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.estimators.outside.process import START, Budget, Crashed, own_process
+
+
+class OutsideEstimator:
+    """A class of another library with parameters, between class codes and what the library expects.
+
+    Parameters
+    ----------
+    path : class with its module
+    params : its parameters
+    prepare : how columns are scaled, "" for not at all
+    limits : "memory" in bytes and "time" in seconds of one model, each if it is limited
+    regression : whether it predicts numbers
+    random_state : seed, passed on under the name that the class has for it
+
+    Attributes
+    ----------
+    classes_ : codes that the training rows had
+    n_leaves_, n_nodes_, depth_ : zeros for a model that is no tree
+    seconds_saved_ : what the clock of the caller is to be corrected by, so that starting the process does not count
+    """
+
+    needs_pruning_rows = False
+
+    def __init__(
+        self,
+        path: str,
+        params: Mapping[str, Any],
+        prepare: str = "",
+        limits: Mapping[str, Any] | None = None,
+        regression: bool = False,
+        random_state: int | None = None,
+    ) -> None:
+        self.path = path
+        self.params = dict(params)
+        self.prepare = prepare
+        self.limits = dict(limits or {})
+        self.regression = regression
+        self.random_state = random_state
+
+    @property
+    def display_name(self) -> str:
+        """The name of the class, for messages."""
+        return self.path
+
+    @property
+    def class_weight(self) -> Any:
+        """Weights of classes among the parameters."""
+        return self.params.get("class_weight")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the class."""
+        return dict(self.params)
+
+    def set_params(self, **params: Any) -> OutsideEstimator:
+        """Set parameters of the class."""
+        self.params |= params
+        return self
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> OutsideEstimator:
+        """Fit to rows (n, p) and class codes or numbers (n,)."""
+        started = time.perf_counter()
+        process = own_process()
+        process.ask("check", START, path=self.path, params=self.params)
+        self._budget = Budget(self.limits.get("time"))
+        self._number = process.new_number()
+        found = self._budget.spend(
+            process,
+            "fit",
+            self.limits.get("memory"),
+            number=self._number,
+            forget=process.forgotten(),
+            memory_limit=self.limits.get("memory"),
+            X=X,
+            y=y,
+            path=self.path,
+            params=self.params,
+            prepare=self.prepare,
+            regression=self.regression,
+            seed=self.random_state,
+        )
+        self._process, self._generation = process, process.generation
+        if not self.regression:
+            self.classes_ = found["classes"]
+        self._has_shares = found["has_shares"]
+        self.n_leaves_, self.n_nodes_, self.depth_ = found["sizes"]
+        self.seconds_saved_ = found["seconds"] - (time.perf_counter() - started)
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return class codes or numbers (n,)."""
+        return np.asarray(self._ask("predict", X))
+
+    def _shares(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self._ask("shares", X))
+
+    def __getattr__(self, name: str) -> Any:
+        # Whether there are probabilities is known once a model is fitted, as with scikit-learn's own estimators.
+        if name == "predict_proba" and self.__dict__.get("_has_shares"):
+            return self._shares
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def _ask(self, verb: str, X: np.ndarray) -> Any:
+        if self._process.generation != self._generation:
+            raise Crashed("the process that had the model died since")
+        return self._budget.spend(self._process, verb, self.limits.get("memory"), number=self._number, X=X)
+
+    def __del__(self) -> None:
+        process = self.__dict__.get("_process")
+        if process is not None:
+            process.forget(self._number)

@@ -1,0 +1,126 @@
+"""Folds on the workers of a Dask cluster, through joblib's own backend for it."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib.metadata
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+from oblique_cli.errors import ConfigError
+
+SECONDS = 20.0  # for a scheduler to answer, and for a first worker to be there
+# What the bits of a result depend on.
+PACKAGES = ("oblique-trees", "numpy", "scipy", "scikit-learn")
+
+
+class Cluster:
+    """A connection to the scheduler at `address` ("tcp://host:8786"), or to that of a scheduler file.
+
+    ConfigError if Dask is not installed, nobody answers, no worker is there, or workers have other versions.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client, KilledWorker
+        except ImportError:
+            raise ConfigError("backend dask needs Dask: pip install 'oblique-trees[dask]'") from None
+        where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
+        try:
+            self.client = Client(**where, timeout=SECONDS, set_as_default=False)
+            self.client.wait_for_workers(1, timeout=SECONDS)
+        except (OSError, ValueError, TimeoutError) as error:
+            said = str(error).partition("\n")[0]
+            raise ConfigError(
+                f"no Dask scheduler with workers answers at {address!r} ({type(error).__name__}: {said}); start one "
+                "with `dask scheduler` and `dask worker`, and give its address, as in tcp://127.0.0.1:8786"
+            ) from None
+        self.lost = KilledWorker
+        self._check_versions()
+
+    def _check_versions(self) -> None:
+        here = self._here()
+        for worker, there in self.client.run(versions).items():
+            for name in PACKAGES:
+                if there.get(name) != here.get(name):
+                    self.close()
+                    raise ConfigError(
+                        f"Dask worker {worker} has {name} {there.get(name, 'not installed')}, and this process has "
+                        f"{here.get(name)}: results could differ; install the same version there."
+                    )
+
+    def _here(self) -> Mapping[str, str]:
+        return versions()
+
+    @property
+    def processors(self) -> int:
+        """Threads of all workers, at least 1."""
+        return max(1, int(sum(self.client.ncores().values())))
+
+    def config(self) -> AbstractContextManager[Any]:
+        """Return the context in which joblib works on the cluster."""
+        from joblib._dask import DaskDistributedBackend
+
+        class Backend(DaskDistributedBackend):  # type: ignore[misc]
+            """joblib's, but that a task whose workers died again and again is an error like any other.
+
+            joblib 1.6 waits for such a task for ever.
+            """
+
+            async def _collect(self) -> None:
+                while self._continue:
+                    async for future, result in self.waiting_futures:
+                        answer, callback = self._results.pop(future), self._callbacks.pop(future)
+                        if future.status == "error":
+                            answer.set_exception(result[1])
+                            callback(_Failed(result[1]))
+                        else:
+                            answer.set_result(result)
+                            callback(result)
+                    await asyncio.sleep(0.01)
+
+            def effective_n_jobs(self, n_jobs: int) -> int:
+                # For a cluster of one thread, joblib would do the work in this process.
+                return max(2, int(super().effective_n_jobs(n_jobs)))
+
+            def retrieve_result_callback(self, out: Any) -> Any:
+                if isinstance(out, _Failed):
+                    raise out.error
+                return super().retrieve_result_callback(out)
+
+        context: AbstractContextManager[Any] = joblib.parallel_config(Backend(client=self.client))
+        return context
+
+    def close(self) -> None:
+        """End the connection; the cluster lives on."""
+        self.client.close()
+
+
+class _Failed:
+    """In the place of a result: the error of a task."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def versions() -> Mapping[str, str]:
+    """Return the versions of PACKAGES in this process."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@functools.cache  # once a process
+def one_thread() -> None:
+    """Let linear algebra have one thread from now on, in all threads of a worker."""
+    threadpool_limits(1)

@@ -1,0 +1,125 @@
+"""What is added from outside: packages that declare a plugin, and files of Python that a configuration imports.
+
+A plugin is a module. Importing it registers things with the registries of the rooms: `tree.splitting.PROPOSERS`,
+`schemes.SCHEMES`, `evaluation.metrics.METRICS`, `estimators.algorithms.ALGORITHMS`, `data.handed.FURTHER`. A package
+declares it under the entry points "oblique_trees.plugins". Installed packages are trusted, as Python itself trusts
+them; a file is imported only where the user said so.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.registry import told
+
+GROUP = "oblique_trees.plugins"
+ENVIRONMENT = "OBLIQUE_PLUGINS"  # "0" leaves installed plugins out
+
+
+_FILES: dict[str, None] = {}  # those that were imported, in their order
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was imported here. Sent to another process, it is imported there as soon as it arrives.
+
+    Whatever follows it in the same message may then name things that are registered by an import.
+    """
+
+    installed: bool
+    files: tuple[str, ...]
+
+    def __reduce__(self) -> tuple[Callable[..., Imported], tuple[Any, ...]]:
+        return _import_again, (self.installed, self.files)
+
+
+def imported() -> Imported:
+    """Return what this process has imported."""
+    return Imported(bool(load.cache_info().currsize and load()), tuple(_FILES))
+
+
+def _import_again(installed: bool, files: tuple[str, ...]) -> Imported:
+    if installed:
+        load()
+    for path in files:
+        import_file(Path(path))
+    return Imported(installed, files)
+
+
+@functools.cache
+def load() -> tuple[str, ...]:
+    """Import the plugins of all installed packages, once a process; return "name (package version)" of each.
+
+    ConfigError names the package whose plugin cannot be imported.
+    """
+    if os.environ.get(ENVIRONMENT) == "0":
+        return ()
+    found = []
+    for point in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda one: one.name):
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
+        try:
+            point.load()
+            _take_up()
+        except Exception as error:
+            raise ConfigError(
+                f"plugin {point.name!r} of {package} cannot be imported ({told(error)}): mend or remove the package, "
+                f"or set {ENVIRONMENT}=0"
+            ) from error
+        found.append(f"{point.name} ({package})")
+    return tuple(found)
+
+
+def import_file(path: Path) -> str:
+    """Import a file of Python and return its SHA-256; ConfigError if it cannot be imported.
+
+    Its folder becomes a place for imports, so that worker processes find the module under the same name.
+    """
+    content = digest(path)
+    name = path.stem
+    if path.suffix != ".py" or not name.isidentifier():
+        raise ConfigError(f"{path.name} cannot be imported: its name must be that of a module, as in my_heuristics.py.")
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        if Path(getattr(loaded, "__file__", None) or "").resolve() != path:
+            raise ConfigError(f"{path.name} cannot be imported: there is another module {name!r} already; rename it.")
+        return content
+    if importlib.util.find_spec(name) is not None and str(path.parent) not in sys.path:
+        raise ConfigError(f"{path.name} cannot be imported: there is another module {name!r} already; rename it.")
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    importlib.invalidate_caches()
+    try:
+        importlib.import_module(name)
+        _take_up()
+    except ConfigError:
+        raise
+    except Exception as error:
+        raise ConfigError(f"{path.name} cannot be imported ({told(error)}).") from error
+    _FILES[str(path)] = None
+    return content
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"{path.name} cannot be read ({error.strerror}).") from None
+
+
+def _take_up() -> None:
+    """Let the table of algorithms have heuristics that were registered since."""
+    from oblique_cli.estimators import algorithms
+
+    algorithms.take_up_proposers()

@@ -1,0 +1,170 @@
+"""Estimators of other libraries from the command line: a run survives them, and says what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from cli_support import Ended, environment
+
+from oblique_cli.resources import PACKAGE
+
+TESTS = Path(__file__).parents[1]
+HEAD = "version: 1\nname: mine\ndataset: {csv: rows.csv, target: y, keep: [row, x]}\n"
+CV = "cv: {scheme: ordinary, folds: 3, repeats: 2}\n"
+
+
+def run(folder: Path, *arguments: str) -> Ended:
+    """The command, with the estimators of `outside_support` at hand, where it is one worker that could be killed."""
+    env = {**environment(folder), "PYTHONPATH": f"{PACKAGE.parent}{os.pathsep}{TESTS}", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "oblique_cli", *arguments],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a table whose first feature is the row number."""
+    lines = [f"{i},{(i * 7919) % 101},{'ab'[(i * 7919) % 101 > 50]}" for i in range(60)]
+    (tmp_path / "rows.csv").write_text("row,x,y\n" + "\n".join(lines) + "\n")
+    return tmp_path
+
+
+def failures(folder: Path) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(folder / "results" / "oblique.sqlite")) as db:
+        return set(db.execute("SELECT algorithm, message FROM rows WHERE status = 'failed'"))
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_run_survives_estimators_that_crash_hang_and_eat_memory(folder, jobs):
+    limits = {"Hang": "limits: {time: 2s}", "Eat": "limits: {memory: 300MB}"}
+    names = ("Majority", "Segfault", "Leave", "Abort", "Hang", "Eat", "Raises")
+    entries = [f"{{class: outside_support.{name}, {limits.get(name, '')}}}" for name in names]
+    (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [axis_parallel, {', '.join(entries)}]\n{CV}")
+    ended = run(folder, "run", "mine.yaml", "--allow-code", "--quiet", "-j", jobs)
+    assert ended.code == 3, ended.err
+    # Row 0 is in the test set of one fold of three, and each estimator misbehaves on that fold alone.
+    assert failures(folder) == {
+        ("segfault", "Crashed: its process died of SIGSEGV (segmentation fault)"),
+        ("leave", "Crashed: its process left with exit code 3"),
+        ("abort", "Crashed: its process died of SIGABRT (aborted)"),
+        ("hang", "OutOfTime: not done within the limit of 2 s"),
+        ("eat", next(m for a, m in failures(folder) if a == "eat")),
+        ("raises", "LinAlgError: singular matrix"),
+    }
+    assert next(m for a, m in failures(folder) if a == "eat").startswith(
+        "OutOfMemory: more memory is needed than the limit of 300 MB"
+    )
+
+    assert "hello" not in ended.out + ended.err
+
+
+def test_a_metric_that_needs_probabilities_says_so_in_the_cell(folder):
+    (folder / "mine.yaml").write_text(
+        f"{HEAD}algorithms: [axis_parallel, {{class: sklearn.svm.LinearSVC}}]\nmetrics: [accuracy, roc_auc]\n{CV}"
+    )
+    ended = run(folder, "run", "mine.yaml", "--quiet")
+    assert ended.code == 0
+    assert "mine, linearsvc: AUC is undefined in 6 of 6 folds (sklearn.svm.LinearSVC gives no class probabilities)" in (
+        ended.out.replace("rows, linearsvc", "mine, linearsvc")
+    )
+
+
+def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
+    (folder / "mine.yaml").write_text(
+        f"{HEAD}algorithms:\n"
+        "  - {class: sklearn.tree.DecisionTreeClassifier, id: t, grid: {max_depth: [1, 8], splitter: [best, random]}}\n"
+        "  - {class: sklearn.ensemble.ExtraTreesClassifier, id: extra, params: {n_estimators: 9}}\n"
+        "cv: {scheme: nested, folds: 3, repeats: 1, tune: {folds: 2}}\n"
+    )
+    tables = []
+    for jobs, results in (("1", "one"), ("2", "two")):
+        ended = run(folder, "run", "mine.yaml", "--quiet", "-j", jobs, "--results", results, "--format", "csv")
+        assert (ended.code, ended.err) == (0, "")
+        tables.append(ended.out)
+    assert tables[0] == tables[1]
+    with closing(sqlite3.connect(folder / "one" / "oblique.sqlite")) as db:
+        chosen = {row[0] for row in db.execute("SELECT chosen FROM rows WHERE algorithm = 't'")}
+    assert all("max_depth" in text and "splitter" in text for text in chosen)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            "{class: sklearn.ensemble.RandomForestClasifier}",
+            "class sklearn.ensemble.RandomForestClasifier: no class of it is known by this name. Did you mean "
+            "sklearn.ensemble.RandomForestClassifier? For any other class, run with --allow-code if you trust it.",
+        ),
+        ("{class: my_library.Model}", "class my_library.Model: known are those of sklearn, lightgbm,"),
+        ("{class: RandomForestClassifier}", "class must be a class with its module, as in sklearn.ensemble."),
+        ("sklearn.svm.SVC", "algorithm 'sklearn.svm.SVC' is not known; write a class as {class: sklearn.svm.SVC}."),
+        ("{class: sklearn.svm.SVC, limits: {memory: much}}", "memory of limits must be an amount such as 4GB."),
+        ("{class: sklearn.svm.SVC, limits: {time: 0s}}", "time of limits must be an amount such as 60s, 5min or 1h."),
+        ("{class: sklearn.svm.SVC, prepare: scale}", "prepare must be one of 'standardize', 'minmax', 'robust'."),
+        ("{class: sklearn.svm.SVC, C: 1}", "unknown key 'C' in an algorithm with a class."),
+        (
+            "{class: sklearn.svm.SVC, params: [C]}",
+            "params of sklearn.svm.SVC must be a mapping of parameters to values.",
+        ),
+        ("{class: sklearn.svm.SVC, params: {C: .nan}}", "C of sklearn.svm.SVC must be a finite number."),
+        ("{class: sklearn.svm.SVC, grid: {C: [1, 2]}}", "has a grid, and scheme ordinary chooses nothing; use scheme"),
+        ("{class: ydf.CartLearner, params: {working_dir: /tmp}}", "working_dir of ydf.CartLearner cannot be set"),
+        (
+            "{class: lightgbm.LGBMClassifier, params: {forcedsplits_filename: x}}",
+            "forcedsplits_filename of lightgbm.LGBMClassifier cannot be set: a configuration names no files",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_form_is_said_by_validate(folder, entry, message):
+    (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{entry}]\n{CV}")
+    ended = run(folder, "run", "mine.yaml")
+    assert ended.code == 2 and message in ended.err, ended.err
+
+
+def test_validate_holds_classes_to_their_names_and_imports_none(folder):
+    (folder / "marker.py").write_text("open('imported', 'w').close()\n\nclass Model:\n    pass\n")
+    (folder / "mine.yaml").write_text(
+        f"{HEAD}algorithms: [{{class: marker.Model}}, {{class: sklearn.svm.SVC, params: {{c: 1}}}}]\n{CV}"
+    )
+    ended = run(folder, "validate", "mine.yaml")
+    assert ended.code == 0 and not (folder / "imported").exists()
+    ended = run(folder, "validate", "mine.yaml", "--import")
+    assert ended.code == 2 and "class marker.Model is no estimator" in ended.err and (folder / "imported").exists()
+
+
+def test_parameters_that_a_class_lacks_are_found_before_anything_is_run(folder):
+    (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{{class: sklearn.svm.SVC, params: {{gama: 1}}}}]\n{CV}")
+    ended = run(folder, "run", "mine.yaml")
+    assert ended.code == 2
+    assert ended.err == ("error: sklearn.svm.SVC has no parameter 'gama'. Did you mean 'gamma'?\n")
+
+
+def test_a_classifier_where_numbers_are_to_be_predicted_is_refused(folder):
+    (folder / "mine.yaml").write_text(
+        f"version: 1\ndataset: {{sklearn: diabetes}}\nalgorithms: [{{class: sklearn.svm.SVC}}]\n{CV}"
+    )
+    ended = run(folder, "run", "mine.yaml")
+    assert ended.code == 4 and "'svc' predicts classes: leave it out." in ended.err
+
+
+def test_regressors_run_beside_ours(folder):
+    (folder / "mine.yaml").write_text(
+        "version: 1\ndataset: {sklearn: diabetes}\n"
+        f"algorithms: [m5_style, {{class: sklearn.linear_model.Ridge, prepare: standardize}}]\n{CV}"
+    )
+    ended = run(folder, "run", "mine.yaml", "--quiet")
+    assert (ended.code, ended.err) == (0, "")
+    assert "Ridge" in ended.out or "ridge" in ended.out

@@ -1,0 +1,115 @@
+"""The parts of a configuration that name classes, sources of data and files of code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from oblique_cli import config
+from oblique_cli.config import outside
+from oblique_cli.errors import ConfigError
+from oblique_cli.nouns import Experiment
+from oblique_cli.resources import PACKAGE
+
+PAGE = PACKAGE.parent / "docs" / "outside.md"
+
+
+def of(**changes) -> Experiment:
+    return config.from_mapping({"version": 1, "dataset": "iris", "algorithm": "knn"} | changes, code=outside.LEAVE)
+
+
+def test_an_entry_becomes_a_spec():
+    entry = {
+        "class": "sklearn.ensemble.RandomForestClassifier",
+        "id": "rf",
+        "params": {"n_estimators": 500, "class_weight": {"a": 2.0}, "max_depth": None},
+        "grid": {"max_features": [0.3, "sqrt"], "min_samples_leaf": {"from": 1, "to": 5, "step": 2}},
+        "prepare": "robust",
+        "limits": {"memory": "1.5GB", "time": "2min"},
+    }
+    (spec,) = of(algorithm=entry, cv={"scheme": "nested"}).algorithms
+    assert (spec.name, spec.id, spec.prepare) == (entry["class"], "rf", "robust")
+    assert spec.params == entry["params"] and spec.limits == {"memory": 3 << 29, "time": 120.0}
+    assert spec.grid == {"max_features": (0.3, "sqrt"), "min_samples_leaf": (1, 3, 5)}
+    assert len(list(spec.candidates())) == 6
+
+
+def test_whole_numbers_and_fractions_stay_what_they_are():
+    # scikit-learn takes max_features 1 for one feature and 1.0 for all.
+    for value in (1, 1.0, True):
+        (spec,) = of(algorithm={"class": "sklearn.svm.SVC", "params": {"C": value}}).algorithms
+        assert type(spec.params["C"]) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"), [("60s", 60), ("5 min", 300), ("1H", 3600), (2.5, 2.5), ("0.5m", 30), (1, 1)]
+)
+def test_amounts_of_time(text, amount):
+    assert outside.LIMITS["time"].amount(text) == amount
+
+
+@pytest.mark.parametrize("text", ["", "s", "-1s", "0s", "5 parsecs", True, None, 0, -1, "1e3s", [], float("nan")])
+def test_what_is_no_amount(text):
+    assert not outside.LIMITS["time"].holds(text)
+
+
+def test_sources_become_specs_and_names_of_the_catalogue_stay_its_own():
+    plain = {"version": 1, "algorithm": "knn"}
+    plain["datasets"] = [{"openml": 31}, {"sklearn": "iris"}, {"sklearn": "breast_cancer", "name": "cancer"}]
+    sets = config.from_mapping(plain).datasets
+    assert [(s.name, s.source) for s in sets] == [
+        ("openml-31", "openml:31"),
+        ("iris-sklearn", "sklearn:iris"),
+        ("cancer", "sklearn:breast_cancer"),
+    ]
+    assert "source" not in of().content()["datasets"][0], "stored results of other sets keep their digest"
+
+
+def test_a_parquet_file_is_a_file_of_ones_own(tmp_path):
+    (tmp_path / "my.parquet").write_bytes(b"PAR1")
+    (spec,) = of(dataset={"parquet": str(tmp_path / "my.parquet"), "target": "y"}).datasets
+    assert (spec.csv, spec.target) == (str(tmp_path / "my.parquet"), "y")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "message"),
+    [
+        ({"openml": 0}, "openml must be a whole number, at least 1. Got 0."),
+        ({"openml": "credit-g"}, "openml must be a whole number, at least 1. Got 'credit-g'."),
+        ({"sklearn": "irsi"}, "'digits', 'iris', 'wine'. Got 'irsi'. Did you mean 'iris'"),
+        ({"sklearn": "wine", "target": "x"}, "unknown key 'target' in data set of sklearn."),
+        ({"openml": 3, "name": "iris"}, "'iris' is a data set of the catalogue; give this one another name."),
+        ({"openml": 3, "csv": "x.csv"}, "unknown key 'csv' in data set of openml."),
+        ({}, "a data set needs a name, or one of csv, parquet, openml and sklearn."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_source_is_one_sentence(dataset, message):
+    with pytest.raises(ConfigError) as caught:
+        of(dataset=dataset)
+    assert message in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL))
+def test_the_examples_of_the_page_are_good(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("my.csv", "other.parquet", "my_heuristics.py"):
+        Path(name).touch()
+    plain = {"version": 1, "algorithm": "knn"} | yaml.safe_load(block)
+    if "algorithms" in plain:
+        del plain["algorithm"]
+    experiment = config.from_mapping(plain, code=outside.LEAVE)
+    assert experiment.datasets
+    if "import" not in plain:  # the schema knows no names that files register
+        jsonschema.validate(plain, config.schema())
+
+
+def test_the_schema_refuses_what_is_refused():
+    good = {"version": 1, "dataset": "iris", "algorithm": {"class": "sklearn.svm.SVC", "limits": {"time": "3s"}}}
+    jsonschema.validate(good, config.schema())
+    for key, value in (("limits", {"time": "soon"}), ("prepare", "scale"), ("colour", 1), ("class", "SVC")):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(good | {"algorithm": good["algorithm"] | {key: value}}, config.schema())

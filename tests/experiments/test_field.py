@@ -1,0 +1,105 @@
+"""The comparison with the field, on a tiny part of it: it works, and survives a crash and a kill."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from cli_support import environment
+
+from oblique_cli import config
+from oblique_cli.config import outside
+from oblique_cli.estimators.outside import known
+from oblique_cli.resources import PACKAGE, folder
+
+FIELD = folder("configs") / "field.yaml"
+TESTS = Path(__file__).parents[1]
+TINY = ("--set", "datasets=[iris, tae]", "--set", "cv.folds=2", "--set", "name=tiny")
+# The peers of scikit-learn, and one that crashes on purpose.
+SUBSET = """
+extends: configs/field.yaml
+datasets: [iris, tae]
+algorithms:
+  - hhcart_a
+  - {class: sklearn.ensemble.RandomForestClassifier, id: random-forest}
+  - {class: sklearn.ensemble.HistGradientBoostingClassifier, id: hist-boosting, params: {max_iter: 20}}
+  - {class: outside_support.Segfault}
+  - {class: outside_support.Majority}
+"""
+FOLDS = 2 * 5 * 5
+
+
+def start(place: Path, *arguments: str) -> subprocess.Popen[str]:
+    env = {**environment(place), "PYTHONPATH": f"{PACKAGE.parent}{os.pathsep}{TESTS}", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "oblique_cli", *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    return subprocess.Popen(command, cwd=place, env=env, **pipes)
+
+
+def run(place: Path, *arguments: str) -> tuple[int, str, str]:
+    with start(place, *arguments) as process:
+        out, err = process.communicate(timeout=300)
+        return process.returncode, out, err
+
+
+def stored(place: Path, what: str = "count(*)", where: str = "1") -> list[tuple]:
+    try:
+        with closing(sqlite3.connect(f"file:{place}/results/oblique.sqlite?mode=ro", uri=True)) as db:
+            return db.execute(f"SELECT {what} FROM rows WHERE {where}").fetchall()
+    except sqlite3.OperationalError:
+        return [(0,)]
+
+
+def test_it_has_forty_sets_ours_scikit_learns_and_the_peers():
+    experiment = config.load(FIELD, code=outside.LEAVE)
+    assert len(experiment.datasets) == 40
+    libraries = {known.library_of(spec.name) for spec in experiment.algorithms if "." in spec.name}
+    assert libraries == {"sklearn", "lightgbm", "xgboost", "ydf", "stree", "obliquetree", "aeon", "interpret"}
+    assert sum("." not in spec.name for spec in experiment.algorithms) >= 5
+    assert all(spec.limits.keys() == {"time", "memory"} for spec in experiment.algorithms if "." in spec.name)
+
+
+def test_every_peer_does_a_fold(tmp_path):
+    experiment = config.load(FIELD, code=outside.LEAVE)
+    needed = {known.library_of(spec.name) for spec in experiment.algorithms if "." in spec.name}
+    absent = sorted(name for name in needed if importlib.util.find_spec(name) is None)
+    if absent:
+        pytest.skip(f"not installed: {', '.join(absent)} (pip install 'oblique-trees[field]')")
+    code, out, err = run(tmp_path, "run", "field", *TINY, "--set", "datasets=[iris]", "--quiet", "--format", "csv")
+    assert (code, err) == (0, "")
+    header, *lines = (line.split(",") for line in out.splitlines())
+    accuracy = header.index("accuracy_mean")
+    assert len(lines) == len(experiment.algorithms)
+    assert all(float(line[accuracy]) > 85 for line in lines)
+
+
+def test_it_survives_a_kill_and_a_crashing_estimator(tmp_path):
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "field.yaml").write_text(FIELD.read_text())
+    (tmp_path / "mine.yaml").write_text(SUBSET)
+    options = ("run", "mine.yaml", "--allow-code", "-j", "2", "--format", "csv")
+    # On rows without a 0 in the first column the estimator of the tests takes its process with it.
+    code, unbroken, err = run(tmp_path, *options, "--results", "unbroken", "--quiet")
+    assert code == 3 and "segfault" in err
+    with start(tmp_path, *options) as process:
+        end = time.monotonic() + 120
+        while stored(tmp_path)[0][0] < 8 and process.poll() is None:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    done = stored(tmp_path, where="status = 'ok'")[0][0]
+    assert 0 < done < FOLDS, "the kill came in the middle of the work"
+    code, out, err = run(tmp_path, *options)
+    assert code == 3 and f"resumed: {done} done" in err
+    assert out == unbroken, "byte for byte"
+    failed = stored(tmp_path, "DISTINCT algorithm, message", "status = 'failed'")
+    assert failed == [("segfault", "Crashed: its process died of SIGSEGV (segmentation fault)")]

@@ -1,0 +1,224 @@
+"""What is added from outside: an installed package with entry points, and files that a configuration imports."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_support import COMMAND, Ended, environment
+
+from oblique_cli.resources import PACKAGE
+
+MODULE = '''"""A heuristic, a scheme, a metric, a data set and an algorithm."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.naive_bayes import GaussianNB
+
+from oblique_cli.data.handed import FURTHER
+from oblique_cli.estimators.algorithms import ALGORITHMS, MACHINE, FixedEstimator
+from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, MEAN, metric
+from oblique_cli.schemes._cross_validation import CrossValidation
+from oblique_cli.schemes import scheme
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
+
+
+@PROPOSERS.register("diagonals")
+class Diagonals(Proposer):
+    """Differences of two features."""
+
+    title = "diagonals"
+    source = "an example (2026)"
+
+    def propose(self, node):
+        p = node.X.shape[1]
+        normals = [np.eye(p)[i] - np.eye(p)[j] for i in range(p) for j in range(i)]
+        yield Candidates.axes()
+        yield Candidates.directions(np.array(normals) / 2**0.5)
+
+
+@scheme("halves")
+class Halves(CrossValidation):
+    """Two folds, whatever is asked for."""
+
+    fixed: ClassVar[dict[str, Any]] = {"folds": 2, "stratified": False}
+
+
+@metric(
+    "misses", title="misses", unit="rows", larger_is_better=False, task=CLASSIFICATION, needs=LABELS, aggregate=MEAN,
+    decimals=1,
+)
+def misses(y, predicted, weights=None):
+    """Test rows of the wrong class."""
+    return float((y != predicted).sum())
+
+
+class Bayes(GaussianNB):
+    """Normal distributions."""
+
+    constraints: ClassVar = {}
+    needs_pruning_rows: ClassVar[bool] = False
+
+
+ALGORITHMS.register("bayes")(FixedEstimator("bayes", "Bayes", "textbooks", MACHINE, None, False, Bayes))
+
+
+@FURTHER.register("stripes")
+def stripes():
+    X = np.random.default_rng(0).uniform(size=(80, 2))
+    return X, np.where(X[:, 0] > X[:, 1], "over", "under")
+'''
+CONFIG = """version: 1
+datasets: [stripes, iris]
+algorithms: [diagonals, bayes, axis_parallel]
+metrics: [accuracy, misses]
+cv: {scheme: halves, repeats: 2}
+"""
+
+
+def run(folder: Path, *arguments: str, paths: tuple[Path, ...] = (), **variables: str) -> Ended:
+    path = os.pathsep.join(map(str, (*paths, PACKAGE.parent)))
+    env = {**environment(folder), "PYTHONPATH": path, "NO_COLOR": "1", **variables}
+    command = [sys.executable, "-m", "oblique_cli"] if COMMAND else []
+    done = subprocess.run([*command, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A folder with an installed package: a module and the metadata that pip leaves."""
+    place = tmp_path / "site"
+    info = place / "stripes_plugin-1.5.dist-info"
+    info.mkdir(parents=True)
+    (place / "stripes_plugin.py").write_text(MODULE)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stripes-plugin\nVersion: 1.5\n")
+    (info / "entry_points.txt").write_text("[oblique_trees.plugins]\nstripes = stripes_plugin\n")
+    return place
+
+
+def lines_of(table: str) -> list[list[str]]:
+    return [line.split() for line in table.splitlines() if line.startswith(("stripes", "iris "))]
+
+
+def test_a_package_with_an_entry_point_adds_all_kinds_of_things(tmp_path, installed):
+    (tmp_path / "my.yaml").write_text(CONFIG)
+    ended = run(tmp_path, "run", "my.yaml", "--quiet", "-j", "2", paths=(installed,))
+    assert (ended.code, ended.err) == (0, "")
+    found = {(name, algorithm): float(accuracy) for name, algorithm, accuracy, *_ in lines_of(ended.out)}
+    assert set(found) == {(d, a) for d in ("stripes", "iris") for a in ("diagonals", "Bayes", "Axis-parallel")}
+    assert found["stripes", "diagonals"] > 95 > found["stripes", "Axis-parallel"]
+    assert "misses" in ended.out
+    alone = run(tmp_path, "run", "my.yaml", "--quiet", "-j", "1", "--results", "other", paths=(installed,))
+    assert alone.out == ended.out
+    assert "stripes (stripes-plugin 1.5)" in run(tmp_path, "doctor", paths=(installed,)).out
+    assert "diagonals" in run(tmp_path, "list", "algorithms", paths=(installed,)).out
+    tree = run(tmp_path, "tree", "iris", "--algorithm", "diagonals", paths=(installed,))
+    assert (tree.code, tree.err) == (0, "")
+
+
+def test_plugins_can_be_left_out(tmp_path, installed):
+    (tmp_path / "my.yaml").write_text(CONFIG)
+    ended = run(tmp_path, "validate", "my.yaml", paths=(installed,), OBLIQUE_PLUGINS="0")
+    assert ended.code == 2 and "'diagonals' is not known" in ended.err
+
+
+def test_a_plugin_that_cannot_be_imported_is_named(tmp_path, installed):
+    (installed / "stripes_plugin.py").write_text("import no_such_thing\n")
+    ended = run(tmp_path, "list", "metrics", paths=(installed,))
+    assert ended.code == 2 and ended.err.startswith(
+        "error: plugin 'stripes' of stripes-plugin 1.5 cannot be imported (ModuleNotFoundError: No module named "
+        "'no_such_thing'): mend or remove the package, or set OBLIQUE_PLUGINS=0"
+    )
+    (installed / "stripes_plugin.py").write_text(MODULE.replace('"diagonals"', '"hhcart_a"'))
+    ended = run(tmp_path, "list", "metrics", paths=(installed,))
+    assert ended.code == 2 and "registered twice" in ended.err and ended.err.count("\n") == 1
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def imports(tmp_path):
+    """A folder with a configuration that imports a file beside it."""
+    (tmp_path / "my_things.py").write_text(MODULE)
+    (tmp_path / "my.yaml").write_text(CONFIG + "import: [my_things.py]\n")
+    return tmp_path
+
+
+def test_a_file_is_imported_where_that_is_allowed(imports):
+    refused = run(imports, "run", "my.yaml")
+    assert refused.code == 2 and refused.out == ""
+    first = "my.yaml:6:1 import runs the code of 'my_things.py'; run with --allow-code if you trust it.\n"
+    assert refused.err.startswith(first) and "'diagonals'" not in refused.err, "what it registers is not known yet"
+    ended = run(imports, "run", "my.yaml", "--allow-code", "--quiet", "-j", "2")
+    assert (ended.code, ended.err) == (0, "")
+    assert len(lines_of(ended.out)) == 6
+
+
+def test_the_table_of_a_stored_run_needs_no_code(imports):
+    config = CONFIG.replace(", misses", "").replace("halves", "ordinary, folds: 2")
+    (imports / "my.yaml").write_text(config + "import: [my_things.py]\n")
+    ended = run(imports, "run", "my.yaml", "--allow-code", "--quiet")
+    assert ended.code == 0
+    table = run(imports, "table", "my")
+    assert (table.code, table.err) == (0, "")
+    # The code knows the title of its algorithm.
+    assert [line[2:] for line in lines_of(table.out)] == [line[2:] for line in lines_of(ended.out)]
+
+
+def test_the_table_of_a_run_with_a_scheme_of_a_plugin_needs_the_plugin(tmp_path, installed):
+    (tmp_path / "my.yaml").write_text(CONFIG)
+    ended = run(tmp_path, "run", "my.yaml", "--quiet", paths=(installed,))
+    assert run(tmp_path, "table", "my", paths=(installed,)).out == ended.out
+    without = run(tmp_path, "table", "my")
+    assert without.code == 2 and "halves" in without.err and without.err.count("\n") == 1
+
+
+def test_validate_imports_nothing_unless_it_is_told_to(imports):
+    (imports / "my_things.py").write_text(MODULE + "\nopen('was_here', 'w').close()\n")
+    ended = run(imports, "validate", "my.yaml")
+    assert ended.code == 0 and not (imports / "was_here").exists()
+    said = "ok as far as can be said without running my_things.py (--import runs it and checks the rest)"
+    assert ended.out == f"my.yaml: {said}\n"
+    ended = run(imports, "validate", "my.yaml", "--import")
+    assert ended.out == "my.yaml: ok (2 data sets x 3 algorithms x 4 folds)\n" and (imports / "was_here").exists()
+
+
+def test_another_content_of_the_file_is_another_experiment(imports):
+    assert run(imports, "run", "my.yaml", "--allow-code", "--quiet").code == 0
+    again = run(imports, "run", "my.yaml", "--allow-code")
+    assert "24 folds, resumed: 24 done" in again.err
+    (imports / "my_things.py").write_text(MODULE + "\n# another\n")
+    changed = run(imports, "run", "my.yaml", "--allow-code")
+    assert changed.code != 0 and "--fresh" in changed.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("no_such.py", None, "there is no file 'no_such.py'."),
+        ("broken.py", "def (", "broken.py cannot be imported (SyntaxError: "),
+        ("fails.py", "1 / 0", "fails.py cannot be imported (ZeroDivisionError: division by zero)."),
+        ("code/json.py", "", "json.py cannot be imported: there is another module 'json' already; rename it."),
+        ("my-things.py", "", "my-things.py cannot be imported: its name must be that of a module"),
+        ("../out.py", "", "'../out.py' lies outside the project folder"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_one_sentence(tmp_path, name, content, message):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    if content is not None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content)
+    (folder / "my.yaml").write_text(f"version: 1\ndataset: iris\nalgorithm: knn\nimport: ['{name}']\n")
+    ended = run(folder, "run", "my.yaml", "--allow-code")
+    assert ended.code == 2 and message in ended.err and "Traceback" not in ended.err
+
+
+def test_the_help_does_not_load_plugins(tmp_path, installed):
+    (installed / "stripes_plugin.py").write_text("raise SystemExit(9)")
+    assert run(tmp_path, "--help", paths=(installed,)).code == 0
