@@ -40,6 +40,7 @@ def salvage(path: Path) -> tuple[int, Path]:
             (version,) = old.execute("PRAGMA user_version").fetchone()
             if version != SCHEMA_VERSION:
                 raise StoreError(f"{path} is damaged and of an older layout, which cannot be saved: bring back a copy.")
+            new.execute("PRAGMA journal_mode = WAL")  # as every other results file, for readers beside a writer
             for statement in (*TABLES.values(), *INDEXES):
                 new.execute(statement)
             for table in TABLES:
