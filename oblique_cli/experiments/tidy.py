@@ -10,8 +10,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.environment import facts
@@ -190,7 +189,7 @@ def as_json(table: Table) -> Iterator[str]:
     yield "\n]\n"
 
 
-def write_parquet(table: Table, path: Path) -> None:
+def write_parquet(table: Table, stream: BinaryIO) -> None:
     """Write a table as Parquet. ConfigError without pyarrow."""
     try:
         import pyarrow as pa
@@ -199,7 +198,7 @@ def write_parquet(table: Table, path: Path) -> None:
         raise ConfigError("Parquet needs pyarrow: pip install 'oblique-trees[parquet]', or use --format csv.") from None
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
-    with pq.ParquetWriter(path, schema) as writer:
+    with pq.ParquetWriter(stream, schema) as writer:
         for batch in table.batches:
             cells = list(zip(*batch, strict=True)) if batch else [()] * len(schema)
             arrays = [pa.array(one, type=field.type) for one, field in zip(cells, schema, strict=True)]
