@@ -73,6 +73,7 @@ def _copied(path: Path, saved: Path) -> int:
         if version != SCHEMA_VERSION:
             raise StoreError(f"{path} is damaged and of an older layout, which cannot be saved: bring back a copy.")
         try:
+            new.execute("PRAGMA journal_mode = WAL")  # as every other results file, for readers beside a writer
             for statement in (*TABLES.values(), *INDEXES):
                 new.execute(statement)
             for table in TABLES:
