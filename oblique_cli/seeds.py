@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
+# Stands for the name of a data set where a tree is fitted to a file of the user's own, whose name is chance: the same
+# rows give the same tree, renamed or by standard input.
+OWN = "own"
+
 
 def seed_sequence(root: int, *names: str | int) -> np.random.SeedSequence:
     """Return the seed sequence of `names` under the non-negative integer `root`.

@@ -34,39 +34,49 @@ from oblique_cli.errors import (
 )
 from oblique_cli.registry import close_matches
 
-# Name -> module and function, in the order of the help. (A module `list` would hide Python's own in this file.)
-COMMANDS = {
-    "run": "run.run",
-    "compare": "compare.compare",
-    "reproduce": "reproduce.reproduce",
-    "fit": "fit.fit",
-    "predict": "predict.predict",
-    "score": "score.score",
-    "tree": "tree.tree",
-    "explain": "explain.explain",
-    "export": "export.export",
-    "taxonomy": "taxonomy.taxonomy",
-    "spectrum": "spectrum.spectrum",
-    "figures": "figures.figures",
-    "table": "table.table",
-    "folds": "folds.folds",
-    "predictions": "predictions.predictions",
-    "rescore": "rescore.rescore",
-    "diff": "diff.diff",
-    "significance": "significance.significance",
-    "plot": "plot.plot",
-    "report": "report.report",
-    "bias-variance": "bias_variance.bias_variance",
-    "status": "status.status",
-    "retry": "retry.retry",
-    "merge": "merge.merge",
-    "repair": "repair.repair",
-    "list": "listing.list_",
-    "data": "data.data",
-    "validate": "validate.validate",
-    "schema": "schema.schema",
-    "doctor": "doctor.doctor",
+# Section of the help -> name -> module and function, and what it is for. (A module `list` would hide Python's own in
+# this file.)
+SECTIONS = {
+    "One tree, one model": {
+        "tree": ("tree.tree", "Look at a tree: of a table, a stored fold, a model."),
+        "fit": ("fit.fit", "Fit a model to a table, and estimate its accuracy."),
+        "predict": ("predict.predict", "Predict new rows by a model."),
+        "score": ("score.score", "Score a model on rows with known answers."),
+        "explain": ("explain.explain", "Explain one prediction, and what would change it."),
+        "export": ("export.export", "Write a model in C, Python, SQL, ONNX and more."),
+        "taxonomy": ("taxonomy.taxonomy", "Build a hierarchy over rows or dissimilarities."),
+        "spectrum": ("spectrum.spectrum", "Show the Fourier spectrum of trees."),
+    },
+    "Experiments": {
+        "run": ("run.run", "Run or resume configurations, or compare on a table."),
+        "compare": ("compare.compare", "Compare algorithms data set by data set."),
+        "reproduce": ("reproduce.reproduce", "Reproduce published tables, cell by cell."),
+        "bias-variance": ("bias_variance.bias_variance", "Split errors into bias and variance."),
+        "figures": ("figures.figures", "Draw figures of the papers again."),
+        "validate": ("validate.validate", "Check configurations."),
+        "schema": ("schema.schema", "Print the JSON schema of configurations."),
+    },
+    "Results": {
+        "status": ("status.status", "List stored runs and what is left of them."),
+        "table": ("table.table", "Print the table of a run."),
+        "significance": ("significance.significance", "Test which differences are more than chance."),
+        "plot": ("plot.plot", "Draw runs: boxes, curves, confusion and more."),
+        "report": ("report.report", "Write all that is known of runs into one page."),
+        "folds": ("folds.folds", "Print every fold in full precision."),
+        "predictions": ("predictions.predictions", "Print what every fold predicted."),
+        "rescore": ("rescore.rescore", "Compute further metrics from stored predictions."),
+        "diff": ("diff.diff", "Compare two runs fold by fold."),
+        "retry": ("retry.retry", "Run failed folds again."),
+        "merge": ("merge.merge", "Put the shards of a run together."),
+        "repair": ("repair.repair", "Find damaged folds, and run those again."),
+    },
+    "What there is": {
+        "list": ("listing.list_", "List algorithms, metrics, schemes and more."),
+        "data": ("data.data", "List, show, verify and fetch data sets."),
+        "doctor": ("doctor.doctor", "Show versions, processors and folders."),
+    },
 }
+COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
 
 
 class ReaderGone(Exception):
@@ -103,6 +113,13 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(f"{__name__}.{module}"), function)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a list of commands for each section, without importing any."""
+        width = max(map(len, COMMANDS))
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", said) for name, (_, said) in section.items()])
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -115,7 +132,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Example: oblique run bupa_hhgdt",
+    epilog="Example: oblique fit my.csv --target class --output model.json",
 )
 @click.version_option(__version__, message="oblique %(version)s")
 @click.pass_context
@@ -167,7 +184,7 @@ def call(arguments: Sequence[str]) -> int:
     except ObliqueError as error:
         # A configuration's problems are printed as lines with their places, any other error as one sentence.
         text = str(error)
-        click.echo(text if "\n" in text else f"error: {text}", err=True)
+        click.echo(text if "\n" in text else f"error: {_ended(text)}", err=True)
         return error.exit_code
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
@@ -206,13 +223,21 @@ def _refuse(error: click.ClickException) -> int:
     ctx = getattr(error, "ctx", None)
     hint = f" Try '{ctx.command_path} --help'." if ctx else ""
     if ctx and (said := _meant(error, ctx.command)):
-        text, hint = text.partition(" (Did you mean")[0], f" {said}"
-    click.echo(f"error: {text}{'' if text.endswith(('.', '?', ')')) else '.'}{hint}", err=True)
+        text, hint = (
+            text.partition(" (Did you mean")[0].replace("argument (", "argument '").replace(")", "'"),
+            f" {said}",
+        )
+    click.echo(f"error: {_ended(text)}{hint}", err=True)
     return EXIT_CONFIG
 
 
+def _ended(text: str) -> str:
+    """Return a sentence with its end."""
+    return text if text.endswith((".", "?", ")")) else f"{text}."
+
+
 def _meant(error: click.ClickException, command: click.Command) -> str:
-    """Return what somebody meant who gives a form as an option (--svg), or a file to write as an argument; "" if not."""
+    """Return what somebody meant who gives a form as an option (--svg) or a file to write as an argument, or ""."""
     options = {name: option for option in command.params for name in option.opts}
     form = options.get("--format")
     if isinstance(error, click.NoSuchOption):

@@ -89,7 +89,7 @@ def fit_to_all(
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
     encoder = fold_encoder(dataset, policy)
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
-    random_state = seeds.integer(seed, dataset.name, "tree")
+    random_state = seeds.integer(seed, dataset.name if csv is None else seeds.OWN, "tree")
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     with own_labels(dataset):
         fitted = prepared(estimator, dataset, policy).fit(X, dataset.y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from oblique_cli.drawing.view import BLANK, TreeView, printable, text_of, view_of
+from oblique_cli.drawing.view import BLANK, TreeView, broken, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import simplified
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from oblique_cli.experiments.regrowing import Regrown
     from oblique_cli.models import Model
 
+LONG = 4  # terms of a sum that is easy to read
 DRAWN = ("png", "pdf")  # by matplotlib, into files
 
 
@@ -78,16 +79,30 @@ class Shown:
             raise ConfigError("--sparse drops terms of hyperplanes, and this tree has none.")
         if self.X is None:
             raise ConfigError("--sparse needs the training rows, which a model file does not hold: fit the tree again.")
-        found = simplified(self.tree, self.tree_rows, self.y, tolerance)
+        weights = None
+        if getattr(self.estimator, "class_weight", None) is not None:  # which the counts of the root show
+            weights = (self.tree.counts[0] / np.maximum(np.bincount(self.y, minlength=len(self.classes)), 1))[self.y]
+        found = simplified(self.tree, self.tree_rows, self.y, tolerance, weights)
         right = [int((one.labels[one.apply(self.tree_rows)] == self.y).sum()) for one in (self.tree, found.tree)]
         kept = "no training row changes its side of a split"
         if tolerance > 0:
-            kept = f"at most {100 * tolerance:g} % of the training rows more are wrong"
+            rows = "training rows more are" if weights is None else "weight of the training rows more is"
+            kept = f"at most {100 * tolerance:g} % of the {rows} wrong"
         remark = (
             f"--sparse: terms {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
             f"{found.tree.n_leaves}, training rows right {right[0]} -> {right[1]} of {len(self.y)}; {kept}"
         )
         return replace(self, tree=found.tree, remarks=(*self.remarks, remark))
+
+    def with_hint(self) -> Shown:
+        """Return the same, with a word on --sparse if sums are long."""
+        if not self.is_hyperplanes or self.X is None:
+            return self
+        longest = int((self.tree.coef_ != 0).sum(axis=1).max())
+        if longest <= LONG:
+            return self
+        hint = f"sums have up to {longest} terms: --sparse leaves out those that move no training row."
+        return replace(self, remarks=(*self.remarks, hint))
 
     def view(self, precision: int, raw: bool, depth: int | None) -> TreeView:
         """Return what a reader sees. raw : weights in the features' own units; depth : levels of splits"""
@@ -126,13 +141,16 @@ class Shown:
             text = self.estimator.export_text(self.features, self.target, precision)
         else:
             text = self.estimator.export_text(self.features, self.classes, precision)
-        return cut_text(text, depth)
+        lines = cut_text(text, depth).splitlines()
+        return "".join(
+            f"{piece}\n" for line in lines for piece in broken(line.lstrip(), line[: -len(line.lstrip())], width)
+        )
 
     def heading(self) -> str:
         """Return the first lines of the text: what was fitted, its size, and how right it is."""
         n_leaves, depth = int(self.tree.n_leaves), int(self.tree.depth)
         size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, depth {depth}"
-        lines = [f"{printable(self.title)}: {size}{self._found()}", *map(printable, self.remarks)]
+        lines = [f"{printable(self.title)}: {size}{self._found()}", *map(sentence, map(printable, self.remarks))]
         return "".join(f"# {line}\n" for line in lines)
 
     def _found(self) -> str:
@@ -177,6 +195,11 @@ class Shown:
         return page(view, data)
 
 
+def sentence(text: str) -> str:
+    """Return a remark as a line of its own begins."""
+    return text[:1].upper() + text[1:]
+
+
 def cut_text(text: str, depth: int | None) -> str:
     """Return indented rules of which only `depth` levels of conditions are shown."""
     if depth is None:
@@ -198,7 +221,7 @@ def content(shown: Shown, form: str, *, precision: int, raw: bool, depth: int | 
     view = shown.view(precision, raw, depth)
     if form == "text":
         said = shown.heading()
-        notes = (*view.notes[len(shown.remarks) :], view.direction('to "else"')) if shown.is_hyperplanes else ()
+        notes = (*view.notes[len(shown.remarks) :], view.direction('"else"')) if shown.is_hyperplanes else ()
         said += "".join(f"# {note}\n" for note in notes if note)
         return (said + shown.rules(view, precision, depth, width)).replace(BLANK, " ").encode(errors="replace")
     if form == "html":
@@ -322,7 +345,8 @@ def of_model(path: Path) -> Shown:
     name = model.algorithm or model.fitted.cls
     if "tree_" not in model.fitted.state:
         raise ConfigError(f"{path}: the model is {name}, which is no tree to show.")
-    return of_loaded(model, f"{name}, model {path.name}")
+    title = f"{model.facts.get('title') or name} in {path.name}"
+    return of_loaded(model, title, remarks=tuple(_of_facts(model)))
 
 
 def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: tuple[str, ...] = ()) -> Shown:
@@ -350,6 +374,21 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
         units=_units(model.facts, len(features)),
         make_estimator=lambda: model.estimator,
     )
+
+
+def _of_facts(model: Model) -> Iterator[str]:
+    """Yield what a model file says of its fit."""
+    facts = model.facts
+    estimate = facts.get("estimate")
+    if model.columns is not None and isinstance(rows := facts.get("rows"), int):
+        what = f"{len(model.classes)} classes" if model.classes else "numbers"
+        yield f"{model.task}: {what} of {model.columns.target!r}, fitted to {rows} rows."
+    if isinstance(estimate, Mapping) and "accuracy" in estimate and "standard_error" in estimate:
+        score, error = 100 * estimate["accuracy"], 100 * estimate["standard_error"]
+        yield f"on new rows: {score:.1f} % right, standard error {error:.1f} points ({estimate.get('by')})."
+    elif isinstance(estimate, Mapping) and "rmse" in estimate and "standard_error" in estimate:
+        score, error = estimate["rmse"], estimate["standard_error"]
+        yield f"on new rows: RMSE {score:.4g}, standard error {error:.2g} ({estimate.get('by')})."
 
 
 def _known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from oblique_cli.cli._common import output_option, write
-from oblique_cli.errors import ConfigError
+from oblique_cli.cli._own import spare
 
 # The names in models.exporting.FORMATS, which the help must know without importing it, and the suffixes of files that
 # say which format is meant.
@@ -15,6 +15,8 @@ FORMATS = ("python", "c", "sql", "onnx", "pmml", "dot", "rules", "latex", "json"
 SUFFIXES = {
     ".py": "python",
     ".c": "c",
+    ".h": "c",
+    ".cpp": "c",
     ".sql": "sql",
     ".onnx": "onnx",
     ".pmml": "pmml",
@@ -33,7 +35,7 @@ BINARY = ("onnx",)
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    help="Language. Without it, the ending of --output decides.",
+    help="Language.  [default: by the ending of --output]",
 )
 @click.option(
     "--name", metavar="NAME", default="", help="Table in sql, prefix of functions in c, model in pmml and onnx."
@@ -60,17 +62,17 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     suffix = Path(output).suffix.lower() if output else ""
     chosen = format_ or SUFFIXES.get(suffix)
     if chosen is None:
-        raise click.UsageError(
-            f"give --format, one of {', '.join(FORMATS)}, or --output with an ending such as .py or .c"
-        )
+        known = f"--output with an ending of these: {', '.join(SUFFIXES)}"
+        if suffix:
+            raise click.UsageError(f"the ending {suffix} of --output names no format: give --format, or {known}")
+        raise click.UsageError(f"give --format, one of {', '.join(FORMATS)}, or {known}")
     if chosen in BINARY and output is None:
         raise click.UsageError(f"--format {chosen} needs --output, the file to write")
 
     from oblique_cli.models import load
     from oblique_cli.models.exporting import export as exported
 
-    if output is not None and Path(model).resolve() == Path(output):
-        raise ConfigError(f"{model!r} is the model itself; give another file to write.")
+    spare(model)
     written = exported(load(model), chosen, name=name, precision=precision)
     if isinstance(written, bytes):
         from oblique_cli.data import files

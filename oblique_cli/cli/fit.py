@@ -68,11 +68,12 @@ def fit(
     fitted to all rows. docs/models.md says what the file holds.
 
     \b
-    Example: oblique fit my.csv --target class --out model.json
+    Example: oblique fit my.csv --target class --output model.json
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
     """
     load_scikit_learn()
+    from oblique_cli.data.files import as_typed
     from oblique_cli.fitting import fitting, reporting
     from oblique_cli.models.model import save
 
@@ -87,7 +88,9 @@ def fit(
         return
     write(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision))
     for path in written:
-        click.echo(f"model written to {path}", err=True)
+        click.echo(f"model written to {as_typed(path)}", err=True)
+    if not written:
+        click.echo("the model is not kept: --output model.json writes it, for predict, explain and export", err=True)
 
 
 def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from oblique_cli.cli._common import columns, form_option, output_option, write
+from oblique_cli.cli._own import spare
 
 
 @click.command()
@@ -40,6 +41,7 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
 
     for name in metrics:
         METRICS[name]  # UnknownName, before anything is read
+    spare(model, test)
     fitted = load(model)
     needs_table(fitted, model)
     found = scoring.score(fitted, test, "standard input" if test == "-" else test, metrics)
@@ -61,7 +63,9 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
 
 
 def _shown(value: Any, unit: str) -> tuple[str, str]:
-    return ("-", value) if isinstance(value, str) else (f"{value:.4g}", unit)
+    if isinstance(value, str):
+        return "-", value
+    return (f"{value:.2f}" if unit == "%" else f"{value:.4g}"), unit
 
 
 def _matrix(counts: Any, classes: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ from oblique_cli.cli._common import (
 )
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._fitting import fit_to_all
-from oblique_cli.cli._own import OwnOptions, own_data_options, refuse_strays
+from oblique_cli.cli._own import OwnOptions, own_data_options, refuse_strays, spare
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def tree(
     """
     if html:
         if format_ not in ("text", "html"):
-            raise click.UsageError(f"--html and a form of {format_} cannot go together")
+            raise click.UsageError(f"--html and --format {format_} cannot go together")
         format_ = "html"
     asked = output
     if format_ in PICTURES:
@@ -134,6 +134,7 @@ def tree(
             raise click.UsageError("--fold needs the name of a stored run (oblique status)")
         shown = _showing.of_run(_stored(name, fold, repeat or 0, dataset, algorithm, results, csv, data_dir, offline))
     elif is_model:
+        spare(name)
         shown = _showing.of_model(Path(str(name)))
     else:
         fitted = fit_to_all(
@@ -152,6 +153,8 @@ def tree(
         shown = _showing.of_fit(fitted, own.target or "target")
     if sparse:
         shown = shown.with_fewer_terms(tolerance or 0.0)
+    elif format_ == "text" and fold is None and not is_model:
+        shown = shown.with_hint()
     found = _showing.content(shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output))
     if output is None:
         click.echo(found.decode(), nl=False)

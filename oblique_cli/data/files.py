@@ -53,6 +53,12 @@ def data_folders(data_dir: str | Path | None = None) -> list[Path]:
     return [*given, cache_folder()]
 
 
+def as_typed(path: str | Path) -> str:
+    """Return a path for a message: from the working directory on, if the file is in it."""
+    absolute, here = os.path.abspath(path), os.getcwd()
+    return os.path.relpath(absolute, here) if os.path.commonpath([absolute, here]) == here else str(path)
+
+
 def is_cache(place: Path) -> bool:
     """Whether the folder is the cache, which is ours to tidy; any other folder belongs to the user."""
     return place.resolve() == cache_folder().resolve()

@@ -375,7 +375,7 @@ def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
         _, width, _, _ = _placed(view, cards, depths, ways, sideways=False)
         sideways = width > WIDE_TREE
     corners, width, height, ends = _placed(view, cards, depths, ways, sideways)
-    head, top = _heading(view, max(width, 320.0), "down" if sideways else "to the right")
+    head, top = _heading(view, max(width, 320.0), "Below" if sideways else "The right")
     tree: list[Group] = []
     links = Group()
     for place, node in enumerate(view.nodes):

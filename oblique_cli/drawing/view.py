@@ -92,8 +92,10 @@ class TreeView:
     toward: str = ""
 
     def direction(self, where: str) -> str:
-        """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "to the right" """
-        return f"{self.toward} goes {where}; where there is none, the largest class there." if self.toward else ""
+        """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "The right" """
+        if not self.toward:
+            return ""
+        return f"{where} is the side with the larger share of class {self.toward}, or of a node's largest class without it."
 
     @property
     def children(self) -> list[list[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from oblique_cli.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
 from oblique_cli.registry import close_matches
+from oblique_cli.tree.reading import turned
+from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
@@ -45,6 +47,7 @@ class Step:
                    left; None where there is no number to move, or one is missing
     mean           what `distance` is at the training means: it and the contributions add up to `distance`
     contributions  of columns, the largest first
+    exchanged      whether a reader sees the sides of this split exchanged, as `oblique tree` shows it
     """
 
     node: int
@@ -54,6 +57,7 @@ class Step:
     distance: float | None
     mean: float | None
     contributions: tuple[Contribution, ...]
+    exchanged: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,10 @@ def explain(
     if lacking is not None:
         return Explanation(None, -1, 0, {}, (), (), 0.0, None, (), names[lacking])
     steps, node = _path(procedure, filled, given, spread)
+    tree = model.fitted.state.get("tree_")
+    if isinstance(tree, Tree):
+        sides = turned(tree)
+        steps = tuple(replace(step, exchanged=bool(sides[step.node])) for step in steps)
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         parts = tuple(

@@ -29,18 +29,20 @@ def _path(found: Explanation, terms: int) -> list[str]:
     if not found.steps:
         return ["The tree is a single leaf.", ""]
     lines = [
-        "The way down, with distances from the hyperplanes in standard deviations; each is the sum of what it is at"
+        "The way down the tree as `oblique tree` shows it. A distance from a hyperplane is in standard deviations, negative",
+        'on the side of "if"; it is the sum of what it is at the training means and what the columns add:',
+        "",
     ]
-    lines += ["the training means and what the columns add to it, negative on the left:", ""]
     for step in found.steps:
-        lines.append(f"  node {step.node}: {step.goes}, {_where(step)}")
+        side = "if" if (step.goes == "left") != step.exchanged else "else"
+        lines.append(f"  node {step.node}: {side}, {_where(step)}")
         shown = step.contributions[:terms]
         width = max((len(_cell(part)) for part in shown), default=0)
         for part in shown:
-            amount = "missing" if part.amount is None else f"{part.amount:+.3g}"
+            amount = "missing" if part.amount is None else f"{_signed(part.amount, step):+.3g}"
             lines.append(f"      {_cell(part):<{width}}  {amount}")
         if rest := step.contributions[terms:]:
-            others = sum(part.amount or 0.0 for part in rest)
+            others = _signed(sum(part.amount or 0.0 for part in rest), step)
             lines.append(f"      and {len(rest)} smaller  {others:+.3g}")
     return [*lines, ""]
 
@@ -50,7 +52,12 @@ def _where(step: Step) -> str:
         return "since a number of the split is missing"
     if step.distance is None or step.mean is None:
         return f"{step.total:.4g} {'<=' if step.goes == 'left' else '>'} {step.threshold:.4g}, by levels alone"
-    return f"distance {step.distance:+.3g} (at the means {step.mean:+.3g})"
+    return f"distance {_signed(step.distance, step):+.3g} (at the means {_signed(step.mean, step):+.3g})"
+
+
+def _signed(amount: float, step: Step) -> float:
+    """An amount with the sign that a reader of the tree expects."""
+    return -amount if step.exchanged else amount
 
 
 def _change(change: Change | None, held: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from oblique_cli import __version__
+from oblique_cli import __version__, seeds
 from oblique_cli.data.columns import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
@@ -117,19 +117,20 @@ def fit(
     folds    of every cross-validation
     A choice by grid or among algorithms is made inside each training set of the estimate, so the estimate is nested.
 
-    Stochasticity: folds, choices and fits have seeds named after `seed` and the data set.
+    Stochasticity: folds, choices and fits have seeds named after `seed` and the data set, whatever the name of a file.
     """
     prepared_specs = [pruned_spec(tuned_spec(spec) if tune else spec) for spec in specs]
 
     def cases(of: Dataset) -> dict[str, Case]:
         return {spec.name: Case(of, policy, spec, ALGORITHMS[spec.name]) for spec in prepared_specs}
 
+    called, dataset = dataset, dataset if columns is None else replace(dataset, name=seeds.OWN)
     own = cases(dataset)
     for case in own.values():
         if case.algorithm.family.task != dataset.task:
             predicts = "numbers" if case.algorithm.family.task == "regression" else "classes"
             raise DataError(
-                f"data set {dataset.name!r} is for {dataset.task}, and {case.spec.name} predicts {predicts}."
+                f"data set {called.name!r} is for {dataset.task}, and {case.spec.name} predicts {predicts}."
             )
     choice = None
     with own_labels(dataset):
@@ -149,18 +150,26 @@ def fit(
         feature_names=dataset.feature_names,
         encoder=filling(dataset, policy, encoder),
         columns=columns or columns_of(dataset),
-        facts=_facts(dataset, estimate, choice, chosen, seed, estimator, X),
+        facts=_facts(case.spec.name, called, estimate, choice, chosen, seed, estimator, X),
     )
     return Outcome(model, estimate, choice, chosen, case, X)
 
 
 def _facts(
-    dataset: Dataset, estimate: Estimate, choice: Choice | None, chosen: Any, seed: int, estimator: Any, X: np.ndarray
+    algorithm: str,
+    dataset: Dataset,
+    estimate: Estimate,
+    choice: Choice | None,
+    chosen: Any,
+    seed: int,
+    estimator: Any,
+    X: np.ndarray,
 ) -> dict[str, Any]:
     tree = getattr(estimator, "tree_", None)
     rows = estimator.tree_rows(X) if isinstance(tree, Tree) else X
     units = Units.deviations(rows, tree.levels if isinstance(tree, Tree) else ())
     facts: dict[str, Any] = {
+        "title": ALGORITHMS[algorithm].title,
         "data": dataset.name,
         "data_digest": f"sha256:{dataset.digest}",
         "rows": dataset.n,

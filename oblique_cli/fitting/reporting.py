@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from math import floor, log10
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.choosing import Choice
@@ -16,10 +19,13 @@ if TYPE_CHECKING:
 
 def before(outcome: Outcome, dataset: Dataset) -> str:
     """Return what is said of the data and of the comparison, as lines that begin with #."""
-    lines = [*_of_data(dataset), *dataset.notes]
+    lines = [*_of_data(dataset), *(note[:1].upper() + note[1:] for note in dataset.notes)]
     if outcome.choice is not None:
         lines += ["", *comparison(outcome.choice, dataset.task)]
     return "".join(f"# {line}".rstrip() + "\n" for line in [*lines, ""])
+
+
+FEW = 50  # rows below which estimates are hardly worth their digits
 
 
 def title(outcome: Outcome, dataset: Dataset) -> str:
@@ -39,9 +45,13 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
     whole = is_pruned(outcome.case) or outcome.choice or outcome.case.spec.grid
     nested = "nested " if estimate.nested else ""
     by = f"{nested}{estimate.folds}-fold cross-validation{f', {inside}' if whole else ''}"
-    said = [f"On new rows: {scored(estimate, dataset.task)} ({by})."]
+    said = [f"On new rows: {scored(estimate, dataset.task)} ({by}).", baseline(dataset)]
+    if dataset.n < FEW:
+        said.append(f"{dataset.n} rows are few: other rows could give quite another tree and another estimate.")
     if is_pruned(outcome.case):
-        said.append("Pruned by cross-validation, rule of one standard error; --set pruning=none leaves it whole.")
+        said.append(
+            "Pruned by cross-validation (smallest tree within 1 SE of the best); --set pruning=none leaves it whole."
+        )
     if outcome.chosen:
         values = ", ".join(f"{name} {value}" for name, value in outcome.chosen.items())
         said.append(f"Chosen by {estimate.folds}-fold cross-validation: {values}.")
@@ -55,17 +65,27 @@ def scored(estimate: Estimate, task: str) -> str:
     return f"{100 * estimate.score:.1f} % right, standard error {100 * estimate.error:.1f} points"
 
 
+def baseline(dataset: Dataset) -> str:
+    """Return what a model that looks at no column would do, in a sentence."""
+    if dataset.task == "regression":
+        return f"Always saying the mean, {dataset.y.mean():.4g}: RMSE {dataset.y.std():.4g}."
+    counts = np.bincount(dataset.y)
+    return f"Always saying {dataset.classes[counts.argmax()]!r}: {100 * counts.max() / dataset.n:.1f} % right."
+
+
 def comparison(choice: Choice, task: str) -> list[str]:
     """Return the table of `auto` as lines, and what was chosen by which rule."""
     measure = "RMSE" if task == "regression" else "% right"
     rows: list[tuple[str, ...]] = [("algorithm", measure, "std. error", "leaves", "")]
+    errors = [c.estimate.error for c in choice.candidates if c.estimate and c.estimate.error > 0]
+    # Two digits of the smallest error of the table; no two numbers of a column with their points apart.
+    places = max(0, 1 - floor(log10(min(errors)))) if task == "regression" and errors else 1
     for c in choice.candidates:
         if c.estimate is None:
             rows.append((c.algorithm, "-", "-", "-", c.failure))
             continue
         scale = 1.0 if task == "regression" else 100.0
-        shown = [f"{scale * value:.4g}" if task == "regression" else f"{scale * value:.1f}"
-                 for value in (c.estimate.score, c.estimate.error)]  # fmt: skip
+        shown = [f"{scale * value:.{places}f}" for value in (c.estimate.score, c.estimate.error)]
         mark = "chosen" if c.algorithm == choice.chosen else "as good" if c.estimate.loss <= choice.limit else ""
         rows.append((c.algorithm, *shown, str(c.leaves), mark))
     widths = [max(len(row[i]) for row in rows) for i in range(4)]

@@ -27,6 +27,7 @@ from oblique_cli.models.codecs import STORED, Arrays, Held, listed
 
 FORMAT = "oblique-model"
 VERSION = 1
+EXPECTED = "expected is the file that oblique fit --output writes"
 KEYS = ("format", "version", "digest", "arrays")  # that this module writes and reads
 MOST_JSON = 64 * 2**20  # bytes of the JSON
 MOST_ARRAYS = 2 * 2**30  # bytes of the unpacked arrays
@@ -81,14 +82,19 @@ def read(path: Path) -> tuple[dict[str, Any], Arrays]:
     """Read the two files of a model. DataError, one sentence that begins with the path."""
     document = _parsed(_content(path, MOST_JSON), path)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise DataError(f"{path}: this is no model file (it has no format {FORMAT!r}); write one by oblique fit --out.")
+        raise DataError(
+            f"{path}: this is no model file (it has no format {FORMAT!r}); oblique fit --output writes one."
+        )
     version = document.get("version")
     if type(version) is not int or version != VERSION:
         newer = type(version) is int and version > VERSION
         advice = "install a newer version of oblique-trees" if newer else "fit the model again"
         raise DataError(f"{path}: the file has format version {version!r}, and this version reads {VERSION}; {advice}.")
     if document.get("digest") != digest(document):
-        raise DataError(f"{path}: the content does not have the digest that was written with it; the file is damaged.")
+        raise DataError(
+            f"{path}: the content does not have the digest that was written with it, so the file is damaged or was edited; "
+            "fit the model again."
+        )
     about = document.get("arrays")
     return document, Arrays(None if about is None else _stored(binary_of(path), about))
 
@@ -145,9 +151,13 @@ def _parsed(content: bytes, path: Path) -> Any:
     try:
         return json.loads(content, object_pairs_hook=unique, parse_float=finite, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        raise DataError(f"{path}: line {error.lineno}, column {error.colno} is no JSON ({error.msg}).") from None
+        if error.pos == 0:
+            raise DataError(f"{path}: this is no model file, but another kind of text; {EXPECTED}.") from None
+        raise DataError(
+            f"{path}: line {error.lineno}, column {error.colno} is no JSON ({error.msg}); {EXPECTED}, whole and unchanged."
+        ) from None
     except UnicodeDecodeError:
-        raise DataError(f"{path}: this is not UTF-8 text, so it is no model file.") from None
+        raise DataError(f"{path}: this is not UTF-8 text, so it is no model file; {EXPECTED}.") from None
     except RecursionError:
         raise DataError(f"{path}: the JSON is nested too deeply for a model file.") from None
     except DataError:

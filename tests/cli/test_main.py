@@ -114,11 +114,11 @@ def test_help_imports_nothing_heavy(arguments):
         ),
         (
             ["run", "a", "--output", "no/such/file"],
-            "Invalid value for '--output': the folder of 'no/such/file' does not exist. Try 'oblique run --help'.",
+            "Invalid value for '-o' / '--output': the folder of 'no/such/file' does not exist. Try 'oblique run --help'.",
         ),
         (
             ["run", "a", "--output", "."],
-            "Invalid value for '--output': '.' is not a regular file. Try 'oblique run --help'.",
+            "Invalid value for '-o' / '--output': '.' is not a regular file. Try 'oblique run --help'.",
         ),
         (
             ["run", "smoke", "bupa_gdt", "--format", "csv"],

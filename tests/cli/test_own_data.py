@@ -44,7 +44,7 @@ def test_a_run_on_a_file_has_its_table_in_every_format(call, path, target, form)
 def test_a_file_is_a_word_like_a_data_set(call):
     ended = call("tree", WILD, "--target", "Befund")
     assert ended.code == 0 and ended.out.startswith("# HHCART(A) on wild: ")
-    assert "# left out: 'Patient' (tells rows apart), 'Name' (tells rows apart), 'Aufnahme' (dates)" in ended.out
+    assert "# Left out: 'Patient' (tells rows apart), 'Name' (tells rows apart), 'Aufnahme' (dates)" in ended.out
     assert "# pruned by cross-validation" in ended.out and "Größe (cm)" in ended.out
     assert call("tree", "--csv", WILD, "--target", "Befund").out == ended.out
     whole = call("tree", PLAIN, "--target", "variety", "--set", "pruning=none").out
@@ -56,7 +56,7 @@ def test_an_identifier_of_words_is_no_tree_of_two_leaves(call):
     named = ["kernel," + lines[0], *(f"k{i:04d},{line}" for i, line in enumerate(lines[1:]))]
     (call.folder / "named.csv").write_text("\n".join(named) + "\n")
     ended = call("tree", "named.csv", "--target", "variety")
-    assert "# left out: 'kernel' (tells rows apart); --keep brings a column back.\n" in ended.out
+    assert "# Left out: 'kernel' (tells rows apart); --keep brings a column back.\n" in ended.out
     # The rest of the tree is the one without the column.
     plain = call("tree", PLAIN, "--target", "variety").out
     assert ended.out.partition("if ")[2] == plain.partition("if ")[2]
@@ -80,7 +80,7 @@ def test_a_table_comes_by_standard_input(tmp_path):
 def test_numbers_are_predicted_by_algorithms_for_numbers(call):
     ended = call("tree", PLAIN, "--target", "weight_mg")
     assert ended.code == 0 and ended.out.startswith("# M5-style on plain: ")
-    assert "# regression: numbers of 'weight_mg' in 240 rows (--task changes that)." in ended.out
+    assert "# Regression: numbers of 'weight_mg' in 240 rows (--task changes that)." in ended.out
     ended = call("run", PLAIN, "--target", "weight_mg", *QUICK)
     assert ended.code == 0 and "CART regression" in ended.out and "RMSE" in ended.out
     refused = call("run", PLAIN, "--target", "weight_mg", "--algorithm", "hhcart_a")

@@ -407,3 +407,40 @@ def test_a_run_of_the_layout_before_goes_on_and_its_table_says_who_made_what(sma
 def test_help_starts_without_numbers(tmp_path):
     assert oblique(tmp_path, "repair", "--help").code == 0
     assert set(NEW_COMMANDS) <= set(cli.COMMANDS)
+
+
+@pytest.fixture
+def sampled(call):
+    """Two runs on iris: `sampled`, by the bootstrap, and `plain`, by cross-validation."""
+    for name, cv in (("sampled", "{scheme: bootstrap, repeats: 2}"), ("plain", "{folds: 2, repeats: 2}")):
+        (call.folder / f"{name}.yaml").write_text(
+            f"version: 1\nname: {name}\ndataset: iris\nalgorithms: [axis_parallel, hhgdt]\ncv: {cv}\n"
+        )
+        assert call("run", f"{name}.yaml", "--quiet").code == 0
+    return call
+
+
+def test_accuracies_of_different_kinds_are_not_compared(sampled):
+    for runs in (("sampled",), ("plain", "sampled")):
+        ended = sampled("compare", *runs)
+        assert ended.code == 2 and not ended.out
+        assert "run 'sampled' is by scheme bootstrap, which has an accuracy of its own kind (.632)" in ended.err
+    ended = sampled("diff", "plain", "sampled")
+    assert ended.code == 2 and "a share of right test rows and that of sampled .632" in ended.err
+    assert sampled("diff", "plain", "sampled", "--metric", "leaves").code == 0
+
+
+def test_a_comparison_says_that_rows_were_divided_otherwise_only_if_they_were(sampled):
+    apart = "The runs divided the rows of iris in different ways"
+    for name, change in (("longer", "cv.repeats=3"), ("other", "seed=7")):
+        assert sampled("run", "plain.yaml", "--quiet", "--set", f"name={name}", "--set", change).code == 0
+    assert apart not in sampled("compare", "plain", "longer").out
+    assert apart in sampled("compare", "plain", "other").out
+
+
+def test_a_mean_over_more_repetitions_is_no_difference_of_the_folds(sampled):
+    assert sampled("run", "plain.yaml", "--quiet", "--set", "name=longer", "--set", "cv.repeats=5").code == 0
+    cells = json.loads(sampled("diff", "plain", "longer", "--format", "json").out)["rows"]
+    moved = [cell for cell in cells if cell["difference"]]
+    assert moved and {cell["verdict"] for cell in moved} == {"equal on shared folds"}
+    assert {(cell["folds_differing"], cell["folds_shared"]) for cell in cells} == {(0, 4)}

@@ -18,10 +18,13 @@ def test_rules_begin_with_what_was_fitted(call):
     lines = ended.out.splitlines()
     assert lines[0].startswith("# HHGDT on bupa: ") and lines[0].endswith(" of its 345 rows right")
     assert lines[1].startswith("# BUPA: the class is the selector field")
-    assert lines[2] == "# Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD."
-    assert lines[3] == '# 2 goes to "else"; where there is none, the largest class there.'
-    assert lines[4].startswith("if ") and "mcv" in lines[4]
-    leaves = [line for line in lines[4:] if re.match(r" *[12]  \(", line)]
+    assert lines[2] == "# Sums have up to 6 terms: --sparse leaves out those that move no training row."
+    assert lines[3] == "# Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD."
+    assert (
+        lines[4] == '# "else" is the side with the larger share of class 2, or of a node\'s largest class without it.'
+    )
+    assert lines[5].startswith("if ") and "mcv" in lines[5]
+    leaves = [line for line in lines[5:] if re.match(r" *[12]  \(", line)]
     assert f"{len(leaves)} leaves" in lines[0]
 
 
@@ -53,7 +56,7 @@ def test_a_csv_of_ones_own_with_levels_and_gaps(call):
     assert ended.code == 0 and ended.out.startswith(
         "# Axis-parallel on my: 2 leaves, depth 1, 10 of its 10 rows right\n"
     )
-    assert "# words are levels: 'color' (2).\n# 1 missing cell in 1 column filled from training rows.\n" in ended.out
+    assert "# Words are levels: 'color' (2).\n# 1 missing cell in 1 column filled from training rows.\n" in ended.out
     assert "color=blue" in ended.out or "color=red" in ended.out
     dropped = call(*plain, "--set", "dataset.missing=drop", "--set", "encoding=ordinal", "--set", "max_depth=0")
     assert dropped.out.startswith("# Axis-parallel on my: 1 leaf, depth 0, 6 of its 9 rows right\n")

@@ -20,7 +20,11 @@ def rows(name: str) -> None:
 
 def test_a_command_is_a_module_and_a_line(checkout):
     checkout.write("oblique_cli/cli/rows.py", COMMAND)
-    checkout.insert("oblique_cli/cli/__init__.py", "COMMANDS = {", '    "rows": "rows.rows",')
+    checkout.insert(
+        "oblique_cli/cli/__init__.py",
+        '    "What there is": {',
+        '        "rows": ("rows.rows", "Count the rows of a data set."),',
+    )
     assert "rows " in checkout.oblique("--help").out
     ended = checkout.oblique("rows", "iris")
     assert (ended.code, ended.out, ended.err) == (0, "150\n", "")

@@ -1,4 +1,4 @@
-"""A disk that fails, is full, or loses its process at any change: the right table, or a sentence and nothing lost."""
+"""A disk that fails, is full, or loses its process at any change: the right table, or a sentence with all intact."""
 
 from __future__ import annotations
 

@@ -224,7 +224,9 @@ class Store:
         with self._reading():
             names = self._visible()
             if name not in names:
-                hint = close_matches(name, names)
+                # Runs of a file of the user's own, my.csv, are called my-1b0a0320.
+                longer = [one for one in names if one.startswith(f"{name}-")]
+                hint = f" Did you mean {' or '.join(map(repr, longer[-5:]))}?" if longer else close_matches(name, names)
                 raise UnknownName(f"there is no run {name!r} in {self.path}.{hint} (oblique status)")
             return self._described(name)
 

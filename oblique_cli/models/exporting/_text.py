@@ -126,12 +126,12 @@ def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
 
     coded : whether levels are handed over as codes
     """
-    what = procedure.target if procedure.is_regression else "class"
+    what = quoted(procedure.target) if procedure.is_regression else f"class {quoted(procedure.target)}"
     kind = f"forest of {len(procedure.trees)} trees" if procedure.is_forest else "tree"
     if not procedure.is_forest:
         leaves = len(procedure.tree.leaf_nodes)
         kind = f"tree of {leaves} {'leaf' if leaves == 1 else 'leaves'}"
-    yield f"{procedure.title}: {quoted(what) if procedure.is_regression else what} by a {kind}."
+    yield f"{procedure.title}: {what} by a {kind}."
     yield f"Written by oblique {__version__}."
     yield ""
     if not procedure.is_regression:
