@@ -73,7 +73,6 @@ def _copied(path: Path, saved: Path) -> int:
         if version != SCHEMA_VERSION:
             raise StoreError(f"{path} is damaged and of an older layout, which cannot be saved: bring back a copy.")
         try:
-            new.execute("PRAGMA journal_mode = WAL")  # as every other results file, for readers beside a writer
             for statement in (*TABLES.values(), *INDEXES):
                 new.execute(statement)
             for table in TABLES:
@@ -88,6 +87,8 @@ def _copied(path: Path, saved: Path) -> int:
             new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             new.commit()
+            # As every other results file, for readers beside a writer; last, so that no record is in the log alone.
+            new.execute("PRAGMA journal_mode = WAL")
         except sqlite3.Error as error:
             raise StoreError(
                 f"{path} is damaged, and {saved}, a file for what can be read of it, cannot be written ({error}): make "
@@ -98,7 +99,7 @@ def _copied(path: Path, saved: Path) -> int:
 
 def _remove(saved: Path) -> None:
     """Remove what an earlier call left of the new file."""
-    for ending in ("", "-journal"):
+    for ending in ("", "-journal", "-wal", "-shm"):
         with suppress(OSError):
             saved.with_name(saved.name + ending).unlink(missing_ok=True)
 
