@@ -33,4 +33,4 @@ def write_tidy(table: Table, format_: str, output: str | None) -> None:
         if format_ == "parquet":
             tidy.write_parquet(table, stream)
         else:
-            stream.writelines(part.encode() for part in tidy.FORMATS[format_](table))
+            stream.writelines(part.encode(errors="replace") for part in tidy.FORMATS[format_](table))

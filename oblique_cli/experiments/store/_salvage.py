@@ -61,8 +61,7 @@ def salvage(path: Path) -> tuple[int, Path]:
 
 def _copied(path: Path, saved: Path) -> int:
     """Copy all records that can be read into a new file; return how many."""
-    n = 0
-    with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(saved)) as new:
+    with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(saved, isolation_level=None)) as new:
         old.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
         try:
             (version,) = old.execute("PRAGMA user_version").fetchone()
@@ -73,33 +72,33 @@ def _copied(path: Path, saved: Path) -> int:
         if version != SCHEMA_VERSION:
             raise StoreError(f"{path} is damaged and of an older layout, which cannot be saved: bring back a copy.")
         try:
+            new.execute("BEGIN")
             for statement in (*TABLES.values(), *INDEXES):
                 new.execute(statement)
             for table in TABLES:
                 for record in _readable(old, table):
                     marks = ", ".join("?" * len(record))
                     try:
-                        n += new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", record).rowcount
+                        new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", record)
                     except (sqlite3.OperationalError, sqlite3.InternalError):
                         raise  # not the record is at fault but the disk
                     except (sqlite3.Error, UnicodeError):
                         continue  # a value that is no value of its column
             new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            new.commit()
-            # As every other results file, for readers beside a writer; last, so that no record is in the log alone.
-            new.execute("PRAGMA journal_mode = WAL")
+            new.execute("COMMIT")
+            new.execute("PRAGMA journal_mode = WAL")  # as every other results file, for readers beside a writer
         except sqlite3.Error as error:
             raise StoreError(
                 f"{path} is damaged, and {saved}, a file for what can be read of it, cannot be written ({error}): make "
                 "room, then run the same command again."
             ) from error
-    return n
+        return new.total_changes
 
 
 def _remove(saved: Path) -> None:
     """Remove what an earlier call left of the new file."""
-    for ending in ("", "-journal", "-wal", "-shm"):
+    for ending in ("", "-journal"):
         with suppress(OSError):
             saved.with_name(saved.name + ending).unlink(missing_ok=True)
 

@@ -496,10 +496,9 @@ class Store:
         values = kind.values(record, environment, predictions)
         marks = ", ".join("?" * (len(values) + 2))
         # A key has one place, so a conflict of keys alone is damage, and whatever is stored first stays.
-        cursor = self._db.execute(
-            f"INSERT INTO {kind.table} VALUES ({marks})", (run, *values, seal(kind.table, run, *values))
-        )
-        return cursor.rowcount == 1
+        self._db.execute(f"INSERT INTO {kind.table} VALUES ({marks})", (run, *values, seal(kind.table, run, *values)))
+        # Not the cursor's own count: Python 3.11 does not know an INSERT in a Turkish locale, whose small I is another.
+        return bool(self._db.execute("SELECT changes()").fetchone()[0] == 1)
 
     def _drop(self, run: str, table: str, key: str) -> None:
         self._db.execute(f"DELETE FROM {table} WHERE run = ? AND key = ?", (run, key))
