@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from oblique_cli.drawing.view import BLANK, TreeView, broken, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.reading import Units
@@ -159,7 +157,7 @@ class Shown:
         if self.is_hyperplanes:
             predicted = self.tree.labels[self.tree.apply(self.tree_rows)]
         else:
-            predicted = np.searchsorted(self.estimator.classes_, self.estimator.predict(self.X))
+            predicted = self.estimator.classes_.searchsorted(self.estimator.predict(self.X))
         found = f", {int((predicted == self.y).sum())} of its {len(self.y)} rows right"
         if hasattr(self.estimator, "reject_"):
             found += f", {int(self.estimator.reject_.sum())} rejected"
@@ -391,7 +389,7 @@ def _known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
     """Labels of the classes with these codes, of all without codes, and the places among them of the codes `y`."""
     if codes is None or len(codes) == len(classes):
         return list(classes), y
-    return [classes[code] for code in codes.tolist()], None if y is None else np.searchsorted(codes, y)
+    return [classes[code] for code in codes.tolist()], None if y is None else codes.searchsorted(y)
 
 
 def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:
