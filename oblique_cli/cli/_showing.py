@@ -157,7 +157,6 @@ class Shown:
         """How right the tree is about its training rows."""
         if self.X is None:
             return ""
-        import numpy as np
 
         if not self.classes:
             predicted = self.estimator.predict(self.X)
@@ -165,7 +164,7 @@ class Shown:
         if self.is_hyperplanes:
             predicted = self.tree.labels[self.tree.apply(self.tree_rows)]
         else:
-            predicted = np.searchsorted(self.estimator.classes_, self.estimator.predict(self.X))
+            predicted = self.estimator.classes_.searchsorted(self.estimator.predict(self.X))
         found = f", {int((predicted == self.y).sum())} of its {len(self.y)} rows right"
         if hasattr(self.estimator, "reject_"):
             found += f", {int(self.estimator.reject_.sum())} rejected"
@@ -395,11 +394,10 @@ def _of_facts(model: Model) -> Iterator[str]:
 
 def _known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
     """Labels of the classes with these codes, of all without codes, and the places among them of the codes `y`."""
-    import numpy as np
 
     if codes is None or len(codes) == len(classes):
         return list(classes), y
-    return [classes[code] for code in codes.tolist()], None if y is None else np.searchsorted(codes, y)
+    return [classes[code] for code in codes.tolist()], None if y is None else codes.searchsorted(y)
 
 
 def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:

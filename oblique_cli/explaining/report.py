@@ -30,9 +30,8 @@ def _path(found: Explanation, terms: int) -> list[str]:
     if not found.steps:
         return ["The tree is a single leaf.", ""]
     lines = [
-        "The way down the tree as `oblique tree` shows it. A distance from a hyperplane is in standard deviations, "
-        "negative",
-        'on the side of "if"; it is the sum of what it is at the training means and what the columns add:',
+        "The way down the tree as `oblique tree` shows it. A distance from a hyperplane is in standard deviations and",
+        'negative on the side of "if"; it is the sum of what it is at the training means and what the columns add:',
         "",
     ]
     for step in found.steps:

@@ -153,10 +153,8 @@ def _parsed(content: bytes, path: Path) -> Any:
     except json.JSONDecodeError as error:
         if error.pos == 0:
             raise DataError(f"{path}: this is no model file, but another kind of text; {EXPECTED}.") from None
-        raise DataError(
-            f"{path}: line {error.lineno}, column {error.colno} is no JSON ({error.msg}); {EXPECTED}, whole and "
-            "unchanged."
-        ) from None
+        place = f"line {error.lineno}, column {error.colno} is no JSON ({error.msg})"
+        raise DataError(f"{path}: {place}; {EXPECTED}, whole and unchanged.") from None
     except UnicodeDecodeError:
         raise DataError(f"{path}: this is not UTF-8 text, so it is no model file; {EXPECTED}.") from None
     except RecursionError:
