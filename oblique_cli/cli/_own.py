@@ -163,8 +163,13 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     # The target is missing in what is asked first: the file says what it could be.
     plain = {**own.dataset_key(path), "target": own.target or "?"}
     about_data = [text for text in overrides if text.startswith("dataset.")]
+    # The algorithm is not looked at here, but has to go with what is done about missing values.
+    learning = {"missing": "learn"} if "dataset.missing=keep" in about_data else {}
     asked = config.from_mapping(
-        {"version": 1, "dataset": plain, "algorithm": "axis_parallel"}, "own", about_data, where
+        {"version": 1, "dataset": plain, "algorithm": {"name": "axis_parallel", **learning}},
+        "own",
+        about_data,
+        where,
     )
     spec = asked.datasets[0]
     reading = catalogue.reading(spec)

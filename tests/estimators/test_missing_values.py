@@ -460,7 +460,7 @@ def test_a_csv_with_blanks_is_run_and_its_tree_shown(tmp_path, call):
     ]
     (tmp_path / "my.csv").write_text("size,load,class\n" + "\n".join(cells) + "\n")
     file = ("--csv", str(tmp_path / "my.csv"), "--target", "class")
-    learn = ("--set", "missing=keep", "--set", "algorithm.missing=learn")
+    learn = ("--set", "missing=keep", "--set", "algorithm.missing=learn", "--set", "pruning=none")
     shown = call("tree", *file, *learn, "--set", "max_depth=2")
     assert shown.code == 0 and "missing:" in shown.out
     tree = json.loads(call("tree", *file, *learn, "--format", "json").out)

@@ -210,7 +210,7 @@ def counted_fits(monkeypatch):
             fits.append(self.n_components)
             return super().fit(X, y)
 
-    monkeypatch.setattr(clusters_of, "GaussianMixture", Counted)
+    monkeypatch.setattr("sklearn.mixture.GaussianMixture", Counted)
     monkeypatch.setattr(clusters_of, "_latest", None)
     return fits
 
