@@ -184,6 +184,8 @@ def call(arguments: Sequence[str]) -> int:
     except ObliqueError as error:
         # A configuration's problems are printed as lines with their places, any other error as one sentence.
         text = str(error)
+        if typed := re.fullmatch(r"oblique [\w-]+: (.*)\n1 error\.", text):  # the only problem of what was typed
+            text = typed[1]
         click.echo(text if "\n" in text else f"error: {_ended(text)}", err=True)
         return error.exit_code
     except Exception as error:

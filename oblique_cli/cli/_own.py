@@ -156,8 +156,10 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     """
     from oblique_cli import config
     from oblique_cli.data import catalogue
+    from oblique_cli.data.own_source import source_of
 
     spare(path)
+    source_of(path)  # DataError where there is nothing to read
     # The target is missing in what is asked first: the file says what it could be.
     plain = {**own.dataset_key(path), "target": own.target or "?"}
     about_data = [text for text in overrides if text.startswith("dataset.")]

@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from oblique_cli.drawing.view import BLANK, TreeView, broken, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.reading import Units
@@ -79,6 +77,8 @@ class Shown:
             raise ConfigError("--sparse drops terms of hyperplanes, and this tree has none.")
         if self.X is None:
             raise ConfigError("--sparse needs the training rows, which a model file does not hold: fit the tree again.")
+        import numpy as np
+
         weights = None
         if getattr(self.estimator, "class_weight", None) is not None:  # which the counts of the root show
             weights = (self.tree.counts[0] / np.maximum(np.bincount(self.y, minlength=len(self.classes)), 1))[self.y]
@@ -157,13 +157,14 @@ class Shown:
         """How right the tree is about its training rows."""
         if self.X is None:
             return ""
+
         if not self.classes:
             predicted = self.estimator.predict(self.X)
             return f", RMSE {((predicted - self.y) ** 2).mean() ** 0.5:.4g} on its {len(self.y)} rows"
         if self.is_hyperplanes:
             predicted = self.tree.labels[self.tree.apply(self.tree_rows)]
         else:
-            predicted = np.searchsorted(self.estimator.classes_, self.estimator.predict(self.X))
+            predicted = self.estimator.classes_.searchsorted(self.estimator.predict(self.X))
         found = f", {int((predicted == self.y).sum())} of its {len(self.y)} rows right"
         if hasattr(self.estimator, "reject_"):
             found += f", {int(self.estimator.reject_.sum())} rejected"
@@ -393,9 +394,10 @@ def _of_facts(model: Model) -> Iterator[str]:
 
 def _known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
     """Labels of the classes with these codes, of all without codes, and the places among them of the codes `y`."""
+
     if codes is None or len(codes) == len(classes):
         return list(classes), y
-    return [classes[code] for code in codes.tolist()], None if y is None else np.searchsorted(codes, y)
+    return [classes[code] for code in codes.tolist()], None if y is None else codes.searchsorted(y)
 
 
 def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:

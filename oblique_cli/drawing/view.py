@@ -95,7 +95,8 @@ class TreeView:
         """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "The right" """
         if not self.toward:
             return ""
-        return f"{where} is the side with the larger share of class {self.toward}, or of a node's largest class without it."
+        instead = "or of a node's largest class without it"
+        return f"{where} is the side with the larger share of class {self.toward}, {instead}."
 
     @property
     def children(self) -> list[list[int]]:

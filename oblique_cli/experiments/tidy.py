@@ -71,14 +71,19 @@ def folds(store: Store, run: Run) -> Table:
 def choices(store: Store, run: Run) -> Table:
     """Return every candidate of every choice of parameters: what inner folds said of it, and whether it was chosen.
 
-    fold and repeat are empty for a choice that all folds of a data set share.
+    fold and repeat are empty for a choice that all folds of a data set share. A parameter that is named like another
+    column is "params.NAME".
     """
     made: list[Row | Tuning] = [row for row in store.rows(run.name) if row.inner]
     made += [tuning for tuning in store.tunings(run.name) if tuning.inner]
     names = list(dict.fromkeys(name for one in made for line in one.inner for name in line["params"]))
     numbers = list(dict.fromkeys(name for one in made for line in one.inner for name in line if name != "params"))
     columns: dict[str, type] = {**_PLACE, "was_chosen": bool}
-    columns |= {name: _type_of([line["params"].get(name) for one in made for line in one.inner]) for name in names}
+    # A class of any library may call a parameter what a column is called.
+    column_of = {name: f"params.{name}" if name in columns or name in numbers else name for name in names}
+    columns |= {
+        column_of[name]: _type_of([line["params"].get(name) for one in made for line in one.inner]) for name in names
+    }
     columns |= {name: _type_of([line.get(name) for one in made for line in one.inner]) for name in numbers}
 
     def lines() -> list[Line]:
@@ -90,7 +95,7 @@ def choices(store: Store, run: Run) -> Table:
                 getattr(one, "repeat", None),
                 getattr(one, "fold", None),
                 all(one.chosen.get(name) == value for name, value in line["params"].items()),
-                *(_cell(line["params"].get(name), columns[name]) for name in names),
+                *(_cell(line["params"].get(name), columns[column_of[name]]) for name in names),
                 *(line.get(name) for name in numbers),
             )
             for one in made

@@ -92,8 +92,8 @@ def read(path: Path) -> tuple[dict[str, Any], Arrays]:
         raise DataError(f"{path}: the file has format version {version!r}, and this version reads {VERSION}; {advice}.")
     if document.get("digest") != digest(document):
         raise DataError(
-            f"{path}: the content does not have the digest that was written with it, so the file is damaged or was edited; "
-            "fit the model again."
+            f"{path}: the content does not have the digest that was written with it, so the file is damaged or was "
+            "edited; fit the model again."
         )
     about = document.get("arrays")
     return document, Arrays(None if about is None else _stored(binary_of(path), about))
@@ -153,9 +153,8 @@ def _parsed(content: bytes, path: Path) -> Any:
     except json.JSONDecodeError as error:
         if error.pos == 0:
             raise DataError(f"{path}: this is no model file, but another kind of text; {EXPECTED}.") from None
-        raise DataError(
-            f"{path}: line {error.lineno}, column {error.colno} is no JSON ({error.msg}); {EXPECTED}, whole and unchanged."
-        ) from None
+        place = f"line {error.lineno}, column {error.colno} is no JSON ({error.msg})"
+        raise DataError(f"{path}: {place}; {EXPECTED}, whole and unchanged.") from None
     except UnicodeDecodeError:
         raise DataError(f"{path}: this is not UTF-8 text, so it is no model file; {EXPECTED}.") from None
     except RecursionError:

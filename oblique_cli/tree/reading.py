@@ -206,7 +206,8 @@ def read(
     at = (threshold - shift) / scale
     expression = _sum(terms, precision)
     below, above = ("<", ">=") if flipped else ("<=", ">")
-    shown = number(at, precision)
+    # A hair's breadth beside 0 is rounding, and no number to read.
+    shown = number(0.0 if units.standard and abs(at) < 10.0 ** -(precision + 6) else at, precision)
     levels = "".join(
         f" with {term.name} = "
         + ", ".join(f"{number(group.weight, precision)} {' or '.join(group.names)}" for group in term.levels)

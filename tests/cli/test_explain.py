@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,28 @@ def test_a_row_of_a_table(call, fitted):
     lines = ended.out.splitlines()
     predicted = call("predict", fitted, WILD).out.splitlines()[3]
     assert lines[0] == f"row 3 of {WILD}: class {predicted.partition(',')[2]}"
-    assert "  node 0: left, distance " in ended.out and "The nearest change to class " in ended.out
+    assert re.search(r"^  node 0: (if|else), distance ", ended.out, re.MULTILINE)
+    assert "The nearest change to class " in ended.out
     assert "Held fixed: Station, Raucher." in ended.out
     table = Path(WILD).read_text(encoding="utf-8-sig")
     (call.folder / "one.csv").write_text("\n".join(table.splitlines()[i] for i in (0, 3)) + "\n", encoding="utf-8")
     assert call("explain", fitted, "one.csv", "--row", "1").out.splitlines()[1:] == lines[1:]
+
+
+def test_sides_and_signs_are_those_of_the_tree_that_is_shown(call, fitted):
+    """A row is on the side that its sum says in the rules of `oblique tree`, and its distance has the sum's sign."""
+    rules = call("tree", fitted, "--raw", "--precision", "12").out
+    condition = re.search(r"^if (.*?):  \(", rules, re.DOTALL | re.MULTILINE)[1]
+    left, sign, threshold = re.fullmatch(r"(.*) (<=?) (\S+)", " ".join(condition.split())).groups()
+    document = json.loads(call("explain", fitted, WILD, "--row", "5", "--format", "json").out)
+    values = {part["column"]: part["value"] for part in document["steps"][0]["contributions"]}
+    total = 0.0
+    for minus, weight, name in re.findall(r"(-?) ?([\d.e-]+) (\S.*?)(?= [+-] |$)", left.replace(" - ", " + -")):
+        column, _, level = name.partition("=")
+        total += float(f"{minus}{weight}") * (values[column] == level if level else values[column])
+    is_if = total < float(threshold) if sign == "<" else total <= float(threshold)
+    shown = re.search(r"^  node 0: (if|else), distance ([+-])", call("explain", fitted, WILD, "--row", "5").out, re.M)
+    assert shown.groups() == (("if", "-") if is_if else ("else", "+"))
 
 
 def test_json_has_every_number_and_the_change_leads_where_it_says(call, fitted):
@@ -131,3 +149,15 @@ def test_a_typed_row_of_one_column_may_be_empty(call):
     )
     ended = call("explain", "m.json", "--values", "a=")
     assert (ended.code, ended.err) == (0, "") and "a missing" in ended.out
+
+
+def test_the_numbers_that_are_printed_lead_to_the_class_that_is_promised(call):
+    """A cut at 1.03 is passed by 1.0300005, and not by 1.03."""
+    rows = [f"{i % 7}.25,{i / 100},{'pq'[i > 102]}" for i in range(200)]
+    (call.folder / "cut.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
+    fit = ("fit", "cut.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--out", "m.json")
+    assert call(*fit).code == 0
+    said = call("explain", "m.json", "--values", "a=1.25,b=0.5").out
+    (line,) = [line.split() for line in said.splitlines() if " -> " in line]
+    assert line[:3] == ["b", "0.5", "->"] and "to class q" in said
+    assert call("explain", "m.json", "--values", f"a=1.25,b={line[3]}").out.startswith("the row: class q")

@@ -112,8 +112,11 @@ def test_exporting_and_explaining_load_no_scikit_learn(fitted):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give --format, one of python, c, sql, onnx, pmml, dot, rules, latex, json, or --output with an ending"),
-        (["--output", "model.xyz"], "give --format, one of python"),
+        (
+            [],
+            "give --format, one of python, c, sql, onnx, pmml, dot, rules, latex, json, or --output with an",
+        ),
+        (["--output", "model.xyz"], "the ending .xyz of --output names no format: give --format, or --output with an"),
         (["--format", "onnx"], "--format onnx needs --output, the file to write"),
         (["--format", "java"], "'java' is not one of 'python'"),
         (

@@ -107,7 +107,7 @@ def test_tune_says_what_was_chosen(call):  # noqa: F811
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("nothing.csv", "--target", "y"), 2, "there is no file 'nothing.csv'"),
+        (("nothing.csv", "--target", "y"), 4, "nothing.csv: the file does not exist"),
         (("bupaa",), 2, "unknown data set 'bupaa'. Did you mean 'bupa'?"),
         (("bupa", "--algorithm", "hhgtd"), 2, "unknown algorithm 'hhgtd'. Did you mean 'hhgdt'"),
         (("bupa", "--set", "nonsense=1"), 2, "none of the algorithms of auto has a parameter 'nonsense'"),
@@ -273,7 +273,7 @@ def test_a_table_without_rows_gives_a_table_without_rows(plain):
     assert plain("predict", "plain.json", "none.csv", "--proba", "--leaf").out == first + "\n"
     assert json.loads(plain("predict", "plain.json", "none.csv", "--format", "json").out) == []
     ended = plain("score", "plain.json", "none.csv")
-    assert ended.code == 4 and ended.err == "error: none.csv: there are no rows below the header\n"
+    assert ended.code == 4 and ended.err == "error: none.csv: there are no rows below the header.\n"
     parquet = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
     assert plain("predict", "plain.json", "none.csv", "--output", "none.parquet").code == 0
     assert plain("predict", "plain.json", str(PLAIN), "--output", "some.parquet").code == 0
@@ -292,7 +292,7 @@ def test_damaged_and_foreign_files_are_one_sentence(plain):
     ended = plain("predict", "none.json", str(PLAIN))
     assert ended.code == 4 and ended.err == "error: none.json: cannot be read (No such file or directory).\n"
     ended = plain("predict", str(PLAIN), str(PLAIN))
-    assert ended.code == 4 and "is no JSON" in ended.err
+    assert ended.code == 4 and "this is no model file" in ended.err
     model = load(plain.folder / "plain.json")
     save(Model.of(model.estimator, feature_names=model.feature_names), plain.folder / "arrays.json")
     ended = plain("predict", "arrays.json", str(PLAIN))

@@ -114,7 +114,8 @@ def test_help_imports_nothing_heavy(arguments):
         ),
         (
             ["run", "a", "--output", "no/such/file"],
-            "Invalid value for '-o' / '--output': the folder of 'no/such/file' does not exist. Try 'oblique run --help'.",
+            "Invalid value for '-o' / '--output': the folder of 'no/such/file' does not exist. "
+            "Try 'oblique run --help'.",
         ),
         (
             ["run", "a", "--output", "."],

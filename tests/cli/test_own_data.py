@@ -45,7 +45,7 @@ def test_a_file_is_a_word_like_a_data_set(call):
     ended = call("tree", WILD, "--target", "Befund")
     assert ended.code == 0 and ended.out.startswith("# HHCART(A) on wild: ")
     assert "# Left out: 'Patient' (tells rows apart), 'Name' (tells rows apart), 'Aufnahme' (dates)" in ended.out
-    assert "# pruned by cross-validation" in ended.out and "Größe (cm)" in ended.out
+    assert "# Pruned by cross-validation" in ended.out and "Größe (cm)" in ended.out
     assert call("tree", "--csv", WILD, "--target", "Befund").out == ended.out
     whole = call("tree", PLAIN, "--target", "variety", "--set", "pruning=none").out
     assert "pruned" not in whole and whole.count("if ") > call("tree", PLAIN, "--target", "variety").out.count("if ")
@@ -151,7 +151,7 @@ def test_runs_on_other_data_of_one_name_are_not_compared(call):
         (["tree", PLAIN, "--target", "variety", "--charset", "x"], 2, "there is no character set 'x'"),
         (["tree", PLAIN, "--target", "variety", "--delimiter", "ab"], 2, "a delimiter is one character"),
         (["tree", PLAIN, "--target", "variety", "--dates", "x"], 2, "dates must be one of 'leave_out', 'days'"),
-        (["tree", "no.csv", "--target", "y"], 2, "there is no file 'no.csv'."),
+        (["tree", "no.csv", "--target", "y"], 4, "error: no.csv: the file does not exist."),
         (["tree", "iris", "--target", "y"], 2, "--target goes with a file of your own, not with a data set"),
         (["run", PLAIN, "bupa_hhgdt"], 2, "give either configurations or files of your own."),
         (["run", PLAIN, WILD, "--target", "variety"], 4, "wild.csv: there is no column 'variety'"),
@@ -163,6 +163,7 @@ def test_runs_on_other_data_of_one_name_are_not_compared(call):
 def test_a_first_guess_that_lacks_something_is_one_sentence(call, arguments, code, message):
     ended = call(*arguments)
     assert (ended.code, ended.out) == (code, "") and message in ended.err
+    assert ended.err.startswith("error: ") and ended.err.count("\n") == 1
 
 
 def test_a_configuration_says_the_same_by_keys(call):

@@ -87,6 +87,7 @@ def _copied(path: Path, saved: Path) -> int:
             new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             new.execute("COMMIT")
+            new.execute("PRAGMA journal_mode = WAL")  # as every other results file, for readers beside a writer
         except sqlite3.Error as error:
             raise StoreError(
                 f"{path} is damaged, and {saved}, a file for what can be read of it, cannot be written ({error}): make "

@@ -1,0 +1,251 @@
+"""What somebody types who has read a line of the README and guesses the rest."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cli_support import COMMAND, call, environment
+from document_support import ROOT
+
+__all__ = ["call"]
+
+FILES = ROOT / "tests" / "files"
+
+
+@pytest.fixture
+def folder(call):
+    """A folder with the two tables of the tests, and a model of the plain one."""
+    for name in ("plain.csv", "wild.csv"):
+        shutil.copy(FILES / name, call.folder)
+    call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
+    return call.folder
+
+
+# ---- where things go -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("tree.svg", "<?xml"),
+        ("tree.html", "<!doctype html>"),
+        ("tree.htm", "<!doctype html>"),
+        ("tree.json", '{"algorithm"'),
+        ("tree.gv", "digraph"),
+        ("tree.tex", "%"),
+        ("tree.txt", "# FDT on plain"),
+        ("tree", "# FDT on plain"),
+    ],
+)
+def test_the_ending_of_the_output_is_the_form_of_a_tree(call, folder, name, start):
+    ended = call("tree", "plain.csv", "--target", "variety", "--algorithm", "fdt", "-o", name)
+    assert ended == type(ended)(0, "", "") and (folder / name).read_text().startswith(start)
+
+
+def test_the_ending_of_the_output_is_the_form_of_a_table(call):
+    (call.folder / "my.yaml").write_text("version: 1\ndataset: iris\nalgorithm: fdt\ncv: {folds: 2, repeats: 1}\n")
+    assert call("run", "my.yaml", "--quiet", "-o", "t.md").code == 0
+    for name, start in {"t.csv": "dataset,", "t.json": "{", "t.tex": "\\usepackage"}.items():
+        assert call("table", "my", "-o", name).code == 0
+        assert (call.folder / name).read_text().lstrip("% \n").startswith(start), name
+    assert "| iris" in (call.folder / "t.md").read_text()
+    assert call("folds", "my", "--output", "f.json").code == 0
+    assert (call.folder / "f.json").read_text().startswith(("[", "{"))
+    assert call("table", "my", "--format", "csv", "--output", "t.txt").code == 0
+    assert (call.folder / "t.txt").read_text().startswith("dataset,")
+
+
+@pytest.mark.parametrize("option", ["-o", "--output", "--out"])
+def test_a_model_goes_where_every_option_says(call, folder, option):
+    assert call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", option, "other.json").code == 0
+    assert (folder / "other.json").exists()
+
+
+def test_a_model_that_is_not_kept_is_said_to_be_none(call, folder):
+    ended = call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt")
+    assert ended.err == "the model is not kept: --output model.json writes it, for predict, explain and export\n"
+    ended = call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
+    assert ended.err == "model written to model.json\n"
+
+
+def at_a_terminal(folder, *arguments):
+    """The exit code, and what a terminal shows."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment(folder), stdout=slave, stderr=slave) as p:
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                block = os.read(master, 65536)
+            except OSError:  # Linux says so when the last writer has gone
+                break
+            if not block:
+                break
+            shown += block
+    os.close(master)
+    return p.returncode, shown.decode().replace("\r\n", "\n")
+
+
+def test_a_page_at_a_terminal_goes_to_a_file_and_nothing_is_written_over(folder):
+    words = ("tree", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--html")
+    assert at_a_terminal(folder, *words) == (0, "written to plain.html\n")
+    page = (folder / "plain.html").read_bytes()
+    assert page.startswith(b"<!doctype html>")
+    code, shown = at_a_terminal(folder, *words)
+    assert code == 2 and shown.startswith("error: 'plain.html' is there already: say --output plain.html to write over")
+    code, shown = at_a_terminal(folder, "tree", "model.json", "--format", "svg")
+    assert (code, shown) == (0, "written to model.svg\n") and (folder / "model.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--html", "tree.html"], "unexpected extra argument 'tree.html'. To write to a file, say --output tree.html."),
+        (["--svg"], "No such option '--svg'. Say --format svg."),
+        (["--svgg"], "Try 'oblique tree --help'."),
+    ],
+)
+def test_a_form_or_a_file_in_the_wrong_place_is_understood(call, folder, words, message):
+    ended = call("tree", "plain.csv", "--target", "variety", *words)
+    assert ended.code == 2 and ended.err.count("\n") == 1 and ended.err.endswith(f"{message}\n")
+
+
+# ---- names and orders ------------------------------------------------------------------------------------------------
+
+
+def test_the_name_of_a_file_changes_no_tree(call, folder, monkeypatch):
+    def rules(*words):
+        ended = call(*words, "--target", "variety")
+        assert ended.code == 0
+        return re.sub(r" on \w+:", "", ended.out)
+
+    content = (folder / "plain.csv").read_bytes()
+    (folder / "renamed.csv").write_bytes(content)
+    (folder / "packed.csv.gz").write_bytes(gzip.compress(content))
+    (folder / "tabs.tsv").write_bytes(content.replace(b",", b"\t"))
+    wanted = rules("tree", "plain.csv")
+    assert rules("tree", "renamed.csv") == rules("tree", "packed.csv.gz") == wanted
+    assert rules("tree", "tabs.tsv").replace("# Read with tab between cells.\n", "") == wanted
+    with subprocess.Popen(
+        [*COMMAND, "tree", "-", "--target", "variety"],
+        cwd=folder,
+        env=environment(folder),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        piped = process.communicate(content)[0].decode()
+    assert re.sub(r" on \w+:", "", piped) == wanted
+    fits = [rules("fit", name, "--algorithm", "hhgdt") for name in ("plain.csv", "renamed.csv")]
+    assert fits[0] == fits[1]
+
+
+def test_messages_name_files_as_they_are_typed(call, folder):
+    for name in ("plain.csv", str(folder / "plain.csv"), "./plain.csv"):
+        ended = call("fit", name, "--target", "varity")
+        assert ended.err == "error: plain.csv: there is no column 'varity' to use as target. Did you mean 'variety'?\n"
+    assert call("tree", "gone.csv", "--target", "y").err == "error: gone.csv: the file does not exist.\n"
+    elsewhere = str(FILES / "plain.csv")
+    assert call("tree", elsewhere, "--target", "y").err.startswith(f"error: {elsewhere}: there is no column 'y'")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["predict", "plain.csv", "model.json"], "error: plain.csv: this is no model file, but another kind of text;"),
+        (["export", "plain.csv", "--format", "c"], "expected is the file that oblique fit --output writes.\n"),
+        (["predict", "edited.json", "plain.csv"], "so the file is damaged or was edited; fit the model again.\n"),
+        (["score", "half.json", "plain.csv"], "writes, whole and unchanged.\n"),
+        (["predict", "model.json", "wild.csv"], "there is no column 'length_mm', which is one of the features."),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_a_wrong_file_is_said_to_be_one(call, folder, words, message):
+    text = (folder / "model.json").read_text()
+    (folder / "edited.json").write_text(text.replace('"length_mm"', '"len"'))
+    (folder / "half.json").write_text(text[: len(text) // 2])
+    ended = call(*words)
+    assert ended.code == 4 and message in ended.err and ended.err.count("\n") == 1
+
+
+def test_a_run_of_a_file_is_named_in_full_where_the_file_is_asked_for(call, folder):
+    (folder / "plain.csv").write_text("\n".join((folder / "plain.csv").read_text().splitlines()[:40]) + "\n")
+    assert call("run", "plain.csv", "--target", "variety", "--set", "cv.repeats=1", "--quiet").code == 0
+    (name,) = re.findall(r"plain-[0-9a-f]{8}", call("status").out.splitlines()[1])[:1]
+    ended = call("table", "plain")
+    assert ended.code == 2 and f"Did you mean '{name}'?" in ended.err
+
+
+# ---- what is said ----------------------------------------------------------------------------------------------------
+
+
+def test_an_estimate_stands_beside_what_no_model_at_all_would_do(call, folder):
+    ended = call("fit", "wild.csv", "--target", "Befund", "--algorithm", "fdt")
+    assert "# Always saying 'unauffällig': 54.4 % right.\n" in ended.out and "rows are few" not in ended.out
+    rows = (folder / "plain.csv").read_text().splitlines()
+    (folder / "tiny.csv").write_text("\n".join(rows[:13]) + "\n")
+    ended = call("fit", "tiny.csv", "--target", "variety", "--algorithm", "fdt")
+    assert "# 12 rows are few: other rows could give quite another tree and another estimate.\n" in ended.out
+
+
+def test_a_comparison_of_trees_for_numbers_has_its_points_in_line(call, folder):
+    ended = call("fit", "plain.csv", "--target", "weight_mg")
+    table = [line for line in ended.out.splitlines() if re.match(r"# \w+ +\d+\.\d+ +\d", line)]
+    places = {tuple(len(cell.partition(".")[2]) for cell in line.split()[2:4]) for line in table}
+    assert len(table) == 5 and len(places) == 1
+    weights = np.genfromtxt(io.StringIO((folder / "plain.csv").read_text()), delimiter=",", skip_header=1)[:, 3]
+    assert f"# Always saying the mean, {weights.mean():.4g}: RMSE {weights.std():.4g}.\n" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 130
+
+
+def test_a_model_file_says_what_it_is_of(call, folder):
+    lines = call("tree", "model.json").out.splitlines()
+    assert re.fullmatch(r"# FDT in model\.json: \d+ leaves, depth \d+", lines[0])
+    assert lines[1] == "# Classification: 3 classes of 'variety', fitted to 240 rows."
+    assert re.fullmatch(
+        r"# On new rows: \d\d\.\d % right, standard error \d\.\d points \(cross-validation\)\.", lines[2]
+    )
+    assert '/*\n * fdt: class "variety" by a tree of ' in call("export", "model.json", "--format", "c").out
+
+
+def test_shares_of_right_answers_have_as_many_digits_each(call, folder):
+    ended = call("score", "model.json", "plain.csv")
+    assert all(re.search(r" \d+\.\d\d  %$", line) for line in ended.out.splitlines()[1:])
+
+
+def test_the_help_of_the_program_cuts_no_sentence_and_names_every_command(call):
+    shown = call("--help").out
+    lines = [line for line in shown.splitlines() if re.match(r"  [a-z-]+ {2,}\S", line) and "--" not in line]
+    from oblique_cli.cli import COMMANDS
+
+    assert [line.split()[0] for line in lines] == list(COMMANDS)
+    assert all(line.endswith(".") and "..." not in line and len(line) < 80 for line in lines)
+    assert shown.index("\nOne tree, one model:\n") < shown.index("\nExperiments:\n") < shown.index("\nResults:\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the C compiler is asked for as cc")
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler on this machine")
+@pytest.mark.parametrize(("table", "target"), [("plain.csv", "variety"), ("wild.csv", "Befund")])
+def test_the_whole_way_from_a_table_to_c(call, folder, table, target):
+    assert call("fit", table, "--target", target, "--algorithm", "hhgdt", "-o", "m.json").code == 0
+    assert call("export", "m.json", "--output", "tree.h").code == 0
+    assert call("export", "m.json", "--output", "tree.py").code == 0
+    (folder / "main.c").write_text(
+        '#include "tree.h"\n#include <stdio.h>\nint main(void) {\n    double row[OBLIQUE_COLUMNS] = {0};\n'
+        "    puts(oblique_class(oblique_predict(row)));\n    return 0;\n}\n"
+    )
+    subprocess.run(["cc", "-std=c99", "-Wall", "-Werror", "-o", "main", "main.c", "-lm"], cwd=folder, check=True)
+    said = subprocess.run([folder / "main"], capture_output=True, text=True, check=True).stdout.strip()
+    names: dict = {}
+    exec((folder / "tree.py").read_text(), names)
+    columns = zip(names["COLUMNS"], names["LEVELS"], strict=True)
+    zeros = {name: 0.0 if levels is None else next(iter(levels)) for name, levels in columns}
+    assert names["predict"](zeros) == said
