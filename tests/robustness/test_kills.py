@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import Ended, Forking
-from robustness_support import many
+from robustness_support import SOAK, many
 
 from oblique_cli.experiments.store import Store
 
@@ -55,21 +55,51 @@ def keys(folder: Path) -> set[str]:
         return {row.key for row in store.rows("small")}
 
 
-@pytest.mark.parametrize(("backend", "kills"), [("threads", many(14, 700)), ("processes", many(6, 300))])
-def test_a_run_that_is_killed_again_and_again_ends_with_the_table_of_an_unbroken_one(forking, tmp_path, backend, kills):
+@pytest.fixture
+def options(request) -> Iterator[tuple[str, ...]]:
+    """How a command says where its folds are run."""
+    if request.param != "dask":
+        yield ("-j", "2")
+        return
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install 'oblique-trees[dask]')")
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+        yield ("--backend", "dask", "--scheduler", cluster.scheduler_address)
+
+
+@pytest.mark.filterwarnings("default:::distributed")  # its own sockets
+@pytest.mark.parametrize(
+    ("backend", "kills", "options"),
+    [
+        pytest.param("threads", many(14, 700), "threads", id="threads"),
+        pytest.param("processes", many(6, 250), "processes", id="processes"),
+        pytest.param(
+            "threads",
+            many(2, 50),
+            "dask",
+            id="dask",
+            marks=pytest.mark.skipif(not SOAK, reason="starting a cluster takes many seconds: `make soak`"),
+        ),
+    ],
+    indirect=["options"],
+)
+def test_a_run_that_is_killed_again_and_again_ends_with_the_table_of_an_unbroken_one(
+    forking, tmp_path, backend, kills, options
+):
     rng = random.Random(f"{SEED} {backend}")
     config = CONFIG.replace("ALGORITHM", BACKENDS[backend])
     unbroken = new(tmp_path / "unbroken", config)
     right = forking.oblique(unbroken, *RUN, "-j", "1")
     assert (right.code, right.err) == (0, ""), right
-    longest = forking.oblique(new(tmp_path / "timed", config), *RUN, "-j", "2").seconds
+    longest = forking.oblique(new(tmp_path / "timed", config), *RUN, *options).seconds
     every, done, folds, amid = keys(unbroken), 0, 0, 0
     while done < kills:
         shutil.rmtree(tmp_path / "w", ignore_errors=True)
         folder, before = new(tmp_path / "w", config), set[str]()
         ended = Ended(-9, "", "")
         while done < kills and ended.code == -9:
-            ended = forking.oblique(folder, *RUN, "-j", "2", first=KILLER.format(seconds=rng.uniform(0, longest)))
+            # At any moment, and more often while folds are run: first, worker processes start.
+            seconds = longest * rng.uniform(rng.choice((0, 0.5, 0.5)), 1)
+            ended = forking.oblique(folder, *RUN, *options, first=KILLER.format(seconds=seconds))
             assert ended.code in (-9, 0) and not ended.err, ended
             after = keys(folder)
             assert before <= after <= every, "what was stored is never lost"
@@ -77,11 +107,11 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_table_of_an_unbroken
             amid += ended.code == -9 and 0 < len(after) < len(every)
             folds, before = folds + len(after - before), after
         if ended.code == -9:
-            ended = forking.oblique(folder, *RUN, "-j", "2")
+            ended = forking.oblique(folder, *RUN, *options)
         assert (ended.code, ended.out) == (0, right.out), ended.err
         assert keys(folder) == every
     print(f"{backend}: {done} kills, {amid} of them between the first fold and the last, {folds} folds stored")
-    assert amid >= kills // 5, "kills came in the middle of the work"
+    assert amid >= kills // 8, "kills came in the middle of the work"
 
 
 def new(folder: Path, config: str, name: str = "small") -> Path:

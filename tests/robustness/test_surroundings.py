@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cli_support import Ended, Forking
 from fault_support import FaultyDisk
-from robustness_support import SOAK
+from robustness_support import SOAK, many
 
 CONFIG = """\
 version: 1
@@ -157,13 +157,15 @@ LOCALES: dict[str, Callable[[Path], dict[str, str]]] = {
 ASKED = "import locale; locale.setlocale(locale.LC_ALL, '')"
 
 
-@pytest.mark.parametrize("name", LOCALES)
+@pytest.mark.parametrize("name", list(LOCALES)[: many(2, 3)])
 def test_a_locale_changes_no_number_and_no_file(plain, tmp_path, name):
     place = tmp_path / "locale"
     place.mkdir()
     with Forking(place, **LOCALES[name](place)) as forking:
         prepare(tmp_path / "w")
         found = answers(forking, tmp_path / "w", PLAIN, first=ASKED)
+        half = f"{ASKED}\ncall = lambda _: print(locale.format_string('%.1f', 0.5), flush=True) or 0"
+        assert forking.oblique(place, first=half).out == ("0,5\n" if name == "tr_TR" else "0.5\n")
     folder, right = plain
     for command, ended in found.items():
         assert ended.code == right[command].code, (command, ended)
@@ -176,36 +178,31 @@ def test_a_locale_changes_no_number_and_no_file(plain, tmp_path, name):
     assert models[0]["state"] == models[1]["state"]
 
 
-def test_a_turkish_locale_is_one_where_it_could_be_made(tmp_path):
-    with Forking(tmp_path, **turkish(tmp_path)) as forking:
-        ended = forking.oblique(
-            tmp_path, first=f"{ASKED}\ncall = lambda _: print(locale.format_string('%.1f', 0.5), flush=True) or 0"
-        )
-    assert ended.out == "0,5\n", ended.err
-
-
 # ---- the clock -------------------------------------------------------------------------------------------------------
 
 
-def test_a_clock_that_is_set_back_changes_no_table_and_no_order(plain, tmp_path, tmp_path_factory):
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory) -> Iterator[FaultyDisk]:
     with FaultyDisk(tmp_path_factory.mktemp("clock")) as disk:
-        prepare(tmp_path / "w")
-        half = ("run", "small.yaml", "-j", "2", "--set", "cv.repeats=1", "--quiet")
-        assert disk.oblique(tmp_path / "w", *half).code == 0
-        for after in (3, 0):  # in the middle of a run, and long before it
-            ended = answers(disk, tmp_path / "w", PLAIN, ("run", "status", "table", "text", "repair"), set_back(after))
-            for command, one in ended.items():
-                assert one.code == 0, (command, one)
-                if command == "run":
-                    assert one.out == plain[1]["run"].out
-                    assert not re.search(r"-\d+(\.\d+)? ?(s|min|h)\b", one.err), "no work takes less than no time"
-            assert ended["text"].out == plain[1]["text"].out
-        with_two = disk.oblique(
-            tmp_path / "w", "run", "small.yaml", "--set", "name=later", "--quiet", first=set_back(0)
-        )
-        assert with_two.code == 0
-        status = disk.oblique(tmp_path / "w", "status").out
-        assert status.index("small") < status.index("later")
+        yield disk
+
+
+def test_a_clock_that_is_set_back_changes_no_table_and_no_order(disk, plain, tmp_path):
+    prepare(tmp_path / "w")
+    half = ("run", "small.yaml", "-j", "2", "--set", "cv.repeats=1", "--quiet")
+    assert disk.oblique(tmp_path / "w", *half).code == 0
+    for after in (3, 0):  # in the middle of a run, and long before it
+        ended = answers(disk, tmp_path / "w", PLAIN, ("run", "status", "table", "text", "repair"), set_back(after))
+        for command, one in ended.items():
+            assert one.code == 0, (command, one)
+            if command == "run":
+                assert one.out == plain[1]["run"].out
+                assert not re.search(r"-\d+(\.\d+)? ?(s|min|h)\b", one.err), "no work takes less than no time"
+        assert ended["text"].out == plain[1]["text"].out
+    with_two = disk.oblique(tmp_path / "w", "run", "small.yaml", "--set", "name=later", "--quiet", first=set_back(0))
+    assert with_two.code == 0
+    status = disk.oblique(tmp_path / "w", "status").out
+    assert status.index("small") < status.index("later")
 
 
 def set_back(after: int) -> str:
@@ -213,9 +210,8 @@ def set_back(after: int) -> str:
     return f"import ctypes; ctypes.CDLL(None).faults_set_clock_back(ctypes.c_long({after}), ctypes.c_long({YEARS}))"
 
 
-def test_the_clock_is_set_back(tmp_path_factory, tmp_path):
-    with FaultyDisk(tmp_path_factory.mktemp("clock")) as disk:
-        shown = "\ncall = lambda _: print(*(int(time.time()) for _ in range(4)), flush=True) or 0"
-        ended = disk.oblique(tmp_path, first=set_back(2) + shown)
+def test_the_clock_is_set_back(disk, tmp_path):
+    shown = "\ncall = lambda _: print(*(int(time.time()) for _ in range(4)), flush=True) or 0"
+    ended = disk.oblique(tmp_path, first=set_back(2) + shown)
     first, second, third, fourth = map(int, ended.out.split())
-    assert second - first < 10 and 0 <= first + 10 - third - YEARS + 10 < 40 and fourth - third < 10
+    assert second - first < 10 and abs(first - third - YEARS) < 10 and fourth - third < 10

@@ -111,6 +111,7 @@ class Store:
         self.path = Path(path)
         self._db = Database(self.path, must_exist, wait_seconds)
         self._held: dict[str, _Held] = {}
+        self._checked = False
 
     @property
     def read_only(self) -> bool:
@@ -148,7 +149,7 @@ class Store:
         """
         content = plain(content)
         with self._db.errors():
-            self._db.check_pages()
+            self._check_pages()
             with self._db.transaction():
                 if fresh:
                     self._delete(run)
@@ -666,7 +667,22 @@ class Store:
         with self._db.errors(), self._db.transaction("DEFERRED"):
             if run in self._held:
                 self._holding(run)
-            yield
+            try:
+                yield
+            except UnknownName:
+                self._check_pages()
+                raise
+            self._check_pages()
+
+    def _check_pages(self) -> None:
+        """Raise StoreError if the file's structure is damaged; asked once.
+
+        The digest of a record says nothing of records that are not found any more. It comes first all the same: it
+        names the fold.
+        """
+        if not self._checked:
+            self._db.check_pages()
+            self._checked = True
 
     def _holding(self, run: str) -> _Held:
         held = self._held[run]
