@@ -249,3 +249,10 @@ def test_the_whole_way_from_a_table_to_c(call, folder, table, target):
     columns = zip(names["COLUMNS"], names["LEVELS"], strict=True)
     zeros = {name: 0.0 if levels is None else next(iter(levels)) for name, levels in columns}
     assert names["predict"](zeros) == said
+
+
+def test_how_far_a_fit_is_shows_on_a_terminal_alone(call, folder):
+    words = ("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
+    assert call(*words).err == "model written to model.json\n"
+    _, shown = at_a_terminal(folder, *words)
+    assert re.search(r"fdt  \d+/10  \d+ %", shown)

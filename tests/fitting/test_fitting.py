@@ -105,7 +105,7 @@ def estimate(loss: float, error: float = 0.02) -> Estimate:
 
 def chosen_of(monkeypatch, candidates: dict[str, tuple[float, int]]) -> str:
     """What `choose` takes of algorithms with these losses and leaves."""
-    monkeypatch.setattr(choosing, "cross_validated", lambda c, folds, seed: estimate(candidates[c][0]))
+    monkeypatch.setattr(choosing, "cross_validated", lambda c, *_: estimate(candidates[c][0]))
     monkeypatch.setattr(choosing, "_leaves", lambda c, folds, seed: candidates[c][1])
     return choose({name: name for name in candidates}, 5, 1).chosen
 
@@ -291,3 +291,13 @@ def test_rows_of_one_class_alone_in_a_training_set_are_no_bug():
     dataset = replace(noise(20), y=np.array([0] * 18 + [1] * 2, dtype=np.int32))
     assert 0 <= fitting.fit(dataset, POLICY, [spec("hhcart_a")], folds=5).estimate.score <= 1
     assert estimating.division(dataset, 5, tuned=False).stratified is False
+
+
+def test_every_fold_is_a_step():
+    done = []
+    two = [spec("fdt"), spec("axis_parallel")]
+    fitting.fit(noise(), POLICY, two, folds=3, step=done.append)
+    assert len(done) == fitting.steps(2, 3) == 24 and set(done) == {"fdt", "axis_parallel"}
+    done.clear()
+    fitting.fit(noise(), POLICY, two[:1], folds=4, step=done.append)
+    assert done == ["fdt"] * fitting.steps(1, 4)
