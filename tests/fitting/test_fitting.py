@@ -121,7 +121,7 @@ def test_equal_sizes_go_to_the_lesser_loss_and_then_to_the_first(monkeypatch):
 
 
 def test_an_algorithm_that_fails_is_left_out_with_its_reason(monkeypatch):
-    def fails(c, folds, seed):
+    def fails(c, folds, seed, step):
         if c == "bad":
             raise ConfigError("it does not settle.")
         return estimate(0.3)
@@ -139,7 +139,7 @@ def test_the_nested_estimate_chooses_without_the_test_rows(monkeypatch):
     dataset = noise(60)
     rows: list[np.ndarray] = []
 
-    def chooses(cases, folds, seed):
+    def chooses(cases, folds, seed, step):
         rows.append(cases["axis_parallel"].dataset.X)
         return Choice((), "axis_parallel")
 
@@ -160,7 +160,7 @@ def test_the_nested_estimate_searches_the_grid_of_what_it_chose(monkeypatch):
         seen.append([(pair.train, pair.valid) for pair in pairs])
         return {"max_depth": 1}, []
 
-    monkeypatch.setattr(choosing, "choose", lambda cases, folds, seed: Choice((), "axis_parallel"))
+    monkeypatch.setattr(choosing, "choose", lambda *_: Choice((), "axis_parallel"))
     monkeypatch.setattr(running, "tune", tune)
     grid = {"max_depth": (1, 2)}
     nested_estimate(dataset, lambda of: {"axis_parallel": case(of, "axis_parallel", grid)}, 5, 1)
