@@ -97,7 +97,9 @@ for line in sys.stdin:
         self._process.stdin.flush()
         code, seconds, size = self._process.stdout.readline().split()
         out, err = self._folder / "out.txt", self._folder / "err.txt"
-        ended = Ended(int(code), out.read_text(), err.read_text(), float(seconds), int(size))
+        ended = Ended(
+            int(code), out.read_text(errors="replace"), err.read_text(errors="replace"), float(seconds), int(size)
+        )
         out.unlink()
         err.unlink()
         return ended

@@ -40,26 +40,32 @@ class FaultyDisk(Forking):
         super().__init__(folder, LD_PRELOAD=str(built(folder)))
         self.trace = folder / "trace"
 
-    def broken(self, folder: Path, kind: str, n: int, *arguments: str) -> Ended:
-        """Run the command in `folder`, whose n-th change meets a fault, a key of KINDS."""
+    def broken(self, folder: Path, kind: str, n: int, *arguments: str, first: str = "") -> Ended:
+        """Run the command in `folder`, whose n-th change meets a fault, a key of KINDS.
+
+        first : Python that the new process runs before
+        """
         trace = str(self.trace) if kind == "count" else ""
-        first = (
+        first += (
             "import ctypes; os.setsid(); "  # a group of its own: a kill reaches nobody else
             f"ctypes.CDLL(None).faults_arm({str(folder.resolve())!r}.encode(), ctypes.c_long({n}), {KINDS[kind]}, "
             f"{trace!r}.encode())"
         )
         return self.oblique(folder, *arguments, first=first)
 
-    def changes(self, folder: Path, *arguments: str) -> tuple[Ended, list[Change]]:
+    def changes(self, folder: Path, *arguments: str, first: str = "") -> tuple[Ended, list[Change]]:
         """Run the command in `folder`; return how it ended and what it did to the files there."""
-        ended = self.broken(folder, "count", 0, *arguments)
+        ended = self.broken(folder, "count", 0, *arguments, first=first)
         return ended, list(_read(self.trace, folder.resolve()))
 
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a file: made (c), written (w), cut (t), synced (s), renamed (r), linked (l), removed (u)."""
+    """The `at`-th change of a folder: a file made (c), written (w), cut (t), synced (s), renamed (r), linked (l) or
+    removed (u), or a folder made (m).
+    """
 
+    at: int
     what: str
     path: str
     number: int
@@ -68,14 +74,13 @@ class Change:
 
 def _read(trace: Path, folder: Path) -> Iterator[Change]:
     with open(trace, "rb") as stream:
-        while head := stream.read(32):
-            what, size, number, n = struct.unpack("=4q", head)
+        while head := stream.read(40):
+            at, what, size, number, n = struct.unpack("=5q", head)
             path = stream.read(size).decode()
-            yield Change(chr(what), os.path.relpath(path, folder), number, _inside(chr(what), stream.read(n), folder))
-
-
-def _inside(what: str, content: bytes, folder: Path) -> bytes:
-    return os.path.relpath(content.decode(), folder).encode() if what in "rl" else content
+            content = stream.read(n)
+            if chr(what) in "rl":  # the other path
+                content = os.path.relpath(content.decode(), folder).encode()
+            yield Change(at, chr(what), os.path.relpath(path, folder), number, content)
 
 
 @dataclass

@@ -1,25 +1,34 @@
 """What the tests of robustness share: how long they attack, rows to fit on, and what an algorithm made of them.
 
-OBLIQUE_SOAK=1, as `make soak` sets it, attacks longer.
+OBLIQUE_SOAK=1, as `make soak` sets it, attacks longer; 0.1 a tenth of that.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from typing import Any
+import random
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 
-SOAK = os.environ.get("OBLIQUE_SOAK") == "1"
+Case = TypeVar("Case")
+
+SOAK = float(os.environ.get("OBLIQUE_SOAK") or 0)
 
 
 def many(sample: int, soak: int) -> int:
     """How many cases: few in every run of the tests, many in a soak."""
-    return soak if SOAK else sample
+    return max(sample, round(SOAK * soak))
+
+
+def some(cases: Sequence[Case], sample: int, seed: str) -> list[Case]:
+    """Those of `cases` to try: a random sample in every run of the tests, all in a soak."""
+    return random.Random(seed).sample(cases, min(len(cases), many(sample, len(cases))))
 
 
 # Smaller than the defaults where these take seconds.

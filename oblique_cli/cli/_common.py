@@ -361,7 +361,8 @@ def write(text: str | bytes, output: str | None = None) -> None:
     else:
         from oblique_cli.data import files
 
-        files.write(Path(output), text.encode() if isinstance(text, str) else text)
+        # A file's name may be bytes that are no text.
+        files.write(Path(output), text.encode(errors="replace") if isinstance(text, str) else text)
 
 
 def rendered(table: HasSheet, format_: str, output: str | None) -> str:

@@ -136,6 +136,19 @@ def name_of(path: str) -> dict[str, str]:
     return {"name": f"{found}-csv"} if found in catalogue.names() else {}
 
 
+def spare(*inputs: str | None) -> None:
+    """Raise ConfigError if the command that runs would write over one of the files that it reads."""
+    from oblique_cli.errors import ConfigError
+
+    context = click.get_current_context(silent=True)
+    params = {} if context is None else context.params
+    output = params.get("output") or params.get("out")
+    if output and Path(output).exists():
+        for name in inputs:
+            if name and name != STDIN and Path(name).exists() and Path(name).samefile(output):
+                raise ConfigError(f"{name!r} is read, and would be written over; give another file to write.")
+
+
 def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) -> tuple[DatasetSpec, Dataset, Columns]:
     """Read a file and return the request for it with all that was found out of its task, the data, and its columns.
 
@@ -145,6 +158,7 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     from oblique_cli.data import catalogue
     from oblique_cli.data.own_source import source_of
 
+    spare(path)
     source_of(path)  # DataError where there is nothing to read
     # The target is missing in what is asked first: the file says what it could be.
     plain = {**own.dataset_key(path), "target": own.target or "?"}

@@ -77,11 +77,17 @@ class Shown:
             raise ConfigError("--sparse drops terms of hyperplanes, and this tree has none.")
         if self.X is None:
             raise ConfigError("--sparse needs the training rows, which a model file does not hold: fit the tree again.")
-        found = simplified(self.tree, self.tree_rows, self.y, tolerance)
+        import numpy as np
+
+        weights = None
+        if getattr(self.estimator, "class_weight", None) is not None:  # which the counts of the root show
+            weights = (self.tree.counts[0] / np.maximum(np.bincount(self.y, minlength=len(self.classes)), 1))[self.y]
+        found = simplified(self.tree, self.tree_rows, self.y, tolerance, weights)
         right = [int((one.labels[one.apply(self.tree_rows)] == self.y).sum()) for one in (self.tree, found.tree)]
         kept = "no training row changes its side of a split"
         if tolerance > 0:
-            kept = f"at most {100 * tolerance:g} % of the training rows more are wrong"
+            rows = "training rows more are" if weights is None else "weight of the training rows more is"
+            kept = f"at most {100 * tolerance:g} % of the {rows} wrong"
         remark = (
             f"--sparse: terms {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
             f"{found.tree.n_leaves}, training rows right {right[0]} -> {right[1]} of {len(self.y)}; {kept}"
@@ -151,6 +157,7 @@ class Shown:
         """How right the tree is about its training rows."""
         if self.X is None:
             return ""
+
         if not self.classes:
             predicted = self.estimator.predict(self.X)
             return f", RMSE {((predicted - self.y) ** 2).mean() ** 0.5:.4g} on its {len(self.y)} rows"
@@ -387,6 +394,7 @@ def _of_facts(model: Model) -> Iterator[str]:
 
 def _known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
     """Labels of the classes with these codes, of all without codes, and the places among them of the codes `y`."""
+
     if codes is None or len(codes) == len(classes):
         return list(classes), y
     return [classes[code] for code in codes.tolist()], None if y is None else codes.searchsorted(y)

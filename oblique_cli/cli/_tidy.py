@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from oblique_cli.cli._common import form_option
-from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.tidy import Table
@@ -30,22 +27,10 @@ def write_tidy(table: Table, format_: str, output: str | None) -> None:
         for part in tidy.FORMATS[format_](table):
             click.echo(part, nl=False)
         return
-    place = Path(output)
-    temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
-    try:
+    from oblique_cli.data import files
+
+    with files.written(Path(output)) as stream:
         if format_ == "parquet":
-            tidy.write_parquet(table, temporary)
+            tidy.write_parquet(table, stream)
         else:
-            _write(temporary, tidy.FORMATS[format_](table))
-        os.replace(temporary, place)
-    except OSError as error:
-        raise DataError(f"{output}: cannot be written ({error.strerror})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _write(path: Path, parts: Iterable[str]) -> None:
-    with open(path, "x", encoding="utf-8", newline="") as stream:
-        stream.writelines(parts)
-        stream.flush()
-        os.fsync(stream.fileno())
+            stream.writelines(part.encode(errors="replace") for part in tidy.FORMATS[format_](table))

@@ -66,22 +66,27 @@ class SchemeName(click.ParamType[str]):
         from oblique_cli.schemes import SCHEMES
 
         if value not in SCHEMES:
-            known = ", ".join(name for name, scheme in SCHEMES.items() if not _unfit(scheme))
+            known = ", ".join(name for name, scheme in SCHEMES.items() if not (_unfit(scheme) or _needs(scheme)))
             self.fail(f"{value!r} is not one of {known}.", param, ctx)
         if why := _unfit(SCHEMES[value]):
             self.fail(f"{value!r} {why}.", param, ctx)
+        if _needs(SCHEMES[value]):
+            self.fail(f"{value!r} {_needs(SCHEMES[value])}: write a configuration and use oblique run.", param, ctx)
         return value
 
 
 def _unfit(scheme: Scheme) -> str:
-    """Return why algorithms cannot be compared by `scheme` here, "" if they can."""
+    """Return why algorithms cannot be compared by runs of `scheme`, "" if they can."""
     if scheme.estimate:
-        return f"gives a {scheme.estimate} estimate, whose SD over samples is none over repetitions to compare by"
+        return f"has an accuracy of its own kind ({scheme.estimate}), which is no share of right rows to compare by"
     if not scheme.redraws:
         return "tests on the same divisions in every repetition, which gives no SD to compare by"
-    if scheme.required:
-        return f"needs cv.{' and cv.'.join(scheme.required)}: write a configuration and use oblique run"
     return ""
+
+
+def _needs(scheme: Scheme) -> str:
+    """Return which keys `scheme` cannot do without, "" if it can."""
+    return f"needs cv.{' and cv.'.join(scheme.required)}" if scheme.required else ""
 
 
 # Options that say what is to be run, which a stored run has been.
@@ -226,17 +231,22 @@ def _show(table: ResultTable, rule: str, format_: str, output: str | None) -> No
 
 def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> ResultTable:
     """Return the lines of stored runs as one table."""
+    from oblique_cli.errors import ConfigError
     from oblique_cli.evaluation.joining import joined
+    from oblique_cli.evaluation.paired import StoredRun
     from oblique_cli.experiments.store import Store
+    from oblique_cli.schemes import SCHEMES
 
-    tables, contents = {}, {}
+    tables, stored = {}, {}
     with Store(database(runner.results), must_exist=True) as store:
         for name in dict.fromkeys(runs):
             found = find_run(store, name)
-            experiment = replace(found.experiment, published=())
-            tables[name] = table_of(experiment, store.rows(name), metrics, store.remarks(name))
-            contents[name] = found.content
-    return joined(tables, contents)
+            experiment, rows = replace(found.experiment, published=()), store.rows(name)
+            if why := _unfit(SCHEMES[experiment.cv.scheme]):
+                raise ConfigError(f"run {name!r} is by scheme {experiment.cv.scheme}, which {why}.")
+            tables[name] = table_of(experiment, rows, metrics, store.remarks(name))
+            stored[name] = StoredRun(experiment, rows, found.content["data"])
+    return joined(tables, stored)
 
 
 def _digest(experiment: Experiment) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._common import form_option, output_option, write
+from oblique_cli.cli._own import spare
 from oblique_cli.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def explain(
     from oblique_cli.models.procedure import procedure_of
     from oblique_cli.models.tables import needs_table
 
+    spare(model, new)
     fitted = load(model)
     procedure = procedure_of(fitted)
     needs_table(fitted, model)

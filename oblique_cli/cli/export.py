@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from oblique_cli.cli._common import output_option, write
-from oblique_cli.errors import ConfigError
+from oblique_cli.cli._own import spare
 
 # The names in models.exporting.FORMATS, which the help must know without importing it, and the suffixes of files that
 # say which format is meant.
@@ -72,8 +72,7 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     from oblique_cli.models import load
     from oblique_cli.models.exporting import export as exported
 
-    if output is not None and Path(model).resolve() == Path(output):
-        raise ConfigError(f"{model!r} is the model itself; give another file to write.")
+    spare(model)
     written = exported(load(model), chosen, name=name, precision=precision)
     if isinstance(written, bytes):
         from oblique_cli.data import files

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from oblique_cli.cli._common import form_option, output_option
+from oblique_cli.cli._own import spare
 
 FORMATS = ("csv", "json", "parquet")  # those of models.tables, which the help must know without importing it
 
@@ -36,6 +37,7 @@ def predict(model: str, new: str, proba: bool, leaf: bool, format_: str, output:
 
     if format_ == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output, the file to write to")
+    spare(model, new)
     fitted = load(model)
     needs_table(fitted, model)
     unseen = Unseen()

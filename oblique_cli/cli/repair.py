@@ -54,9 +54,11 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
             click.echo(f"{name}: nothing is left that says what it was; give its command again.", err=True)
             continue
         summary, table = run_again(runner, name, functools.partial(_is_among, damage))
-        tables.append(render(table, format_))
         runner.report(summary)
         code = max(code, summary.exit_code)
+        if summary.stopped:
+            break
+        tables.append(render(table, format_))
     if tables:
         write("\n".join(tables), output)
     raise SystemExit(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,7 @@ def report(
         material = gather(store, runs, datasets, algorithms)
         text = page(material, request, tree_of, trees, shlex.join(command_line()))
     write(text, place)
-    click.echo(f"{output or place}: {len(text.encode()) / 1e6:.2f} MB")
+    click.echo(f"{output or place}: {os.path.getsize(str(place)) / 1e6:.2f} MB")
 
 
 def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> DrawnTree:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from oblique_cli.cli._common import columns, form_option, output_option, write
+from oblique_cli.cli._own import spare
 
 
 @click.command()
@@ -40,6 +41,7 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
 
     for name in metrics:
         METRICS[name]  # UnknownName, before anything is read
+    spare(model, test)
     fitted = load(model)
     needs_table(fitted, model)
     found = scoring.score(fitted, test, "standard input" if test == "-" else test, metrics)

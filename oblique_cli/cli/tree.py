@@ -20,7 +20,7 @@ from oblique_cli.cli._common import (
 )
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._fitting import fit_to_all
-from oblique_cli.cli._own import OwnOptions, own_data_options, refuse_strays
+from oblique_cli.cli._own import OwnOptions, own_data_options, refuse_strays, spare
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def tree(
             raise click.UsageError("--fold needs the name of a stored run (oblique status)")
         shown = _showing.of_run(_stored(name, fold, repeat or 0, dataset, algorithm, results, csv, data_dir, offline))
     elif is_model:
+        spare(name)
         shown = _showing.of_model(Path(str(name)))
     else:
         fitted = fit_to_all(

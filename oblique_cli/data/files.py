@@ -6,8 +6,8 @@ import hashlib
 import os
 import secrets
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -116,8 +116,20 @@ def refuse_full_disk(error: Exception, path: Path) -> None:
 
 def write(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; DataError if it cannot be written."""
-    with written(path) as stream:
-        stream.write(content)
+    write_together({path: content})
+
+
+def write_together(contents: Mapping[Path, bytes]) -> None:
+    """Write files that belong together, each whole or not at all; DataError if one cannot be written.
+
+    All are on the disk before any of them gets its name, so a full disk changes none. The first gets its name last.
+    """
+    with ExitStack() as stack:
+        for path, content in contents.items():
+            stream = stack.enter_context(written(path))
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
 
 
 @contextmanager
@@ -137,14 +149,15 @@ def written(path: Path) -> Iterator[BinaryIO]:
                 os.fsync(stream.fileno())
             os.replace(temporary, path)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
             raise
+        if os.name == "posix":
+            handle = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
     except OSError as error:
         refuse_full_disk(error, path)
         raise DataError(f"{path}: cannot be written ({error.strerror})") from None
-    if os.name == "posix":
-        handle = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

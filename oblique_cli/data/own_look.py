@@ -16,7 +16,7 @@ from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own_cells import feature_values, target_values
 from oblique_cli.data.own_columns import FEATURES, Column, Columns
 from oblique_cli.data.own_numbers import Form
-from oblique_cli.data.own_source import Source, charset_of, source_of, stem
+from oblique_cli.data.own_source import STDIN, Source, charset_of, source_of, stem
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.registry import close_matches
 
@@ -67,9 +67,9 @@ def read_own(
     raises DataError for a table that cannot be used, ConfigError for what must be said first (the target, the task)
     """
     reading = reading or Reading()
-    source = source if isinstance(source, Source) else source_of(source)
-    look = _Look(source, reading)
-    return look.dataset(name or stem(source.path or "-")), look.columns, tuple(look.notes)
+    name = name or stem((source.path or STDIN) if isinstance(source, Source) else source)
+    look = _Look(source if isinstance(source, Source) else source_of(source), reading)
+    return look.dataset(name), look.columns, tuple(look.notes)
 
 
 class _Look:
@@ -221,12 +221,10 @@ class _Look:
         return r.algorithms if r.algorithms and numbers is not None else guess
 
     def _is_missing_label(self, cell: str, counts: Mapping[str, int]) -> bool:
-        """Whether a cell of the target stands for a missing label. Signs are labels where both are there."""
-        if not cell:
-            return True
-        if self.marks is not None:
-            return cell.lower() in self.marks
-        return cell.lower() in own_numbers.MARKS and not _is_word(cell, counts)
+        """Whether a cell of the target stands for a missing label; among numbers every mark does."""
+        if not cell or self.marks is not None or self.target_form is None:
+            return not cell or self._is_missing_word(cell, counts)
+        return cell.lower() in own_numbers.MARKS
 
     def _labels(self, counts: Counter[str]) -> tuple[str, ...]:
         if self.task == "regression":

@@ -11,6 +11,7 @@ import io
 import lzma
 import stat
 import sys
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from oblique_cli.errors import DataError
 
 STDIN = "-"
 MAX_UNPACKED = 4 << 30  # bytes; an archive of a kilobyte can hold more than any machine
+MOST_HELD = 1 << 26  # bytes of standard input that are kept in memory
 BLOCK = 1 << 20
 
 # Names of compressed files end so; what decides is how the content begins.
@@ -48,7 +50,7 @@ class _Refused(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """A table as it lies on the disk, or as it came by standard input (`content`)."""
+    """A table as it lies on the disk (`path`), or in memory (`content`), as a short one that came by standard input."""
 
     where: str
     path: Path | None = None
@@ -131,7 +133,9 @@ def charset_of(name: str) -> str:
 def source_of(name: str | Path) -> Source:
     """Return the table at a path, or that of standard input for "-". DataError if there is nothing to read."""
     if str(name) == STDIN:
-        return Source("standard input", content=_standard_input())
+        held = _standard_input()
+        where = "standard input"
+        return Source(where, content=held) if isinstance(held, bytes) else Source(where, path=Path(held.name))
     where = as_typed(name)
     try:
         # A pipe or a device could block for ever, and can be read once only.
@@ -146,14 +150,23 @@ def source_of(name: str | Path) -> Source:
 
 
 @functools.cache
-def _standard_input() -> bytes:
-    """All of standard input, which can be read once only."""
+def _standard_input() -> Any:
+    """All of standard input, which can be read once only: bytes, or a file that goes with this process if long."""
     if sys.stdin is None or sys.stdin.isatty():
         raise DataError("standard input: nothing is piped in, as in `oblique tree - --target y < my.csv`")
-    content = sys.stdin.buffer.read(MAX_UNPACKED + 1)
-    if len(content) > MAX_UNPACKED:
-        raise DataError(f"standard input: more than {MAX_UNPACKED >> 30} GiB; give the name of a file")
-    return content
+    content = sys.stdin.buffer.read(MOST_HELD + 1)
+    if len(content) <= MOST_HELD:
+        return content
+    held = tempfile.NamedTemporaryFile(prefix="oblique-")  # noqa: SIM115  (closed with the process)
+    size = 0
+    while content:
+        size += len(content)
+        if size > MAX_UNPACKED:
+            raise DataError(f"standard input: more than {MAX_UNPACKED >> 30} GiB; give the name of a file")
+        held.write(content)
+        content = sys.stdin.buffer.read(BLOCK)
+    held.flush()
+    return held
 
 
 def stem(name: str | Path) -> str:

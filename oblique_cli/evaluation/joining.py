@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.paired import StoredRun, partition
 from oblique_cli.evaluation.tables import Line, ResultTable, listed
 
 
-def joined(tables: Mapping[str, ResultTable], contents: Mapping[str, Mapping[str, Any]]) -> ResultTable:
+def joined(tables: Mapping[str, ResultTable], runs: Mapping[str, StoredRun]) -> ResultTable:
     """Return the lines of several runs as one table, with the metrics that all of them show.
 
-    tables, contents : run -> its table, and what it was begun with (`Run.content`)
+    tables, runs : by name, the table of a run and the run itself
     An algorithm that two runs have on one data set is told apart by its run. ConfigError if a data set of one name
     holds different data, or if the runs predict different things.
     """
     data: dict[str, tuple[str, str]] = {}
-    for run, content in contents.items():
-        for name, digest in content["data"].items():
+    for run, stored in runs.items():
+        for name, digest in stored.data.items():
             first, known = data.setdefault(name, (run, digest))
             if digest != known:
                 raise ConfigError(
@@ -40,8 +41,8 @@ def joined(tables: Mapping[str, ResultTable], contents: Mapping[str, Mapping[str
             lines[line.dataset, line.algorithm] = line
     datasets = list(dict.fromkeys(dataset for dataset, _ in lines))
     notes = dict.fromkeys(f"{run}: {note}" for run, table in tables.items() for note in table.notes)
-    if len({_protocol(content) for content in contents.values()}) > 1:
-        notes["The runs divided the rows in different ways, so their folds are not paired."] = None
+    if apart := [name for name in datasets if len(_partitions(runs.values(), name)) > 1]:
+        notes[f"The runs divided the rows of {listed(apart)} in different ways, so their folds are not paired."] = None
     return ResultTable(
         title=f"runs {listed(list(tables))}" if len(tables) > 1 else next(iter(tables.values())).title,
         lines=tuple(sorted(lines.values(), key=lambda line: datasets.index(line.dataset))),
@@ -51,5 +52,6 @@ def joined(tables: Mapping[str, ResultTable], contents: Mapping[str, Mapping[str
     )
 
 
-def _protocol(content: Mapping[str, Any]) -> str:
-    return repr((content["seed"], sorted(content["cv"].items())))
+def _partitions(runs: Iterable[StoredRun], dataset: str) -> set[Any]:
+    """The ways in which the runs that have a data set divided its rows."""
+    return {partition(run, dataset) for run in runs if dataset in {spec.name for spec in run.experiment.datasets}}

@@ -156,9 +156,8 @@ def _methods(
                     for row in run.rows
                     if (row.dataset, row.algorithm) == (spec.name, algorithm.id)
                 }
-                partition = _partition(experiment, run.data.get(spec.name, ""), spec.missing)
                 places = schemes.expected_places(experiment, spec.name)
-                found[spec.name][method] = _Results(rows, experiment, partition, places)
+                found[spec.name][method] = _Results(rows, experiment, partition(run, spec.name), places)
     return labels, found
 
 
@@ -169,9 +168,12 @@ def _setting(experiment: Experiment, algorithm: AlgorithmSpec) -> Any:
     return algorithm.name, dict(algorithm.params), dict(algorithm.grid), cv
 
 
-def _partition(experiment: Experiment, digest: str, missing: str) -> tuple[Any, ...]:
-    """What decides how rows are divided (`schemes`): the name of the scheme does not, beyond how it cuts."""
-    return (experiment.seed, digest, missing, *schemes.SCHEMES[experiment.cv.scheme].partition(experiment.cv))
+def partition(run: StoredRun, dataset: str) -> tuple[Any, ...]:
+    """Return what decides how rows are divided (`schemes`): the name of the scheme does not, beyond how it cuts."""
+    experiment = run.experiment
+    (spec,) = [spec for spec in experiment.datasets if spec.name == dataset]
+    how = schemes.SCHEMES[experiment.cv.scheme].partition(experiment.cv)
+    return (experiment.seed, run.data.get(dataset, ""), spec.missing, *how)
 
 
 def _scores(

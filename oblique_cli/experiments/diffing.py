@@ -9,13 +9,14 @@ from typing import Any
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS, TESTED, NotMeasured, Undefined, chosen
+from oblique_cli.evaluation.paired import StoredRun, partition
 from oblique_cli.evaluation.significance import corrected_resampled_t, holm
 from oblique_cli.evaluation.tables import Line, ResultTable, Sheet, TextGrid, shown, task_of_experiment, title_of
 from oblique_cli.experiments.environment import differences as environment_differences
 from oblique_cli.experiments.predictions import unpack
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.experiments.store import differences as content_differences
-from oblique_cli.nouns import Experiment, Row
+from oblique_cli.nouns import Row
 
 SHOWN_FOLDS = 20  # of those that differ; JSON has all
 
@@ -34,6 +35,10 @@ class Side:
     @classmethod
     def of(cls, store: Store, run: Run, rows: Sequence[Row], table: ResultTable) -> Side:
         return cls(store, run, {(row.dataset, row.algorithm, row.repeat, row.fold): row for row in rows}, table)
+
+    def stored(self) -> StoredRun:
+        """The run as tests of significance take it."""
+        return StoredRun(self.run.experiment, tuple(self.rows.values()), self.run.content["data"])
 
     @property
     def environments(self) -> list[Mapping[str, Any]]:
@@ -81,6 +86,8 @@ class CellDifference:
             return "not complete"
         if self.difference == 0:
             return "equal" if self.folds == 0 else "equal mean"
+        if self.folds == 0 and self.shared:  # one run has more of them
+            return "equal on shared folds"
         if self.p is None:
             return "differs"
         return "significant" if self.p < self.alpha else "not significant"
@@ -152,6 +159,12 @@ def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 
             f"{one.name} is for {task}, {other.name} is for {task_of_experiment(other)}; nothing compares."
         )
     names = chosen(metrics or TESTED[task], task, "diff")
+    kinds = [schemes.SCHEMES[cv.scheme].estimate_of(cv) or "a share of right test rows" for cv in (one.cv, other.cv)]
+    if "accuracy" in names and kinds[0] != kinds[1]:
+        raise ConfigError(
+            f"the accuracy of {one.name} is {kinds[0]} and that of {other.name} {kinds[1]}; compare other metrics "
+            "(--metric leaves), or runs of one scheme."
+        )
     lines = [{(line.dataset, line.algorithm): line for line in side.table.lines} for side in (first, second)]
     both = [cell for cell in lines[0] if cell in lines[1]]
     if not both:
@@ -204,9 +217,9 @@ def _row_differences(first: Side, second: Side, row: Row, other: Row) -> Iterato
 
 def _p(first: Side, second: Side, cell: tuple[str, str], name: str) -> float | None:
     """The p value of one metric of one cell, None where there is nothing to test by."""
-    one, other = first.run.experiment, second.run.experiment
+    one = first.run.experiment
     share = schemes.SCHEMES[one.cv.scheme].test_over_train(one.cv)
-    if share is None or _partition(first.run, cell[0], one) != _partition(second.run, cell[0], other):
+    if share is None or partition(first.stored(), cell[0]) != partition(second.stored(), cell[0]):
         return None
     places = [place for place in first.rows if place[:2] == cell]
     rows = [(first.rows[place], second.rows.get(place)) for place in places]
@@ -218,13 +231,6 @@ def _p(first: Side, second: Side, cell: tuple[str, str], name: str) -> float | N
     except (NotMeasured, Undefined):
         return None
     return corrected_resampled_t(differences, share).p
-
-
-def _partition(run: Run, dataset: str, experiment: Experiment) -> tuple[Any, ...]:
-    """What decides how the rows of a data set are divided."""
-    (spec,) = [spec for spec in experiment.datasets if spec.name == dataset]
-    scheme = schemes.SCHEMES[experiment.cv.scheme]
-    return (experiment.seed, run.content["data"].get(dataset), spec.missing, *scheme.partition(experiment.cv))
 
 
 def _notes(

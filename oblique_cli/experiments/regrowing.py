@@ -10,6 +10,7 @@ import numpy as np
 
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError, DataError, StoreError
+from oblique_cli.estimators.outside.algorithm import is_outside
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, fitted, load_datasets
 from oblique_cli.experiments.store import Run
@@ -59,6 +60,10 @@ def regrown(
     experiment = Experiment.from_content(run.name, run.content, **run.presentation)
     policy = _one(experiment.datasets, "name", dataset, f"run {run.name!r} has several data sets", "--dataset")
     spec = _one(experiment.algorithms, "id", algorithm, f"run {run.name!r} has several algorithms", "--algorithm")
+    if is_outside(spec.name):
+        raise ConfigError(
+            f"algorithm {spec.id!r} is of another library ({spec.name}): only trees of this package are shown."
+        )
     row = _row(run.name, rows, policy.name, spec.id, repeat, fold)
     if csv is not None:
         policy = replace(policy, csv=csv)

@@ -255,6 +255,10 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
                 for k, predicted in enumerate(predictions.T):
                     score = _tuning_score(metric, _scored(case, estimator, X, y, predicted))
                     scores.setdefault(j * steps + k, []).append(score)
+    if not n_trees:
+        raise ConfigError(
+            f"{case.spec.id} has a grid, and there are no tuning pairs to choose by; use a scheme that tunes."
+        )
     candidates = [{**f, **({path: v} if path_values else {})} for f in fitted for v in (path_values or (None,))]
     correct, leaves = n_correct.ravel().tolist(), n_leaves.ravel().tolist()
     found, sign = correct, 1

@@ -10,8 +10,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.environment import facts
@@ -72,14 +71,19 @@ def folds(store: Store, run: Run) -> Table:
 def choices(store: Store, run: Run) -> Table:
     """Return every candidate of every choice of parameters: what inner folds said of it, and whether it was chosen.
 
-    fold and repeat are empty for a choice that all folds of a data set share.
+    fold and repeat are empty for a choice that all folds of a data set share. A parameter that is named like another
+    column is "params.NAME".
     """
     made: list[Row | Tuning] = [row for row in store.rows(run.name) if row.inner]
     made += [tuning for tuning in store.tunings(run.name) if tuning.inner]
     names = list(dict.fromkeys(name for one in made for line in one.inner for name in line["params"]))
     numbers = list(dict.fromkeys(name for one in made for line in one.inner for name in line if name != "params"))
     columns: dict[str, type] = {**_PLACE, "was_chosen": bool}
-    columns |= {name: _type_of([line["params"].get(name) for one in made for line in one.inner]) for name in names}
+    # A class of any library may call a parameter what a column is called.
+    column_of = {name: f"params.{name}" if name in columns or name in numbers else name for name in names}
+    columns |= {
+        column_of[name]: _type_of([line["params"].get(name) for one in made for line in one.inner]) for name in names
+    }
     columns |= {name: _type_of([line.get(name) for one in made for line in one.inner]) for name in numbers}
 
     def lines() -> list[Line]:
@@ -91,7 +95,7 @@ def choices(store: Store, run: Run) -> Table:
                 getattr(one, "repeat", None),
                 getattr(one, "fold", None),
                 all(one.chosen.get(name) == value for name, value in line["params"].items()),
-                *(_cell(line["params"].get(name), columns[name]) for name in names),
+                *(_cell(line["params"].get(name), columns[column_of[name]]) for name in names),
                 *(line.get(name) for name in numbers),
             )
             for one in made
@@ -185,7 +189,7 @@ def as_json(table: Table) -> Iterator[str]:
     yield "\n]\n"
 
 
-def write_parquet(table: Table, path: Path) -> None:
+def write_parquet(table: Table, stream: BinaryIO) -> None:
     """Write a table as Parquet. ConfigError without pyarrow."""
     try:
         import pyarrow as pa
@@ -194,7 +198,7 @@ def write_parquet(table: Table, path: Path) -> None:
         raise ConfigError("Parquet needs pyarrow: pip install 'oblique-trees[parquet]', or use --format csv.") from None
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
-    with pq.ParquetWriter(path, schema) as writer:
+    with pq.ParquetWriter(stream, schema) as writer:
         for batch in table.batches:
             cells = list(zip(*batch, strict=True)) if batch else [()] * len(schema)
             arrays = [pa.array(one, type=field.type) for one, field in zip(cells, schema, strict=True)]

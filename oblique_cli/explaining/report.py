@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from oblique_cli.explaining.explanation import Change, Contribution, Explanation, Step
+from oblique_cli.explaining.explanation import Change, ColumnChange, Contribution, Explanation, Step
+from oblique_cli.explaining.nearest import MARGINS
 from oblique_cli.models.procedure import Procedure
 
 
@@ -71,7 +72,7 @@ def _change(change: Change | None, held: Sequence[str]) -> list[str]:
     names = [_name(one.column) for one in change.columns]
     width = max(map(len, names), default=0)
     befores = [f"{one.before:.6g}" for one in change.columns]
-    afters = [_enough(one.before, one.to) for one in change.columns]
+    afters = [_enough(one) for one in change.columns]
     first, second = (max(map(len, texts), default=0) for texts in (befores, afters))
     for one, name, before, after in zip(change.columns, names, befores, afters, strict=True):
         note = "  (whole numbers in training)" if one.whole else ""
@@ -80,13 +81,11 @@ def _change(change: Change | None, held: Sequence[str]) -> list[str]:
     return lines
 
 
-def _enough(before: float, to: float) -> str:
-    """A number with digits enough to differ from what it was."""
-    for digits in (6, 9, 12, 17):
-        text = f"{to:.{digits}g}"
-        if text != f"{before:.{digits}g}":
-            return text
-    return repr(to)
+def _enough(change: ColumnChange) -> str:
+    """The new number with digits enough that a row with what is printed lies on the same side as the row itself."""
+    room = 0.1 * MARGINS[0] * abs((change.to - change.before) / change.deviations)
+    texts = (f"{change.to:.{digits}g}" for digits in range(6, 17))
+    return next((text for text in texts if abs(float(text) - change.to) <= room), repr(change.to))
 
 
 def _sum(parts: Sequence[Contribution]) -> str:

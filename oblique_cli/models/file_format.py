@@ -6,6 +6,7 @@ written with it; each fault is one sentence that names file, place and what is w
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -40,7 +41,7 @@ def binary_of(path: Path) -> Path:
 
 
 def write(path: Path, document: Mapping[str, Any], arrays: Arrays) -> list[Path]:
-    """Write a model, each file whole or not at all; return the files.
+    """Write a model, each file whole or not at all and none if there is no room for all; return the files.
 
     document : plain data, in which arrays are `Held`. DataError if a file cannot be written.
     """
@@ -60,7 +61,6 @@ def write(path: Path, document: Mapping[str, Any], arrays: Arrays) -> list[Path]
         np.savez_compressed(content, **stored)  # type: ignore[arg-type]
         packed = content.getvalue()
         whole["arrays"] = {"digest": _sha256(packed), "bytes": len(packed)}
-        files.write(binary_of(path), packed)
         written.append(binary_of(path))
     plain = json.loads(json.dumps(whole, default=array, allow_nan=False))
     plain["digest"] = digest(plain)
@@ -70,9 +70,11 @@ def write(path: Path, document: Mapping[str, Any], arrays: Arrays) -> list[Path]
     content_ = text.encode()
     if len(content_) > MOST_JSON:
         raise DataError(f"{path}: the model takes {len(content_):,} bytes of JSON, and {MOST_JSON:,} are allowed.")
-    files.write(path, content_)
+    # The JSON last: until then the old one names the old binary file.
+    files.write_together({path: content_, binary_of(path): packed} if stored else {path: content_})
     if not stored:
-        binary_of(path).unlink(missing_ok=True)  # of the model that was here before
+        with contextlib.suppress(OSError):
+            binary_of(path).unlink(missing_ok=True)  # of the model that was here before
     return written
 
 

@@ -46,13 +46,19 @@ class Predicted:
 
 @dataclass
 class Unseen:
-    """Levels that the training rows did not have: how many rows have one, and which they are, by column."""
+    """Levels that the training rows did not have: how many rows have one, and which they are, by column.
+
+    as_numbers : whether codes of levels are numbers to the model
+    """
 
     rows: Counter[str] = field(default_factory=Counter)
     levels: dict[str, list[str]] = field(default_factory=dict)
+    as_numbers: bool = False
 
     def add(self, model: Model, chunk: Chunk) -> None:
         """Count those of some rows."""
+        indicators = model.encoder is not None and model.encoder.levels is not None
+        self.as_numbers = not indicators and not model.fitted.state.get("levels_")
         for j, found in chunk.unseen.items():
             name = model.feature_names[j]
             known = len(model.columns.levels[j])
@@ -67,9 +73,14 @@ class Unseen:
             levels = self.levels[name]
             more = ", ..." if len(levels) > MOST_NAMED else ""
             shown = ", ".join(map(repr, levels[:MOST_NAMED])) + more
+            fate = (
+                "its code is one above the last (encoding ordinal)"
+                if self.as_numbers
+                else "it counts as no level at all"
+            )
             said.append(
                 f"{name!r}: {rows} row{'s have' if rows > 1 else ' has'} a level that the training rows did not have "
-                f"({shown}); it counts as no level at all."
+                f"({shown}); {fate}."
             )
         return said
 

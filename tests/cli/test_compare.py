@@ -117,7 +117,8 @@ def test_the_choices_of_the_help_are_those_there_are():
     [
         ("split", "'split' tests on the same divisions in every repetition, which gives no SD to compare by."),
         ("leave_one_out", "'leave_one_out' tests on the same divisions in every repetition"),
-        ("bootstrap", "'bootstrap' gives a .632 estimate, whose SD over samples is none over repetitions"),
+        ("bootstrap", "'bootstrap' has an accuracy of its own kind (.632), which is no share of right rows"),
+        ("learning", "'learning' has an accuracy of its own kind (mean over training sizes), which is no share of"),
         ("group", "'group' needs cv.groups: write a configuration and use oblique run."),
         ("nestled", "'nestled' is not one of monte_carlo, nested, ordinary, stratified, two_stage."),
     ],

@@ -149,3 +149,15 @@ def test_a_typed_row_of_one_column_may_be_empty(call):
     )
     ended = call("explain", "m.json", "--values", "a=")
     assert (ended.code, ended.err) == (0, "") and "a missing" in ended.out
+
+
+def test_the_numbers_that_are_printed_lead_to_the_class_that_is_promised(call):
+    """A cut at 1.03 is passed by 1.0300005, and not by 1.03."""
+    rows = [f"{i % 7}.25,{i / 100},{'pq'[i > 102]}" for i in range(200)]
+    (call.folder / "cut.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
+    fit = ("fit", "cut.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--out", "m.json")
+    assert call(*fit).code == 0
+    said = call("explain", "m.json", "--values", "a=1.25,b=0.5").out
+    (line,) = [line.split() for line in said.splitlines() if " -> " in line]
+    assert line[:3] == ["b", "0.5", "->"] and "to class q" in said
+    assert call("explain", "m.json", "--values", f"a=1.25,b={line[3]}").out.startswith("the row: class q")

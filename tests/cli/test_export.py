@@ -136,7 +136,7 @@ def test_what_cannot_be_written_is_said_in_a_sentence(call, fitted, arguments, m
 def test_a_model_is_not_written_over(call, fitted):
     shutil.copy(fitted, call.folder / "m.json")
     ended = call("export", "m.json", "--format", "json", "--output", "m.json")
-    assert ended.code == 2 and "'m.json' is the model itself; give another file to write." in ended.err
+    assert ended.code == 2 and "'m.json' is read, and would be written over; give another file to write." in ended.err
     assert call("export", "nothing.json", "--format", "c").code == 4
 
 

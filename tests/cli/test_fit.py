@@ -213,6 +213,14 @@ def test_an_unknown_level_is_named_and_counts_as_none(wild):
     assert len(rows(ended.out)) == 320
 
 
+def test_an_unknown_level_among_ordinal_codes_is_said_to_be_above_them(call):  # noqa: F811
+    (call.folder / "o.csv").write_text("w,x,y\n" + "".join(f"{'lmh'[i % 3]},{i}.5,{'pq'[i > 20]}\n" for i in range(40)))
+    (call.folder / "n.csv").write_text("w,x\nz,1.5\n")
+    call("fit", "o.csv", "--target", "y", *QUICK, "--set", "encoding=ordinal", "--out", "o.json")
+    ended = call("predict", "o.json", "n.csv")
+    assert ended.code == 0 and "('z'); its code is one above the last (encoding ordinal)." in ended.err
+
+
 def test_missing_cells_are_filled_though_no_training_row_had_one(plain):
     text = PLAIN.read_text().splitlines()
     cells = text[1].split(",")
@@ -381,3 +389,27 @@ def test_a_full_disk_is_a_sentence(plain, monkeypatch):
         ended = plain(*arguments)
         assert ended.code == 5 and "the disk is full" in ended.err and ended.err.count("\n") == 1
     assert not (plain.folder / "out.csv").exists() and not (plain.folder / "other.json").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fit my.csv --target variety --algorithm axis_parallel --folds 2 --out my.csv",
+        "tree my.csv --target variety --output ./my.csv",
+        "tree --csv my.csv --target variety --output my.csv",
+        "tree plain.json --output link.json",
+        "compare my.csv --target variety --output my.csv",
+        "predict plain.json my.csv --output my.csv",
+        "predict plain.json my.csv --output plain.json",
+        "score plain.json my.csv --output my.csv",
+        "explain plain.json my.csv --row 1 --output my.csv",
+        "export plain.json --format json --output plain.json",
+    ],
+)
+def test_no_command_writes_over_what_it_reads(plain, words):
+    (plain.folder / "my.csv").write_bytes(PLAIN.read_bytes())
+    (plain.folder / "link.json").symlink_to("plain.json")
+    before = [(plain.folder / name).read_bytes() for name in ("my.csv", "plain.json")]
+    ended = plain(*words.split())
+    assert ended.code == 2 and "is read, and would be written over; give another file to write." in ended.err
+    assert [(plain.folder / name).read_bytes() for name in ("my.csv", "plain.json")] == before

@@ -168,3 +168,25 @@ def test_regressors_run_beside_ours(folder):
     ended = run(folder, "run", "mine.yaml", "--quiet")
     assert (ended.code, ended.err) == (0, "")
     assert "Ridge" in ended.out or "ridge" in ended.out
+
+
+def test_a_file_of_results_makes_nothing_be_imported_and_keeps_limits(folder):
+    entry = "{class: outside_support.Raises}"
+    (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{entry}]\n{CV}")
+    assert run(folder, "run", "mine.yaml", "--allow-code", "--quiet").code == 3
+    again = run(folder, "retry", "mine")
+    assert again.code == 2 and again.err.startswith(
+        "error: run 'mine' imports code of its own: give its command again ("
+    )
+    known = "{class: sklearn.ensemble.RandomForestClassifier, limits: {time: 0.001s}}"
+    (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{known}]\n{CV}")
+    code = run(folder, "run", "mine.yaml", "--quiet", "--results", "other").code
+    again = run(folder, "retry", "mine", "--quiet", "--results", "other")
+    assert (code, again.code) == (3, 3) and "not done within the limit of 0.001 s" in again.err
+
+
+def test_the_tree_of_another_library_is_not_shown(folder):
+    (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{{class: sklearn.tree.DecisionTreeClassifier}}]\n{CV}")
+    assert run(folder, "run", "mine.yaml", "--quiet").code == 0
+    ended = run(folder, "tree", "mine", "--fold", "0")
+    assert ended.code == 2 and "is of another library (sklearn.tree.DecisionTreeClassifier)" in ended.err

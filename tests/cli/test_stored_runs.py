@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shutil
+import signal
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -341,6 +342,20 @@ def test_repair_runs_what_is_damaged_again_and_nothing_else(run):
     assert run("repair").out == "nothing is damaged\n"
 
 
+def test_repair_that_is_interrupted_begins_no_further_run(run, monkeypatch):
+    assert run("run", "small.yaml", "--quiet", "--set", "name=other").code == 0
+    damage(run.folder, "UPDATE rows SET n_correct = n_correct - 1 WHERE fold = 0")
+    begun = []
+
+    def run_again(runner, name, only):
+        begun.append(name)
+        return running.RunSummary(name, 24, 3, 3, (), signal.SIGINT, 0.1), None
+
+    monkeypatch.setattr("oblique_cli.cli.repair.run_again", run_again)
+    ended = run("repair")
+    assert ended.code == 130 and begun == ["other"]
+
+
 def test_a_file_whose_pages_are_damaged_is_saved_as_far_as_it_can_be_read(run):
     table = run("table", "small", "--format", "csv").out
     path = run.folder / DATABASE
@@ -356,6 +371,8 @@ def test_a_file_whose_pages_are_damaged_is_saved_as_far_as_it_can_be_read(run):
     ended = run("repair", "--quiet")
     assert ended.code == 0 and "records saved; the damaged file is" in ended.err
     assert path.with_name("oblique.sqlite.damaged").is_file()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",), "as of any other results file"
     assert run("run", "small.yaml", "--quiet", "--format", "csv").out == table
 
 
@@ -407,3 +424,64 @@ def test_a_run_of_the_layout_before_goes_on_and_its_table_says_who_made_what(sma
 def test_help_starts_without_numbers(tmp_path):
     assert oblique(tmp_path, "repair", "--help").code == 0
     assert set(NEW_COMMANDS) <= set(cli.COMMANDS)
+
+
+@pytest.fixture
+def sampled(call):
+    """Two runs on iris: `sampled`, by the bootstrap, and `plain`, by cross-validation."""
+    for name, cv in (("sampled", "{scheme: bootstrap, repeats: 2}"), ("plain", "{folds: 2, repeats: 2}")):
+        (call.folder / f"{name}.yaml").write_text(
+            f"version: 1\nname: {name}\ndataset: iris\nalgorithms: [axis_parallel, hhgdt]\ncv: {cv}\n"
+        )
+        assert call("run", f"{name}.yaml", "--quiet").code == 0
+    return call
+
+
+def test_accuracies_of_different_kinds_are_not_compared(sampled):
+    for runs in (("sampled",), ("plain", "sampled")):
+        ended = sampled("compare", *runs)
+        assert ended.code == 2 and not ended.out
+        assert "run 'sampled' is by scheme bootstrap, which has an accuracy of its own kind (.632)" in ended.err
+    ended = sampled("diff", "plain", "sampled")
+    assert ended.code == 2 and "a share of right test rows and that of sampled .632" in ended.err
+    assert sampled("diff", "plain", "sampled", "--metric", "leaves").code == 0
+
+
+def test_a_comparison_says_that_rows_were_divided_otherwise_only_if_they_were(sampled):
+    apart = "The runs divided the rows of iris in different ways"
+    for name, change in (("longer", "cv.repeats=3"), ("other", "seed=7")):
+        assert sampled("run", "plain.yaml", "--quiet", "--set", f"name={name}", "--set", change).code == 0
+    assert apart not in sampled("compare", "plain", "longer").out
+    assert apart in sampled("compare", "plain", "other").out
+
+
+def test_a_mean_over_more_repetitions_is_no_difference_of_the_folds(sampled):
+    assert sampled("run", "plain.yaml", "--quiet", "--set", "name=longer", "--set", "cv.repeats=5").code == 0
+    cells = json.loads(sampled("diff", "plain", "longer", "--format", "json").out)["rows"]
+    moved = [cell for cell in cells if cell["difference"]]
+    assert moved and {cell["verdict"] for cell in moved} == {"equal on shared folds"}
+    assert {(cell["folds_differing"], cell["folds_shared"]) for cell in cells} == {(0, 4)}
+
+
+def test_parameters_that_are_named_like_columns_have_columns_of_their_own(call):
+    from oblique_cli.experiments import tidy
+    from oblique_cli.nouns import Row
+
+    counts = {"n_correct": 9, "n_rows": 10, "n_leaves": 3, "n_trees": 1}
+    inner = [{"params": {"fold": k, "n_leaves": 8, "depth": 2}, **counts} for k in (5, 6)]
+
+    class Stored:
+        def rows(self, name):
+            return [Row("k", "iris", "any", 0, 1, "ok", inner=inner, chosen=inner[1]["params"])]
+
+        def tunings(self, name):
+            return []
+
+    class Named:
+        name = "x"
+
+    table = tidy.choices(Stored(), Named())
+    (lines,) = table.batches
+    first, second = (dict(zip(table.columns, line, strict=True)) for line in lines)
+    assert (first["fold"], first["params.fold"], first["n_leaves"], first["params.n_leaves"]) == (1, 5, 3, 8)
+    assert first["depth"] == 2 and not first["was_chosen"] and second["was_chosen"]

@@ -264,3 +264,13 @@ def test_the_tree_of_a_fold_whose_training_rows_lack_a_class(call):
     assert found and not any("bug" in ended.err for ended in folds)
     assert any("banana" not in out for out in found)
     assert all("cherry: " in out and "apple: " in out for out in found)
+
+
+def test_fewer_terms_keep_the_weights_of_classes(call):
+    options = ("tree", "bupa", "--set", "pruning=none", "--set", "max_depth=2", "--format", "json")
+    weighted = ("--set", "algorithm.class_weight=balanced")
+    whole, sparse = (json.loads(call(*options, *weighted, *more).out) for more in ((), ("--sparse",)))
+    assert whole["counts"][0][0] == pytest.approx(whole["counts"][0][1])
+    assert np.array(sparse["counts"]) == pytest.approx(np.array(whole["counts"]))
+    text = call("tree", "bupa", *options[2:-2], *weighted, "--sparse", "--tolerance", "0.02").out
+    assert "at most 2 % of the weight of the training rows more is wrong" in text

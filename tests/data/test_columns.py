@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import gzip
 import io
 import json
@@ -188,6 +189,13 @@ def test_marks_that_are_words_stay_levels():
     assert gaps.levels == {0: ("beer", "wine")} and np.isnan(gaps.X[:, 0]).sum() == 20
 
 
+@pytest.mark.parametrize("mark", [".", "none", "--", "missing"])
+def test_a_mark_among_numbers_is_no_class(mark):
+    dataset, _, _ = read(table(("x", NUMBERS), ("y", [mark, *(str(i % 2) for i in range(39))])))
+    assert dataset.classes == ("0", "1") and dataset.n == 39
+    assert read(table(("x", NUMBERS), ("y", [mark, *CLASSES[1:]])))[0].classes == tuple(sorted({mark, "a", "b"}))
+
+
 def test_rows_without_a_target_are_left_out_and_counted():
     labels = ["", "NA", *CLASSES[2:]]
     dataset, _, notes = read(table(("x", NUMBERS), ("y", labels)))
@@ -348,6 +356,23 @@ def test_every_delimiter_character_set_and_archive(pack, charset, delimiter):
     assert dataset.feature_names == ("x", "café") and columns.delimiter == delimiter
     assert dataset.levels == {1: ("hiver", "été")} and dataset.X[:, 0].tolist() == NUMBERS
     assert len(next(chunks(source(content), columns)).X) == 40
+
+
+def test_long_standard_input_is_held_in_a_file(monkeypatch):
+    """So that memory does not depend on the number of rows that are piped in."""
+    monkeypatch.setattr(own_source, "MOST_HELD", 100)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+    monkeypatch.setattr(own_source, "_standard_input", functools.cache(own_source._standard_input.__wrapped__))
+    dataset, columns, _ = read_own("-", Reading(target="y", **USUAL))
+    assert dataset.name == "stdin" and dataset.digest == read(TEXT)[0].digest
+    held = source_of("-")
+    assert held.content is None and held.path.read_text() == TEXT and held.where == "standard input"
+    assert len(next(chunks("-", columns)).X) == 40 and held.digest() == source(TEXT).digest()
+    monkeypatch.setattr(own_source, "MAX_UNPACKED", 200)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+    own_source._standard_input.cache_clear()
+    with pytest.raises(DataError, match="standard input: more than 0 GiB; give the name of a file"):
+        source_of("-")
 
 
 def test_a_character_set_that_was_said_holds_for_new_rows():

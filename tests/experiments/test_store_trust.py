@@ -263,8 +263,8 @@ def fakes(monkeypatch):
 def other_versions(monkeypatch, **versions):
     real = environments.environment
 
-    def pretended(things=()):
-        found = real(things)
+    def pretended(things=(), libraries=()):
+        found = real(things, libraries)
         return {**found, "packages": {**found["packages"], **versions}}
 
     monkeypatch.setattr(environments, "environment", pretended)
@@ -301,11 +301,31 @@ def test_folds_of_another_environment_are_not_taken_over_from_another_run(path, 
         assert run(experiment("stump", name="three"), store, n_jobs=1, adopt=True).resumed == 0
 
 
+def test_remarks_are_of_one_view_while_another_environment_stores_folds(path, monkeypatch):
+    with Store(path) as reader, Store(path) as writer:
+        writer.begin("one", CONTENT, 20, environment={"packages": {"numpy": "1.0"}})
+        writer.append("one", row(0))
+        writer.begin("one", CONTENT, 20, environment={"packages": {"numpy": "2.0"}})
+        of_the_file = type(reader._db).execute
+
+        def execute(db, statement, values=()):
+            found = of_the_file(db, statement, values)
+            if db is reader._db and "FROM environments" in statement:
+                found = iter(found.fetchall())
+                writer.append("one", row(1))
+            return found
+
+        monkeypatch.setattr(type(reader._db), "execute", execute)
+        assert reader.remarks("one") == []
+        monkeypatch.undo()
+        assert reader.remarks("one")[0].startswith("The folds were made by 2 environments: 1 with numpy 1.0")
+
+
 def test_the_digest_of_the_code_covers_what_decides_a_result_and_no_more():
     names = {path.relative_to(PACKAGE).as_posix() for path in deciding_files()}
     assert {"proposers/hhcart.py", "tree/growing.py", "seeds.py", "schemes/_folds.py", "data/dataset.py"} <= names
     assert {"evaluation/metrics.py", "experiments/running.py", "estimators/algorithms.py", "nouns.py"} <= names
-    assert not {name for name in names if name.startswith(("cli/", "drawing/", "reproduction/", "config/"))}
+    assert not {name for name in names if name.startswith(("cli/", "drawing/", "report/", "reproduction/", "config/"))}
     assert "experiments/store/_store.py" not in names and "evaluation/tables.py" not in names
 
 

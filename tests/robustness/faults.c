@@ -105,12 +105,12 @@ static int absolute(int dir, const char *name, char *path)
     return inside(path);
 }
 
-/* One record: what it is, the path, a number (an offset or a size), and bytes or a second path. */
+/* One record: which change, what it is, the path, a number (an offset or a size), and bytes or a second path. */
 static void record(char what, const char *path, int64_t number, const void *bytes, int64_t n)
 {
     if (tracing < 0) return;
     int64_t size = strlen(path);
-    struct { int64_t what, size, number, n; } head = {what, size, number, n};
+    struct { int64_t at, what, size, number, n; } head = {count, what, size, number, n};
     plain_write(tracing, &head, sizeof head);
     plain_write(tracing, path, size);
     plain_write(tracing, bytes, n);
@@ -258,7 +258,8 @@ int unlink(const char *name)
 {
     REAL(unlink);
     char path[PATH_MAX];
-    int ours = absolute(AT_FDCWD, name, path);
+    struct stat about;
+    int ours = absolute(AT_FDCWD, name, path) && !lstat(path, &about);
     if (ours && kind != FULL) WHOLE(-1); /* there is always room to remove a file */
     int done = real(name);
     if (ours && !done) record('u', path, 0, "", 0);
@@ -269,8 +270,12 @@ int mkdir(const char *name, mode_t mode)
 {
     REAL(mkdir);
     char path[PATH_MAX];
-    if (absolute(AT_FDCWD, name, path)) WHOLE(-1);
-    return real(name, mode);
+    struct stat about;
+    int ours = absolute(AT_FDCWD, name, path) && stat(path, &about);
+    if (ours) WHOLE(-1);
+    int done = real(name, mode);
+    if (ours && !done) record('m', path, 0, "", 0);
+    return done;
 }
 
 #define OPEN(name)                                                          \

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import random
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +13,12 @@ from pathlib import Path
 import pytest
 from cli_support import Ended
 from fault_support import Change, Disk, FaultyDisk
-from robustness_support import SOAK
+from robustness_support import some
 
+from oblique_cli.errors import StoreError
 from oblique_cli.experiments.store import Store
 from oblique_cli.nouns import Row
 
-SEED = 18
 CONFIG = """\
 version: 1
 name: small
@@ -188,17 +187,16 @@ def check_the_rest(disk: FaultyDisk, folder: Path, work: Work, right: Right) -> 
     assert stored(folder) == right.after
 
 
-def places(n: int, kinds: tuple[str, ...], sample: int, name: str) -> list[tuple[str, int]]:
-    """Every change of every kind in a soak, a sample in every run of the tests."""
-    every = [(kind, at) for kind in kinds for at in range(1, n + 1)]
-    return every if SOAK else random.Random(f"{SEED} {name}").sample(every, min(sample, len(every)))
+def places(at: Iterable[int], kinds: Sequence[str], sample: int, name: str) -> list[tuple[str, int]]:
+    """Every change with every kind of fault in a soak, a sample in every run of the tests."""
+    return some([(kind, i) for kind in kinds for i in at], sample, name)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_fault_at_any_change_of_results_is_a_sentence_or_nothing(disk, works, rights, name, tmp_path):
     work, right = works[name], rights(name)
     folder = tmp_path / "w"
-    for kind, at in places(len(right.changes), ("fail", "full", "kill", "torn", "short"), 5, name):
+    for kind, at in places(range(1, right.changes[-1].at + 1), ("fail", "full", "kill", "torn", "short"), 2, name):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(work.start, folder)
         ended = disk.broken(folder, kind, at, *work.command)
@@ -223,7 +221,7 @@ def test_a_power_cut_at_any_change_of_results_loses_no_more_than_the_last_folds(
     work, right = works[name], rights(name)
     folder = tmp_path / "w"
     cuts = [(at, *lost) for at in range(len(right.changes) + 1) for lost in ((1, 0), (0, 1), (1, 1))]
-    for at, contents_lost, names_lost in cuts if SOAK else random.Random(f"{SEED} {name}").sample(cuts, 3):
+    for at, contents_lost, names_lost in some(cuts, 1, name):
         held = Disk.of(work.start)
         for change in right.changes[:at]:
             held.do(change)
@@ -235,7 +233,8 @@ def test_a_power_cut_at_any_change_of_results_loses_no_more_than_the_last_folds(
 # ---- files that are written ------------------------------------------------------------------------------------------
 
 
-INLINE = "import oblique_cli.models.file_format as f; f.INLINE = 10; "
+# A model of two files, as large ones are.
+LARGE = "import oblique_cli.models.file_format as f; f.INLINE = f.SMALL = 4; "
 FILES: dict[str, tuple[str, ...]] = {
     "table.csv": ("table", "small", "--format", "csv", "--output", "table.csv"),
     "folds.csv": ("folds", "small", "--output", "folds.csv"),
@@ -246,3 +245,133 @@ FILES: dict[str, tuple[str, ...]] = {
     "tree.svg": ("tree", "iris", "--algorithm", "hhcart_a", "--format", "svg", "--output", "tree.svg"),
     "answers.csv": ("predict", "other.json", "new.csv", "--output", "answers.csv"),
 }
+
+
+@pytest.fixture(scope="module")
+def written(disk, tmp_path_factory) -> Path:
+    """A folder with what the commands of FILES read, and what they write over."""
+    folder = tmp_path_factory.mktemp("written") / "w"
+    folder.mkdir()
+    (folder / "small.yaml").write_text(CONFIG)
+    (folder / "new.csv").write_text(NEW)
+    for command in (RUN, ("fit", "iris", "--algorithm", "axis_parallel", "--folds", "2", "--out", "other.json")):
+        ended = disk.oblique(folder, *command, first=LARGE)
+        assert ended.code == 0, ended.err
+    for name in FILES:
+        (folder / name).write_text("what was here before\n")
+    for ending in ("", ".npz"):
+        shutil.copyfile(folder / f"other.json{ending}", folder / f"model.json{ending}")
+    return folder
+
+
+NEW = """\
+sepal_length,sepal_width,petal_length,petal_width
+5.1,3.5,1.4,0.2
+6.0,2.9,4.5,1.5
+"""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_fault_at_any_change_of_a_file_leaves_the_old_one_or_the_new_one(disk, written, name, tmp_path):
+    folder = tmp_path / "w"
+    shutil.copytree(written, folder)
+    first = LARGE if name == "model.json" else ""
+    ended, changes = disk.changes(folder, *FILES[name], first=first)
+    assert ended.code == 0, ended.err
+    old, new = (
+        {one: found[one] for one in found if one.startswith(name)} for found in map(contents, (written, folder))
+    )
+    assert old != new
+    at = [change.at for change in changes if name in change.path or change.path == "."]
+    for kind, i in places(at, ("fail", "full", "kill", "torn", "short"), 3, name):
+        shutil.rmtree(folder)
+        shutil.copytree(written, folder)
+        ended = disk.broken(folder, kind, i, *FILES[name], first=first)
+        print(f"{name}: {kind} at {i} of {at}: {ended.code} {ended.err}")
+        found = contents(folder)
+        own = {one: found[one] for one in found if one.startswith(name)}
+        if own not in (old, new):  # two files cannot be renamed at once
+            assert name == "model.json"
+            one_sentence(disk.oblique(folder, "predict", "model.json", "new.csv"), (4,))
+        if kind in KILLS:
+            assert ended.code == -9
+            continue
+        assert ended.code == 0 or kind in ("fail", "full"), ended.err
+        if ended.code:
+            one_sentence(ended, (5,) if kind == "full" else (4,))
+        else:
+            assert own == new
+        assert not [one for one in found if one.endswith(".tmp")], "nothing half-written lies about"
+
+
+# ---- the detectors can fire ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "left"),
+    [
+        ("count", 0, "abcd"),
+        ("fail", 9, "ab"),
+        ("full", 1, "abc"),
+        ("kill", -9, "ab"),
+        ("torn", -9, "abc"),
+        ("short", 1, "abc"),
+    ],
+)
+def test_the_third_change_of_three_is_the_one_that_meets_the_fault(disk, tmp_path, kind, code, left):
+    # In place of the command: a file that is made, written and written again; 9 if the last one is refused.
+    (tmp_path / "w").mkdir()
+    script = """
+def call(arguments):
+    handle = os.open("file", os.O_WRONLY | os.O_CREAT)
+    os.write(handle, b"ab")
+    try:
+        return 2 - os.write(handle, b"cd")
+    except OSError:
+        return 9
+"""
+    ended = disk.broken(tmp_path / "w", kind, 3, first=script)
+    assert (ended.code, (tmp_path / "w" / "file").read_text()) == (code, left)
+
+
+def test_a_power_cut_leaves_a_half_written_file_where_nobody_synced(disk, tmp_path):
+    folder = tmp_path / "w"
+    folder.mkdir()
+    (folder / "file").write_text("old")
+    script = """
+def call(arguments):
+    with open("new", "w") as stream:
+        stream.write("new")
+        if SYNCED:
+            stream.flush()
+            os.fsync(stream.fileno())
+    os.rename("new", "file")
+    return 0
+"""
+    for synced, found in ((False, {"", "old"}), (True, {"new", "old"})):
+        (folder / "file").write_text("old")
+        held = Disk.of(folder)
+        ended, changes = disk.changes(folder, first=f"SYNCED = {synced}{script}")
+        assert ended.code == 0, ended.err
+        for change in changes:
+            held.do(change)
+        after = set()
+        for names_lost in (False, True):
+            held.after_a_power_cut(tmp_path / "after", contents_lost=True, names_lost=names_lost)
+            after.add((tmp_path / "after" / "file").read_text())
+        assert after == found
+
+
+def test_a_row_that_is_lost_or_wrong_is_noticed(works, rights, disk, tmp_path):
+    work, right = works["a run that grows"], rights("a run that grows")
+    for damage in ("DELETE FROM rows WHERE fold = 0", "UPDATE rows SET n_correct = n_correct - 1 WHERE fold = 0"):
+        shutil.rmtree(tmp_path / "w", ignore_errors=True)
+        shutil.copytree(work.start, tmp_path / "w")
+        with closing(sqlite3.connect(tmp_path / "w" / "results" / "oblique.sqlite")) as db, db:
+            db.execute(damage)
+        with pytest.raises((AssertionError, StoreError)):
+            check_the_rest(disk, tmp_path / "w", work, right)

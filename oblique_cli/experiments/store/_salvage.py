@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from oblique_cli.errors import StoreError
@@ -32,44 +33,82 @@ def salvage(path: Path) -> tuple[int, Path]:
     Whether a record is what was stored is not asked here: its digest comes with it. StoreError if nothing can be read.
     """
     saved = path.with_name(f"{path.name}.saved")
-    saved.unlink(missing_ok=True)
-    n = 0
+    _remove(saved)
     try:
-        with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(saved)) as new:
-            old.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
-            (version,) = old.execute("PRAGMA user_version").fetchone()
-            if version != SCHEMA_VERSION:
-                raise StoreError(f"{path} is damaged and of an older layout, which cannot be saved: bring back a copy.")
-            for statement in (*TABLES.values(), *INDEXES):
-                new.execute(statement)
-            for table in TABLES:
-                for record in _readable(old, table):
-                    marks = ", ".join("?" * len(record))
-                    try:
-                        n += new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", record).rowcount
-                    except (sqlite3.Error, UnicodeError):
-                        continue  # a value that is no value of its column
-            new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            new.commit()
-    except sqlite3.Error as error:
-        saved.unlink(missing_ok=True)
-        raise StoreError(f"{path} is damaged ({error}) and nothing of it can be read: bring back a copy.") from error
+        n = _copied(path, saved)
+    except BaseException:
+        _remove(saved)
+        raise
     if not n:
-        saved.unlink(missing_ok=True)
+        _remove(saved)
         raise StoreError(f"{path} is damaged and nothing of it can be read: bring back a copy.")
     aside = path.with_name(f"{path.name}.damaged")
     count = 1
     while aside.exists():
         count += 1
         aside = path.with_name(f"{path.name}.damaged{count}")
-    for ending in ("-wal", "-shm"):  # they belong to the damaged file, and would be read with the new one
-        beside = path.with_name(path.name + ending)
-        if beside.exists():
-            os.replace(beside, aside.with_name(aside.name + ending))
-    os.replace(path, aside)
-    os.replace(saved, path)
+    try:
+        _keep(path, aside)
+        for ending in ("-wal", "-shm"):  # they belong to the damaged file, and would be read with the new one
+            beside = path.with_name(path.name + ending)
+            if beside.exists():
+                os.replace(beside, aside.with_name(aside.name + ending))
+        os.replace(saved, path)  # there is a file under the name at any moment
+    except OSError as error:
+        raise StoreError(f"{path} is damaged, and {aside} cannot be written ({error.strerror}): make room.") from error
     return n, aside
+
+
+def _copied(path: Path, saved: Path) -> int:
+    """Copy all records that can be read into a new file; return how many."""
+    with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(saved, isolation_level=None)) as new:
+        old.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
+        try:
+            (version,) = old.execute("PRAGMA user_version").fetchone()
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{path} is damaged ({error}) and nothing of it can be read: bring back a copy."
+            ) from error
+        if version != SCHEMA_VERSION:
+            raise StoreError(f"{path} is damaged and of an older layout, which cannot be saved: bring back a copy.")
+        try:
+            new.execute("BEGIN")
+            for statement in (*TABLES.values(), *INDEXES):
+                new.execute(statement)
+            for table in TABLES:
+                for record in _readable(old, table):
+                    marks = ", ".join("?" * len(record))
+                    try:
+                        new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", record)
+                    except (sqlite3.OperationalError, sqlite3.InternalError):
+                        raise  # not the record is at fault but the disk
+                    except (sqlite3.Error, UnicodeError):
+                        continue  # a value that is no value of its column
+            new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            new.execute("COMMIT")
+            new.execute("PRAGMA journal_mode = WAL")  # as every other results file, for readers beside a writer
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{path} is damaged, and {saved}, a file for what can be read of it, cannot be written ({error}): make "
+                "room, then run the same command again."
+            ) from error
+        return new.total_changes
+
+
+def _remove(saved: Path) -> None:
+    """Remove what an earlier call left of the new file."""
+    for ending in ("", "-journal"):
+        with suppress(OSError):
+            saved.with_name(saved.name + ending).unlink(missing_ok=True)
+
+
+def _keep(path: Path, aside: Path) -> None:
+    """Give a file a second name; a copy where a file can have one name only."""
+    try:
+        os.link(path, aside)
+    except OSError:
+        shutil.copyfile(path, aside)
 
 
 def _readable(db: sqlite3.Connection, table: str) -> Iterator[tuple[object, ...]]:

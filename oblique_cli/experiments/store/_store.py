@@ -341,8 +341,11 @@ class Store:
         is not what was stored.
         """
         with self._reading(run):
-            repeats = self._asked(run)
-            rows = self._good(ROWS, run)
+            return self._rows(run)
+
+    def _rows(self, run: str) -> list[Row]:
+        repeats = self._asked(run)
+        rows: list[Row] = self._good(ROWS, run)
         rows.sort(key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
         return [row for row in rows if repeats is None or row.repeat < repeats]
 
@@ -363,35 +366,39 @@ class Store:
 
     def environments(self, run: str) -> dict[str, dict[str, Any]]:
         """Return what made the rows of `run`, by the id that rows have as `environment`."""
+        with self._reading(run):
+            return self._environments(run)
+
+    def _environments(self, run: str) -> dict[str, dict[str, Any]]:
         query = "SELECT id, facts FROM environments WHERE id IN (SELECT DISTINCT environment FROM rows WHERE run = ?)"
         found = {}
-        with self._reading(run):
-            for id_, facts in self._db.execute(query, (run,)):
-                try:
-                    found[id_] = json.loads(facts)
-                    intact = environments.digest(found[id_]) == id_
-                except ValueError:
-                    intact = False
-                if not intact:
-                    raise self._damaged_run(run)
+        for id_, facts in self._db.execute(query, (run,)):
+            try:
+                found[id_] = json.loads(facts)
+                intact = environments.digest(found[id_]) == id_
+            except ValueError:
+                intact = False
+            if not intact:
+                raise self._damaged_run(run)
         return found
 
     def made_elsewhere(self, run: str) -> str:
         """Say how many rows of `run` were made by an environment other than this process's; "" if none was."""
         held = self._held[run]
-        known = self.environments(run)
-        found = Counter(row.environment for row in self.rows(run) if row.environment != held.environment)
-        if not found:
-            return ""
-        with self._reading(run):
+        with self._reading(run):  # one view: another process may store a row of yet another environment meanwhile
+            known = self._environments(run)
+            found = Counter(row.environment for row in self._rows(run) if row.environment != held.environment)
+            if not found:
+                return ""
             (facts,) = self._db.execute("SELECT facts FROM environments WHERE id = ?", (held.environment,)).fetchone()
         what = ", ".join(environments.differences(known[found.most_common(1)[0][0]], json.loads(facts)))
         return f"{sum(found.values())} stored folds were made by another environment ({what})"
 
     def remarks(self, run: str) -> list[str]:
         """Return what a table of `run` must say of its rows: which environments made them, if several did."""
-        known = self.environments(run)
-        counts = Counter(row.environment for row in self.rows(run))
+        with self._reading(run):
+            known = self._environments(run)
+            counts = Counter(row.environment for row in self._rows(run))
         if len(counts) < 2:
             return []
         several = [environments.facts(known[id_]) for id_ in counts]
@@ -489,10 +496,9 @@ class Store:
         values = kind.values(record, environment, predictions)
         marks = ", ".join("?" * (len(values) + 2))
         # A key has one place, so a conflict of keys alone is damage, and whatever is stored first stays.
-        cursor = self._db.execute(
-            f"INSERT INTO {kind.table} VALUES ({marks})", (run, *values, seal(kind.table, run, *values))
-        )
-        return cursor.rowcount == 1
+        self._db.execute(f"INSERT INTO {kind.table} VALUES ({marks})", (run, *values, seal(kind.table, run, *values)))
+        # Not the cursor's own count: Python 3.11 does not know an INSERT in a Turkish locale, whose small I is another.
+        return bool(self._db.execute("SELECT changes()").fetchone()[0] == 1)
 
     def _drop(self, run: str, table: str, key: str) -> None:
         self._db.execute(f"DELETE FROM {table} WHERE run = ? AND key = ?", (run, key))

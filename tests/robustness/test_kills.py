@@ -1,0 +1,179 @@
+"""Kill -9 of a run and its workers at random moments, and several processes on one results file: one right table."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli_support import Ended, Forking
+from robustness_support import many
+
+from oblique_cli.experiments.store import Store
+
+SEED = 18
+CONFIG = """\
+version: 1
+name: small
+datasets: [iris, bupa]
+algorithms: [ALGORITHM]
+cv: {scheme: two_stage, folds: 4, repeats: 3, tune: {folds: 2}}
+"""
+# Compiled work is done by threads, Python-bound work by processes.
+BACKENDS = {
+    "threads": "hhcart_d, {name: hhgdt, epsilon: {grid: [0.1, 0.2]}}",
+    "processes": "{name: oc1, restarts: 1, max_depth: {grid: [1, 2]}, engine: reference}",
+}
+RUN = ("run", "small.yaml", "--quiet", "--format", "csv")
+# In a session of its own, the command and whatever it starts, and one process that kills all of them.
+KILLER = """
+os.setsid()
+if os.fork() == 0:
+    time.sleep({seconds})
+    os.killpg(0, 9)
+"""
+
+
+@pytest.fixture(scope="module")
+def forking(tmp_path_factory) -> Iterator[Forking]:
+    with Forking(tmp_path_factory.mktemp("forking")) as forking:
+        yield forking
+
+
+def keys(folder: Path) -> set[str]:
+    """The keys of the rows that are stored, none of which is damaged."""
+    path = folder / "results" / "oblique.sqlite"
+    if not path.exists():
+        return set()
+    with Store(path) as store:
+        if "small" not in store.names():
+            return set()
+        assert store.damage("small") == []
+        return {row.key for row in store.rows("small")}
+
+
+@pytest.mark.parametrize(("backend", "kills"), [("threads", many(14, 700)), ("processes", many(6, 300))])
+def test_a_run_that_is_killed_again_and_again_ends_with_the_table_of_an_unbroken_one(forking, tmp_path, backend, kills):
+    rng = random.Random(f"{SEED} {backend}")
+    config = CONFIG.replace("ALGORITHM", BACKENDS[backend])
+    unbroken = new(tmp_path / "unbroken", config)
+    right = forking.oblique(unbroken, *RUN, "-j", "1")
+    assert (right.code, right.err) == (0, ""), right
+    longest = forking.oblique(new(tmp_path / "timed", config), *RUN, "-j", "2").seconds
+    every, done, folds, amid = keys(unbroken), 0, 0, 0
+    while done < kills:
+        shutil.rmtree(tmp_path / "w", ignore_errors=True)
+        folder, before = new(tmp_path / "w", config), set[str]()
+        ended = Ended(-9, "", "")
+        while done < kills and ended.code == -9:
+            ended = forking.oblique(folder, *RUN, "-j", "2", first=KILLER.format(seconds=rng.uniform(0, longest)))
+            assert ended.code in (-9, 0) and not ended.err, ended
+            after = keys(folder)
+            assert before <= after <= every, "what was stored is never lost"
+            done += ended.code == -9
+            amid += ended.code == -9 and 0 < len(after) < len(every)
+            folds, before = folds + len(after - before), after
+        if ended.code == -9:
+            ended = forking.oblique(folder, *RUN, "-j", "2")
+        assert (ended.code, ended.out) == (0, right.out), ended.err
+        assert keys(folder) == every
+    print(f"{backend}: {done} kills, {amid} of them between the first fold and the last, {folds} folds stored")
+    assert amid >= kills // 5, "kills came in the middle of the work"
+
+
+def new(folder: Path, config: str, name: str = "small") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.yaml").write_text(config)
+    return folder
+
+
+# In place of one command: several at the same time, whose codes and output are printed.
+AT_ONCE = """
+import json, tempfile
+def call(arguments):
+    started = []
+    for one in COMMANDS:
+        out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        pid = os.fork()
+        if pid == 0:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            code = command(one)
+            sys.stdout.flush()
+            os._exit(code)
+        started.append((pid, out, err))
+    ended = []
+    for pid, *files in started:
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        for one in files:
+            one.seek(0)
+        ended.append([code, *(one.read().decode() for one in files)])
+    print(json.dumps(ended))
+    return 0
+"""
+
+
+def at_once(forking: Forking, folder: Path, commands: list[list[str]]) -> list[Ended]:
+    """Run commands at the same time, each in a process of its own."""
+    first = f"command, COMMANDS = call, {commands!r}\n{AT_ONCE}"
+    return [Ended(*one) for one in json.loads(forking.oblique(folder, first=first).out)]
+
+
+@pytest.mark.parametrize("writers", [2, 4, 8])
+@pytest.mark.parametrize("of", ["one run", "several runs"])
+def test_several_commands_at_once_on_one_results_file_end_with_the_tables_of_one(forking, tmp_path, writers, of):
+    config = CONFIG.replace("ALGORITHM", "hhcart_d").replace("[iris, bupa]", "[iris]")
+    new(tmp_path, config)
+    command = [*RUN, "-j", "1"]
+    right = forking.oblique(tmp_path, *command, "--results", "right").out
+    for turn in range(many(1, 10)):
+        results = ["--results", f"together{turn}"]
+        names = ["small" if of == "one run" else f"small{i}" for i in range(writers)]
+        commands = [[*command, *results, "--set", f"name={name}"] for name in names]
+        for ended, again in zip(at_once(forking, tmp_path, commands), commands, strict=True):
+            if ended.code:  # a machine so busy that one writer waited for the others for seconds
+                assert ended.code == 5 and "is in use by another process" in ended.err, ended
+                ended = forking.oblique(tmp_path, *again)
+            assert (ended.code, ended.out) == (0, right), ended.err
+        with Store(tmp_path / f"together{turn}" / "oblique.sqlite") as store:
+            assert sorted(store.names()) == sorted(set(names))
+            assert all(len(store.rows(name)) == 12 and not store.damage(name) for name in names)
+
+
+def test_a_run_that_is_started_over_while_others_write_is_theirs_or_its_own_and_never_both(forking, tmp_path):
+    new(tmp_path, CONFIG.replace("ALGORITHM", "hhcart_d"))
+    other = ["--set", "seed=2"]
+    command = [*RUN, "-j", "1"]
+    right = {forking.oblique(tmp_path, *command, *seed, "--results", "right", "--fresh").out for seed in ([], other)}
+    assert len(right) == 2
+    for turn in range(many(2, 50)):
+        results = ["--results", f"mixed{turn}"]
+        commands = [[*command, *results, "--fresh", *seed] for seed in ([], other, [])]
+        for ended in at_once(forking, tmp_path, commands):
+            if ended.code:
+                assert ended.code in (2, 5) and ended.err.count("error: ") == 1, ended
+            else:
+                assert ended.out in right
+        table = forking.oblique(tmp_path, "table", "small", "--format", "csv", *results)
+        assert table.code == 0 and table.out in right
+
+
+# ---- the detectors can fire ------------------------------------------------------------------------------------------
+
+
+def test_a_command_that_hangs_is_killed_with_what_it_started(forking, tmp_path):
+    first = KILLER.format(seconds=0.2) + "call = lambda arguments: (os.fork(), time.sleep(600))"
+    ended = forking.oblique(tmp_path, first=first)
+    assert ended.code == -9 and 0.1 < ended.seconds < 60
+
+
+def test_a_fold_that_is_lost_is_noticed(forking, tmp_path):
+    folder = new(tmp_path / "w", CONFIG.replace("ALGORITHM", "hhcart_d"))
+    assert forking.oblique(folder, *RUN).code == 0
+    every = keys(folder)
+    with Store(folder / "results" / "oblique.sqlite") as store:
+        store._db.execute("DELETE FROM rows WHERE fold = 1")
+    assert keys(folder) < every
