@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import data_dir_option, offline_option, set_option, writable, write
+from oblique_cli.cli._common import data_dir_option, headed, offline_option, set_option, writable, write
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
 from oblique_cli.cli._starting import load_scikit_learn
@@ -94,7 +94,7 @@ def fit(
     if format_ == "json":
         write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")
         return
-    write(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision))
+    write(headed(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision)))
     for path in written:
         click.echo(f"model written to {as_typed(path)}", err=True)
     if not written:
