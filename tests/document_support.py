@@ -7,8 +7,8 @@ A comment on the line above a block says what it is:
     <!-- output -->         what the block before it prints; a line of three dots stands for any lines, and a duration
                             for any duration
 
-Blocks of a page run in their order, in one folder. There the reader's own my.csv is the iris data, iris_petals.csv lies
-beside it, and the paths of the checkout that pages name are there too.
+Blocks of a page run in their order, in one folder. There the reader's own my.csv is the iris data, iris_petals.csv and
+the tables of tests/files lie beside it, and the paths of the checkout that pages name are there too.
 """
 
 from __future__ import annotations
@@ -100,6 +100,8 @@ def furnish(folder: Path) -> None:
     rows = [f"{','.join(map(str, x))},{iris.classes[code]}" for x, code in zip(iris.X.tolist(), iris.y, strict=True)]
     (folder / "my.csv").write_text("\n".join(["a,b,c,d,class", *rows, ""]), encoding="utf-8")
     shutil.copy(ROOT / "docs" / "examples" / "iris_petals.csv", folder)
+    for name in ("plain.csv", "wild.csv"):
+        shutil.copy(ROOT / "tests" / "files" / name, folder)
     for place in ("docs/examples", "tests/files", "configs"):
         if (ROOT / place).is_dir():
             shutil.copytree(ROOT / place, folder / place)

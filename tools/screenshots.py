@@ -29,7 +29,8 @@ SPARSE = (*TREE, "--sparse", "--tolerance", "0.02")
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>
 body {{ margin: 0; background: #1d2430; color: #e6eaf0; font: 14px/1.5 "DejaVu Sans Mono", monospace; }}
 body {{ padding: 18px 22px; }}
-pre {{ margin: 0; }} .given {{ color: #8fd0a0; }}</style><pre><span class="given">$ {command}</span>
+pre {{ margin: 0; white-space: pre-wrap; }} .given {{ color: #8fd0a0; }}</style>
+<pre><span class="given">$ {command}</span>
 {text}</pre>"""
 
 
@@ -78,9 +79,9 @@ def main() -> int:
         shoot("tree_text", shown, 1090, 60 + 21 * (text.count("\n") + 1))
         drawn = oblique(*TREE, "--format", "svg")
         shoot("tree_svg", drawn, 620, 1100)
-        page = oblique("tree", "iris", "--html")
-        shoot("tree_page", page, 1280, 860, clicks=('[data-node="1"]',))
-        shoot("tree_page_dark", page, 1280, 860, dark=True, clicks=('[data-node="1"]', "tr[data-row]"))
+        page = oblique("tree", "tests/files/plain.csv", "--target", "variety", "--algorithm", "hhgdt", "--html")
+        shoot("tree_page", page, 1280, 800, clicks=('[data-node="1"]',))
+        shoot("tree_page_dark", page, 1280, 800, dark=True, clicks=('[data-node="1"]', "tr[data-row]"))
         shoot("tree_partition", oblique("tree", "five_regions", "--format", "svg"), 900, 800)
         chromium.close()
     return 0

@@ -22,22 +22,12 @@ OUTSIDE = {
     "datasets/SOURCES.md": "sources.md",
     "oblique_cli/published/README.md": "published.md",
 }
-# Pages that other pages link already, and that come with the commands they describe; until then the link is its text.
-COMING = tuple(
-    f"docs/{name}.md" for name in ("own_data", "reading_trees", "models", "export", "explain", "reliability")
-)
 # What the site has another page for: the start page says what the README says.
 SAME = {"README.md": "README.md", "docs": "README.md"}
 INSIDE = {page: file for file, page in OUTSIDE.items()}
 
 FENCE = re.compile(r"^ *(```|~~~).*?^ *\1 *$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
-
-
-def on_config(config: Any) -> Any:
-    """Leave out of the navigation what is not there."""
-    config.nav = _present(config.nav)
-    return config
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -64,7 +54,7 @@ def relinked(markdown: str, file: str, page: str) -> str:
             return match[0]
         place = posixpath.normpath(posixpath.join(posixpath.dirname(file), target))
         if not (ROOT / place).exists():
-            return match["text"] if place in COMING else match[0]  # mkdocs says so
+            return match[0]  # mkdocs says so
         there = {**OUTSIDE, **SAME}.get(place) or (place.removeprefix("docs/") if place.startswith("docs/") else None)
         if there is None:
             return match["text"]
@@ -82,12 +72,3 @@ def _outside_code(markdown: str, change: Callable[[str], str]) -> str:
         parts += [change(markdown[end : fence.start()]), fence[0]]
         end = fence.end()
     return "".join([*parts, change(markdown[end:])])
-
-
-def _present(nav: Any) -> Any:
-    """Return the part of a navigation whose pages exist."""
-    if isinstance(nav, list):
-        return [kept for entry in nav if (kept := _present(entry))]
-    if isinstance(nav, dict):
-        return {title: kept for title, entry in nav.items() if (kept := _present(entry))}
-    return nav if nav in INSIDE or (ROOT / "docs" / nav).is_file() else None

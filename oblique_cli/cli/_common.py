@@ -378,6 +378,18 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
+def headed(text: str) -> str:
+    """Return a text whose lines that begin with # are no longer than the terminal that it goes to."""
+    width = terminal_width()
+    if width is None:
+        return text
+    lines = []
+    for line in text.splitlines():
+        wraps = line.startswith("# ") and len(line) > width
+        lines += textwrap.wrap(line, width, subsequent_indent="#   ") if wraps else [line]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def columns(rows: Sequence[Sequence[str]], right: Container[int] = (), header: bool = False) -> str:
     """Lines of text in aligned columns; the columns numbered in `right` are right-aligned.
 

@@ -106,7 +106,7 @@ class Shown:
 
     def view(self, precision: int, raw: bool, depth: int | None) -> TreeView:
         """Return what a reader sees. raw : weights in the features' own units; depth : levels of splits"""
-        notes = [printable(remark) for remark in self.remarks]
+        notes = [sentence(printable(remark)) for remark in self.remarks]
         rows = None if self.X is None else (self.tree_rows, self.y)
         if not self.is_hyperplanes:
             named = self.classes or self.target

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import data_dir_option, offline_option, set_option, writable, write
+from oblique_cli.cli._common import data_dir_option, headed, offline_option, set_option, writable, write
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
 from oblique_cli.cli._starting import load_scikit_learn
@@ -74,19 +75,26 @@ def fit(
     """
     load_scikit_learn()
     from oblique_cli.data.files import as_typed
+    from oblique_cli.experiments.progress import Progress
     from oblique_cli.fitting import fitting, reporting
     from oblique_cli.models.model import save
 
     dataset, policy, specs, columns = _asked(data, own, algorithm, overrides, data_dir, offline)
     several = len(specs) > 1
-    outcome = fitting.fit(
-        dataset, policy, specs, columns=columns, tune=tune, folds=folds or (5 if several else 10), seed=seed
-    )
+    folds = folds or (5 if several else 10)
+    progress = Progress(quiet=not sys.stderr.isatty(), closing=False)
+    progress.begin("", fitting.steps(len(specs), folds))
+    try:
+        outcome = fitting.fit(
+            dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, step=progress.step
+        )
+    finally:
+        progress.end()
     written = [] if out is None else [str(path) for path in save(outcome.model, out)]
     if format_ == "json":
         write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")
         return
-    write(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision))
+    write(headed(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision)))
     for path in written:
         click.echo(f"model written to {as_typed(path)}", err=True)
     if not written:

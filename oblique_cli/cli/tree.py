@@ -12,6 +12,7 @@ from oblique_cli.cli._common import (
     database,
     find_run,
     form_option,
+    headed,
     off_terminal,
     offline_option,
     output_option,
@@ -157,7 +158,7 @@ def tree(
         shown = shown.with_hint()
     found = _showing.content(shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output))
     if output is None:
-        click.echo(found.decode(), nl=False)
+        click.echo(headed(found.decode()) if format_ == "text" else found.decode(), nl=False)
     else:
         from oblique_cli.data import files
 

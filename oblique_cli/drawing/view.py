@@ -95,8 +95,8 @@ class TreeView:
         """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "The right" """
         if not self.toward:
             return ""
-        instead = "or of a node's largest class without it"
-        return f"{where} is the side with the larger share of class {self.toward}, {instead}."
+        share = f"{where} is the side with the larger share of class {self.toward}"
+        return f"{share}; in a node without it, of the node's largest class."
 
     @property
     def children(self) -> list[list[int]]:

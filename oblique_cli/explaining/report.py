@@ -112,6 +112,7 @@ def plain_of(found: Explanation, procedure: Procedure) -> dict[str, Any]:
             {
                 "node": step.node,
                 "goes": step.goes,
+                "exchanged": step.exchanged,
                 "total": step.total,
                 "threshold": step.threshold,
                 "distance": step.distance,

@@ -16,11 +16,13 @@ from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.estimating import (
     Estimate,
+    Step,
     cross_validated,
     division,
     folds_of,
     out_of_fold,
     tuning_pairs,
+    unseen,
 )
 from oblique_cli.nouns import Fold
 
@@ -66,7 +68,7 @@ class Choice:
         ]
 
 
-def choose(cases: Mapping[str, Case], folds: int, seed: int) -> Choice:
+def choose(cases: Mapping[str, Case], folds: int, seed: int, step: Step = unseen) -> Choice:
     """Compare algorithms on the same folds and choose one; equal sizes go to the lesser loss, then to the first.
 
     ConfigError if none could be fitted
@@ -74,7 +76,7 @@ def choose(cases: Mapping[str, Case], folds: int, seed: int) -> Choice:
     candidates = []
     for name, case in cases.items():
         try:
-            estimate, leaves = cross_validated(case, folds, seed), _leaves(case, folds, seed)
+            estimate, leaves = cross_validated(case, folds, seed, step), _leaves(case, folds, seed)
             candidates.append(Candidate(name, estimate, leaves))
         except (ObliqueError, ValueError, FloatingPointError) as error:
             candidates.append(Candidate(name, None, 0, running.first_line(error)))
@@ -105,7 +107,7 @@ def fit_to_all(case: Case, folds: int, seed: int) -> tuple[Any, Any, dict[str, A
     return prepared(made, dataset, case.policy).fit(X, dataset.y), encoder, chosen
 
 
-def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int) -> Estimate:
+def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int, step: Step = unseen) -> Estimate:
     """Return the estimate of the whole procedure: in each training set the comparison is made anew, and its choice
     fitted; the test rows of a fold have no part in either."""
     cv = division(dataset, folds, tuned=True)
@@ -114,7 +116,7 @@ def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int) -> Es
 
     def predicted(fold: Fold, number: int) -> NDArray[Any]:
         inner = seeds.integer(seed, dataset.name, "auto", number)
-        chosen = choose(cases(part(dataset, fold.train)), folds, inner).chosen
+        chosen = choose(cases(part(dataset, fold.train)), folds, inner, step).chosen
         job = seeds.integer(seed, dataset.name, "job", 0, number)
         return running.predictions(cases(dataset)[chosen], fold, job)
 

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 
+# Called with the name of an algorithm for each fold that is done, for whoever shows how far the work is.
+Step = Callable[[str], None]
+
+
+def unseen(name: str) -> None:
+    """The `Step` of whoever shows nothing."""
+
+
 @dataclass(frozen=True)
 class Estimate:
     """What is to be expected on new rows.
@@ -93,7 +101,7 @@ def out_of_fold(dataset: Dataset, folds: list[Fold], predicted: Callable[[Fold, 
     return found
 
 
-def cross_validated(case: Case, folds: int, seed: int) -> Estimate:
+def cross_validated(case: Case, folds: int, seed: int, step: Step = unseen) -> Estimate:
     """Return the estimate of one algorithm; parameters with a grid are chosen inside each training set.
 
     Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
@@ -102,7 +110,9 @@ def cross_validated(case: Case, folds: int, seed: int) -> Estimate:
     cv = division(case.dataset, folds, tuned)
 
     def predicted(fold: Fold, number: int) -> NDArray[Any]:
-        return running.predictions(case, fold, seeds.integer(seed, case.dataset.name, "job", 0, number))
+        there = running.predictions(case, fold, seeds.integer(seed, case.dataset.name, "job", 0, number))
+        step(case.spec.name)
+        return there
 
     found = out_of_fold(case.dataset, folds_of(case.dataset, cv, seed), predicted)
     return Estimate.of(case.dataset, found, cv.folds, tuned)

@@ -16,7 +16,7 @@ from oblique_cli.estimators.encoding import own_labels
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.choosing import Choice, choose, fit_to_all, nested_estimate
-from oblique_cli.fitting.estimating import Estimate, cross_validated
+from oblique_cli.fitting.estimating import Estimate, Step, cross_validated, unseen
 from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.model import Model
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
@@ -106,6 +106,7 @@ def fit(
     tune: bool = False,
     folds: int = 10,
     seed: int = 1,
+    step: Step = unseen,
 ) -> Outcome:
     """Estimate by cross-validation, then fit to all rows.
 
@@ -115,6 +116,7 @@ def fit(
     columns  how the table was read; without it the model reads tables with the columns of `dataset`
     tune     choose parameters, from the grid of a specification or one of `GRIDS`
     folds    of every cross-validation
+    step     called for each fold that is done, `steps` of them where there are rows enough for all folds
     A choice by grid or among algorithms is made inside each training set of the estimate, so the estimate is nested.
 
     Stochasticity: folds, choices and fits have seeds named after `seed` and the data set, whatever the name of a file.
@@ -135,12 +137,12 @@ def fit(
     choice = None
     with own_labels(dataset):
         if len(own) > 1:
-            choice = choose(own, folds, seed)
+            choice = choose(own, folds, seed, step)
             case = own[choice.chosen]
-            estimate = nested_estimate(dataset, cases, folds, seed)
+            estimate = nested_estimate(dataset, cases, folds, seed, step)
         else:
             (case,) = own.values()
-            estimate = cross_validated(case, folds, seed)
+            estimate = cross_validated(case, folds, seed, step)
         estimator, encoder, chosen = fit_to_all(case, folds, seed)
     X = dataset.X if encoder is None else np.ascontiguousarray(encoder.transform(dataset.X), dtype=np.float64)
     model = Model.of(
@@ -153,6 +155,11 @@ def fit(
         facts=_facts(case.spec.name, called, estimate, choice, chosen, seed, estimator, X),
     )
     return Outcome(model, estimate, choice, chosen, case, X)
+
+
+def steps(n_algorithms: int, folds: int) -> int:
+    """Return how many folds a fit takes: those of its estimate, and with a choice those of a comparison in each."""
+    return folds if n_algorithms == 1 else n_algorithms * folds * (1 + folds)
 
 
 def _facts(

@@ -77,10 +77,11 @@ def test_a_model_that_is_not_kept_is_said_to_be_none(call, folder):
     assert ended.err == "model written to model.json\n"
 
 
-def at_a_terminal(folder, *arguments):
+def at_a_terminal(folder, *arguments, columns=100):
     """The exit code, and what a terminal shows."""
     master, slave = pty.openpty()
-    with subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment(folder), stdout=slave, stderr=slave) as p:
+    env = {**environment(folder), "COLUMNS": str(columns)}
+    with subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=env, stdout=slave, stderr=slave) as p:
         os.close(slave)
         shown = b""
         while True:
@@ -93,6 +94,14 @@ def at_a_terminal(folder, *arguments):
             shown += block
     os.close(master)
     return p.returncode, shown.decode().replace("\r\n", "\n")
+
+
+def test_what_is_said_of_a_tree_fits_the_terminal(folder):
+    words = ("tree", "wild.csv", "--target", "Befund", "--algorithm", "fdt")
+    code, shown = at_a_terminal(folder, *words, columns=40)
+    said = [line for line in shown.splitlines() if line.startswith("#")]
+    assert code == 0 and max(map(len, said)) <= 40
+    assert " ".join(line.removeprefix("#").strip() for line in said).count("--keep brings a column back.") == 1
 
 
 def test_a_page_at_a_terminal_goes_to_a_file_and_nothing_is_written_over(folder):
@@ -249,3 +258,10 @@ def test_the_whole_way_from_a_table_to_c(call, folder, table, target):
     columns = zip(names["COLUMNS"], names["LEVELS"], strict=True)
     zeros = {name: 0.0 if levels is None else next(iter(levels)) for name, levels in columns}
     assert names["predict"](zeros) == said
+
+
+def test_how_far_a_fit_is_shows_on_a_terminal_alone(call, folder):
+    words = ("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
+    assert call(*words).err == "model written to model.json\n"
+    _, shown = at_a_terminal(folder, *words)
+    assert re.search(r"fdt  \d+/10  \d+ %", shown)

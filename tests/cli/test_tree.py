@@ -21,7 +21,8 @@ def test_rules_begin_with_what_was_fitted(call):
     assert lines[2] == "# Sums have up to 6 terms: --sparse leaves out those that move no training row."
     assert lines[3] == "# Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD."
     assert (
-        lines[4] == '# "else" is the side with the larger share of class 2, or of a node\'s largest class without it.'
+        lines[4] == '# "else" is the side with the larger share of class 2; in a node without it, of the node\'s '
+        "largest class."
     )
     assert lines[5].startswith("if ") and "mcv" in lines[5]
     leaves = [line for line in lines[5:] if re.match(r" *[12]  \(", line)]

@@ -13,7 +13,6 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.reproduction.framework import document
 from oblique_cli.reproduction.framework.studies import STUDIES
 from oblique_cli.resources import PACKAGE
-from tools.site import COMING
 
 __all__ = ["call"]
 
@@ -21,14 +20,8 @@ __all__ = ["call"]
 WITH_CODE = [page for page in PAGES if page != "README.md" and blocks_of(page)]
 
 
-# Pages that are ahead of the commands they use.
-WAITING: dict[str, tuple[str, ...]] = {"docs/tutorial.md": ("fit", "predict", "score", "explain", "export")}
-
-
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_the_code_of_a_page_runs(page, call):
-    if missing := [name for name in WAITING.get(page, ()) if name not in COMMANDS]:
-        pytest.skip(f"{page} waits for the commands {', '.join(missing)}")
     reader = Reader(call.folder, call)
     for block in blocks_of(page):
         reader.type(block)
@@ -57,8 +50,7 @@ def test_commands_are_in_fences(page):
 def test_links_lead_somewhere(page):
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", without_blocks(page))]
     local = [(ROOT / page).parent / link for link in links if link and "://" not in link]
-    coming = {ROOT / name for name in COMING}
-    assert [path for path in local if not path.exists() and path not in coming] == []
+    assert [path for path in local if not path.exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -105,7 +105,7 @@ def estimate(loss: float, error: float = 0.02) -> Estimate:
 
 def chosen_of(monkeypatch, candidates: dict[str, tuple[float, int]]) -> str:
     """What `choose` takes of algorithms with these losses and leaves."""
-    monkeypatch.setattr(choosing, "cross_validated", lambda c, folds, seed: estimate(candidates[c][0]))
+    monkeypatch.setattr(choosing, "cross_validated", lambda c, *_: estimate(candidates[c][0]))
     monkeypatch.setattr(choosing, "_leaves", lambda c, folds, seed: candidates[c][1])
     return choose({name: name for name in candidates}, 5, 1).chosen
 
@@ -121,7 +121,7 @@ def test_equal_sizes_go_to_the_lesser_loss_and_then_to_the_first(monkeypatch):
 
 
 def test_an_algorithm_that_fails_is_left_out_with_its_reason(monkeypatch):
-    def fails(c, folds, seed):
+    def fails(c, folds, seed, step):
         if c == "bad":
             raise ConfigError("it does not settle.")
         return estimate(0.3)
@@ -139,7 +139,7 @@ def test_the_nested_estimate_chooses_without_the_test_rows(monkeypatch):
     dataset = noise(60)
     rows: list[np.ndarray] = []
 
-    def chooses(cases, folds, seed):
+    def chooses(cases, folds, seed, step):
         rows.append(cases["axis_parallel"].dataset.X)
         return Choice((), "axis_parallel")
 
@@ -160,7 +160,7 @@ def test_the_nested_estimate_searches_the_grid_of_what_it_chose(monkeypatch):
         seen.append([(pair.train, pair.valid) for pair in pairs])
         return {"max_depth": 1}, []
 
-    monkeypatch.setattr(choosing, "choose", lambda cases, folds, seed: Choice((), "axis_parallel"))
+    monkeypatch.setattr(choosing, "choose", lambda *_: Choice((), "axis_parallel"))
     monkeypatch.setattr(running, "tune", tune)
     grid = {"max_depth": (1, 2)}
     nested_estimate(dataset, lambda of: {"axis_parallel": case(of, "axis_parallel", grid)}, 5, 1)
@@ -291,3 +291,13 @@ def test_rows_of_one_class_alone_in_a_training_set_are_no_bug():
     dataset = replace(noise(20), y=np.array([0] * 18 + [1] * 2, dtype=np.int32))
     assert 0 <= fitting.fit(dataset, POLICY, [spec("hhcart_a")], folds=5).estimate.score <= 1
     assert estimating.division(dataset, 5, tuned=False).stratified is False
+
+
+def test_every_fold_is_a_step():
+    done = []
+    two = [spec("fdt"), spec("axis_parallel")]
+    fitting.fit(noise(), POLICY, two, folds=3, step=done.append)
+    assert len(done) == fitting.steps(2, 3) == 24 and set(done) == {"fdt", "axis_parallel"}
+    done.clear()
+    fitting.fit(noise(), POLICY, two[:1], folds=4, step=done.append)
+    assert done == ["fdt"] * fitting.steps(1, 4)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.exporting._exporter import FORMATS, Format, Source, kind_of, refuse
+from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import procedure_of
-
-if TYPE_CHECKING:
-    from oblique_cli.models.model import Model
 
 __all__ = ["FORMATS", "Format", "Source", "export", "kind_of"]
 
@@ -24,9 +22,10 @@ for _module in pkgutil.iter_modules(__path__):
         import_module(f"{__name__}.{_module.name}")
 
 
-def export(model: Model, format: str, *, name: str = "", precision: int | None = None) -> str | bytes:
-    """Return a fitted `Model` in another language; bytes for a binary format.
+def export(model: Any, format: str, *, name: str = "", precision: int | None = None) -> str | bytes:
+    """Return a fitted model in another language; bytes for a binary format.
 
+    model      a `Model`, or a fitted estimator
     format     one of FORMATS (docs/export.md)
     name       of the table in sql, before the names of functions in c, of the model in pmml and onnx; the format's own
                choice without it
@@ -39,6 +38,8 @@ def export(model: Model, format: str, *, name: str = "", precision: int | None =
         raise ConfigError(f"format {format} has no name to choose. Leave the name out.")
     if precision is not None and not form.digits:
         raise ConfigError(f"format {format} has every number to the bit. Leave the precision out.")
+    if not isinstance(model, Model):
+        model = Model.of(model, algorithm=algorithm_of(model))
     procedure = procedure_of(model)
     refuse(format, procedure)
     return form.write(Source(model, procedure, name, precision or form.digits))

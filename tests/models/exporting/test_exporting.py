@@ -11,6 +11,8 @@ import pytest
 from export_support import Policy
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.models import Model
 from oblique_cli.models.exporting import FORMATS, export, kind_of
 
 CASES = {
@@ -123,3 +125,9 @@ def test_rows_are_what_they_are_said_to_be():
 
 def test_every_format_is_executed():
     assert {*support.SAY, "rules", "pmml", "dot", "latex"} >= set(FORMATS) >= set(support.SAY)
+
+
+def test_a_fitted_estimator_is_exported_as_its_model_is():
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    tree = make("hhgdt", random_state=1).fit(X, np.array(["no", "yes"])[(X.sum(axis=1) > 0).astype(int)])
+    assert export(tree, "c") == export(Model.of(tree, algorithm="hhgdt"), "c")
