@@ -386,7 +386,8 @@ class _Checking:
         """Return what `cv` says; its keys are those of all schemes and those of the scheme it names."""
         known = keys.cv()
         named_scheme = value.data.get("scheme") if isinstance(value.data, dict) else None
-        if named_scheme and named_scheme.data not in SCHEMES and self.may_be_imported():
+        name = named_scheme.data if named_scheme else None
+        if isinstance(name, str) and name not in SCHEMES and self.may_be_imported():
             return CVSpec()
         entries = self.entries(value, "cv", self.cv_keys(value, known))
         given = self.table(entries, "cv.", known)

@@ -89,7 +89,7 @@ def test_output_goes_to_a_file(call):
         (["iris", "--set", "tau=3"], 2, "tau of hhcart_a must be a number in [0, 2]. Got 3."),
         (["iris", "--set", "tau"], 2, "must be KEY=VALUE"),
         (["auto_mpg"], 4, "error: data set 'auto_mpg' is for regression, and hhcart_a predicts classes."),
-        (["--csv", "no.csv", "--target", "class"], 2, "there is no file 'no.csv'."),
+        (["--csv", "no.csv", "--target", "class"], 4, "no.csv: the file does not exist"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
