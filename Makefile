@@ -9,6 +9,8 @@ VENV ?= .venv
 PROFILE ?= full
 # Folder with the data sets that are not bundled; empty: bundled ones, fetched ones and those in OBLIQUE_DATA
 DATA ?=
+# How much of the soak
+SHARE ?= 1
 # Where `make wheels` puts the wheel
 DIST ?= dist
 
@@ -19,6 +21,7 @@ endif
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALLED = $(VENV)/.installed
+STORED = tests/experiments/test_store_faults.py tests/experiments/test_store_trust.py
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
@@ -30,8 +33,8 @@ run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 test: $(INSTALLED)  ## all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours
-	OBLIQUE_SOAK=1 $(BIN)/python -m pytest -n auto --dist load tests/robustness
+soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours; SHARE=0.1 for a tenth
+	OBLIQUE_SOAK=$(SHARE) $(BIN)/python -m pytest -n auto --dist load tests/robustness $(STORED)
 
 sanitize: $(INSTALLED)  ## tests of the core under the address, undefined-behavior and thread sanitizers
 	$(BIN)/python tools/sanitize.py

@@ -234,6 +234,17 @@ def test_a_flipped_bit_is_told_of_or_changes_nothing(path):
     assert told > 10 * soak, f"{told} told of, {unseen} without effect"
 
 
+def test_damage_to_the_description_of_a_table_is_one_line(path):
+    filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = path.read_bytes()
+    assert b"            inner TEXT" in content
+    path.write_bytes(content.replace(b"            inner TEXT", b"      `     inner TEXT"))
+    message = message_of(Store, path, must_exist=True)
+    assert "is damaged (malformed database schema (" in message and "\n" not in message
+
+
 def test_the_detector_of_flipped_bits_fires_on_an_unchecked_copy(path, monkeypatch):
     filled(path)
     with closing(sqlite3.connect(path)) as db:

@@ -171,7 +171,7 @@ class Database:
         with self.errors():
             for (verdict,) in self.execute("PRAGMA integrity_check"):
                 if verdict != "ok" and not verdict.startswith(("CHECK constraint failed", "NULL value")):
-                    raise self.damaged(verdict.partition("\n")[0])
+                    raise self.damaged(verdict)
 
     # ---- transactions and errors -------------------------------------------------------------------------------------
 
@@ -219,8 +219,10 @@ class Database:
 
     def damaged(self, reason: str) -> StoreError:
         """Return the error for a damaged file."""
+        # SQLite's reason may hold lines of the damaged file itself.
+        said = "".join(sign if sign.isprintable() else " " for sign in reason.partition("\n")[0])[:150]
         return StoreError(
-            f"{self.path} is damaged ({reason}): save what can be read with oblique repair, or bring back a copy."
+            f"{self.path} is damaged ({said}): save what can be read with oblique repair, or bring back a copy."
         )
 
 
