@@ -9,9 +9,8 @@ import click
 from oblique_cli.cli._common import output_option, write
 from oblique_cli.cli._own import spare
 
-# The names in models.exporting.FORMATS, which the help must know without importing it, and the suffixes of files that
-# say which format is meant.
-FORMATS = ("python", "c", "sql", "onnx", "pmml", "dot", "rules", "latex", "json")
+# Endings of files, and the format that each stands for: the names in models.exporting.FORMATS, which the help must know
+# without importing it.
 SUFFIXES = {
     ".py": "python",
     ".c": "c",
@@ -26,6 +25,7 @@ SUFFIXES = {
     ".tex": "latex",
     ".json": "json",
 }
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 BINARY = ("onnx",)
 
 

@@ -16,7 +16,17 @@ from oblique_cli.cli._common import (
 )
 
 # The names in report.plots.KINDS, which the help must know without importing it.
-KINDS = ("box", "scatter", "curve", "regions", "calibration", "confusion", "cd", "time", "learning")
+KINDS = (
+    "box",
+    "scatter",
+    "curve",
+    "regions",
+    "calibration",
+    "confusion",
+    "cd",
+    "time",
+    "learning",
+)
 FORMS = ("svg", "pdf", "png")
 
 

@@ -1,17 +1,12 @@
 """Kinds of fitted estimators and the forms of their attributes, one family a file; importing registers all of them."""
 
-from oblique_cli.models.kinds import discrete, forests, hyperplanes, machines, model_trees, neighbors, regions
+import pkgutil
+from importlib import import_module
+
 from oblique_cli.models.kinds._kind import KINDS, Kind, kind_of
 
-__all__ = [
-    "KINDS",
-    "Kind",
-    "discrete",
-    "forests",
-    "hyperplanes",
-    "kind_of",
-    "machines",
-    "model_trees",
-    "neighbors",
-    "regions",
-]
+__all__ = ["KINDS", "Kind", "kind_of"]
+
+for _module in pkgutil.iter_modules(__path__):
+    if not _module.name.startswith("_"):
+        import_module(f"{__name__}.{_module.name}")
