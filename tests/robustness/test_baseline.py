@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
 import pytest
 from checkout_support import Checkout
 from core_support import CORE, built, missing_tool
-
-SOAK = os.environ.get("OBLIQUE_SOAK") == "1"
+from robustness_support import SOAK
 
 
 @pytest.mark.skipif(not SOAK, reason="builds the core with full optimization, which takes minutes: `make soak`")

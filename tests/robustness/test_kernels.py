@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from robustness_support import SOAK
 
 CHECKOUT = Path(__file__).parents[2]
-SOAK = os.environ.get("OBLIQUE_SOAK") == "1"
 EVERY = 1 if SOAK else 24
 
 

@@ -6,7 +6,6 @@ on from a copy of it. OBLIQUE_SOAK=1 makes it long.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import tempfile
@@ -18,13 +17,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from robustness_support import SOAK, many
 from store_support import row
 
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store import Store, _store
 from oblique_cli.nouns import Job, Row
 
-SOAK = bool(os.environ.get("OBLIQUE_SOAK"))
 FOLDS = 40  # by ten a repetition
 names = st.sampled_from(["one", "one", "two"])
 handles = st.sampled_from([0, 1])
@@ -246,7 +245,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 TestStoreMachine = StoreMachine.TestCase
 TestStoreMachine.settings = settings(
-    max_examples=1000 if SOAK else 40,
+    max_examples=many(40, 1000),
     stateful_step_count=60 if SOAK else 30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
