@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from oblique_cli import __version__
+from oblique_cli.cli import COMMANDS
 from oblique_cli.resources import PACKAGE
 
 ROOT = PACKAGE.parent
@@ -123,3 +124,8 @@ def test_dependencies_have_their_line_in_the_readme():
     }
     first_cells = " ".join(line.split("|")[1] for line in readme.splitlines() if line.startswith("|"))
     assert {name for name in needed - {"oblique-trees"} if name not in first_cells} == set()
+
+
+def test_continuous_integration_calls_every_command():
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if not re.search(rf"^ *(oblique|models) {name}\b", text, re.MULTILINE)] == []
