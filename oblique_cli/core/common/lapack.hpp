@@ -1,6 +1,6 @@
-// LAPACK, as SciPy exports it: the addresses are taken from scipy.linalg.cython_lapack, so the library linked is the one
-// the user's SciPy uses and none is bundled. They are taken at the first call: importing SciPy takes longer than many
-// predictions, which need no eigenvectors.
+// LAPACK, as SciPy exports it: the addresses are taken from scipy.linalg.cython_lapack, so the library linked is the
+// one the user's SciPy uses and none is bundled. They are taken at the first call: importing SciPy takes longer than
+// many predictions, which need no eigenvectors.
 #pragma once
 
 #include <atomic>
