@@ -536,11 +536,17 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _undefined_notes(lines: list[Line], names: Sequence[str]) -> list[str]:
+    """One note a method, metric and reason, however many data sets it holds for."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for line in lines:
+        for name in names:
+            if why := line.value(name).undefined:
+                found.setdefault((line.label, name, why), []).append(line.dataset)
+    every = len(_datasets(lines))
     return [
-        f"{MISSING} {line.dataset}, {line.label}: {title_of(name)} is undefined {why}."
-        for line in lines
-        for name in names
-        if (why := line.value(name).undefined)
+        f"{MISSING} {'all data sets' if len(sets) == every > 1 else listed(sets)}, {label}: {title_of(name)} is "
+        f"undefined {why}."
+        for (label, name, why), sets in found.items()
     ]
 
 
