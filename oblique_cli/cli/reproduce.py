@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -88,7 +89,7 @@ def reproduce(
         n_jobs=runner.jobs,
         results=runner.results,
         data_dir=runner.data_dir,
-        only=_resolved(only),
+        only=_resolved(only, [name for study in studies for name in study.ids()]),
         say=say,
         fresh=runner.fresh,
         offline=runner.offline,
@@ -136,13 +137,14 @@ def _documented(results: str) -> list[str]:
     return changed
 
 
-def _resolved(only: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return `only` with our own names of data sets; UnknownName says what is close."""
+def _resolved(only: dict[str, tuple[str, ...]], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return `only` with our own names of data sets; UnknownName says what is close. ids : algorithms of the studies"""
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     for name in only.get("algorithm", ()):
-        ALGORITHMS[name]
+        if name not in ids:
+            ALGORITHMS[name]
     return {
         kind: tuple(catalogue.resolve(name) for name in names) if kind == "dataset" else names
         for kind, names in only.items()

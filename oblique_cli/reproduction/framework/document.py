@@ -15,7 +15,8 @@ from oblique_cli.reproduction.framework.studies import STUDIES
 
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
-DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "README.md")
+DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "docs/field.md", "README.md")
+FIELD_PARTS = ("confirmation", "development")
 # Blocks that show a table as a study left it, and the file it is in.
 COPIED = {
     "sensitivity": "sensitivity_agreement",
@@ -30,6 +31,8 @@ COPIED = {
     "mpsvm-readings": "mpsvm_readings",
     "mpsvm-bias-variance-raf": "mpsvm_bias_variance_raf",
     "mpsvm-bias-variance-rrof": "mpsvm_bias_variance_rrof",
+    **{f"field-{part}-{what}": f"field_{part}_{what}" for part in FIELD_PARTS for what in ("means", "ranks", "tao")},
+    "field-accuracies": "field_accuracies",
 }
 NOT_YET = "Not run with the full profile yet."
 

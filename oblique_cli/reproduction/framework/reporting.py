@@ -136,11 +136,10 @@ class StudyReport:
 
     def _notes(self) -> list[str]:
         cost = self.result.cost
-        notes = [
-            f"Verdict: {RULE}.",
-        ]
+        notes = []
         if self.result.cells:
             count = len(self.result.cells)
+            notes.append(f"Verdict: {RULE}.")
             notes.append(f"{len(self.unexplained)} cells deviate without a measured reason; {count} cells in all.")
         if self.baseline:
             notes.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -102,6 +102,10 @@ class Study(ABC):
     tables: ClassVar[tuple[str, ...]]
     in_all: ClassVar[bool] = True
     selects: ClassVar[tuple[str, ...]] = ("dataset", "algorithm")
+
+    def ids(self) -> Sequence[str]:
+        """Return what `only` may name as an algorithm besides the names of algorithms: ids of its configurations."""
+        return ()
 
     @abstractmethod
     def run(self, request: StudyRequest) -> StudyResult:
