@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import NodeView, TreeView, unbroken, view_of
