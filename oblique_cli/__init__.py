@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, SupervisedTaxonomy
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
     from oblique_cli.estimators.model_tree.cart import CARTRegressor
+    from oblique_cli.estimators.model_tree.hyperplanes import ObliqueTreeRegressor
     from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
     from oblique_cli.estimators.oblique.classifiers import (
@@ -87,6 +88,7 @@ _PLACES = {
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
     "CARTRegressor": "oblique_cli.estimators.model_tree.cart",
+    "ObliqueTreeRegressor": "oblique_cli.estimators.model_tree.hyperplanes",
     "M5StyleRegressor": "oblique_cli.estimators.model_tree.regressors",
     "RETISRegressor": "oblique_cli.estimators.model_tree.regressors",
     "TPRTIRegressor": "oblique_cli.estimators.model_tree.regressors",
@@ -138,6 +140,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "ProximalSVMClassifier",
     "SupportVectorClassifier",
     "CARTRegressor",
+    "ObliqueTreeRegressor",
     "M5StyleRegressor",
     "RETISRegressor",
     "TPRTIRegressor",

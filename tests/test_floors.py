@@ -40,6 +40,7 @@ FLOORS = {
     "pathfinder": 2,
     "fourier": 3,
     "proposers": 3,
+    "regression": 3,
     "drawing": 3,
     "estimators": 4,
     "data": 4,

@@ -485,6 +485,20 @@ _REGRESSION = (
     ),
     _ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", model_tree.RETISRegressor),
     _ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", model_tree.M5StyleRegressor),
+    *(
+        _ready(
+            MODEL_TREE,
+            name,
+            title,
+            "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)",
+            "oblique_cli.estimators.model_tree.hyperplanes:ObliqueTreeRegressor",
+            leaves=leaves,
+        )
+        for name, title, leaves in (
+            ("hhcart_regression", "HHCART regression", "constant"),
+            ("hhcart_model_tree", "HHCART model tree", "linear"),
+        )
+    ),
     _ready(
         CONSTANT_LEAVES,
         "cart_regression",

@@ -232,6 +232,8 @@ def procedure_of(model: Model) -> Procedure:
         return Procedure(tuple(cells), trees, model.classes, str(model.parameters["voting"]), title, target)
     if hasattr(tree, "coef_"):
         steps = _hyperplanes(tree, columns, scored, classes)
+    elif hasattr(tree, "splits"):
+        steps = _regression_tree(tree, columns)
     elif hasattr(tree, "rss"):
         steps = _model_tree(tree, columns)
     elif hasattr(tree, "children_left"):
@@ -340,12 +342,21 @@ def _model_tree(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
         cell, level = columns[tree.feature[node]]
         return Split(((Term(1.0, cell, level),),), float(tree.thresholds[node]))
 
-    def leaf(node: int) -> Leaf:
-        used = np.flatnonzero(tree.coef[node]).tolist()
-        terms = tuple(Term(float(tree.coef[node, j]), *columns[j]) for j in used)
-        return Leaf(n_rows=int(tree.n_rows[node]), terms=terms, intercept=float(tree.intercept[node]))
+    return _steps(tree.left, tree.right, split, lambda node: _equation(tree, node, columns))
 
-    return _steps(tree.left, tree.right, split, leaf)
+
+def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
+    """A leaf of a model tree."""
+    used = np.flatnonzero(tree.coef[node]).tolist()
+    terms = tuple(Term(float(tree.coef[node, j]), *columns[j]) for j in used)
+    return Leaf(n_rows=int(tree.n_rows[node]), terms=terms, intercept=float(tree.intercept[node]))
+
+
+def _regression_tree(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
+    """Hyperplanes, and equations in the leaves."""
+    steps = _hyperplanes(tree.splits, columns, {}, _Classes((0,), 1))
+    leaves = tuple(_equation(tree, node, columns) for node in range(tree.n_nodes))
+    return replace(steps, leaves=leaves)
 
 
 def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:

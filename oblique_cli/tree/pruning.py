@@ -45,12 +45,16 @@ class PruningPath:
 
 
 def cost_complexity_path(tree: Tree) -> PruningPath:
+    """Return the weakest-link sequence, R = misclassified share of the training weight."""
+    return complexity_path(tree, tree.errors / tree.counts[0].sum())
+
+
+def complexity_path(tree: Tree, errors: Array) -> PruningPath:
     """Return the weakest-link sequence: repeatedly collapse the internal node of smallest
-    alpha(t) = (R(t) - R(T_t)) / (leaves(T_t) - 1), R = misclassified share of the training weight.
+    alpha(t) = (R(t) - R(T_t)) / (leaves(T_t) - 1), R(t) = errors[t], (n_nodes,).
 
     Nodes tied at the smallest alpha within 1e-12 collapse together.
     """
-    errors = tree.errors / tree.counts[0].sum()
     node_alpha = np.asarray(tree.walker.weakest_links(np.ascontiguousarray(errors), TIE))
     # A node below one of smaller alpha is gone before its turn, so only the running minimum from the root matters.
     effective = np.where(tree.is_leaf, -np.inf, node_alpha)

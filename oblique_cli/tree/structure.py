@@ -299,19 +299,25 @@ class TreeBuilder:
         self._nodes[node]["level_scores"] = 0.0 if level_scores is None else level_scores
         self._nodes[node]["missing_left"] = missing_left
 
-    def finish(self, root: int = 0) -> Tree:
-        """Return the tree below `root`: pairs of children are numbered as their parents are visited, left first."""
+    def order(self, root: int = 0) -> list[int]:
+        """Return the ids of the nodes below `root` in the order in which `finish` numbers them.
+
+        Pairs of children are numbered as their parents are visited, left first.
+        """
         order = [root]
-        place = {root: 0}
         stack = [root]
         while stack:
             children = self._nodes[stack.pop()]["children"]
             if children is None:
                 continue
-            for child in children:
-                place[child] = len(order)
-                order.append(child)
+            order.extend(children)
             stack.extend(reversed(children))
+        return order
+
+    def finish(self, root: int = 0) -> Tree:
+        """Return the tree below `root`, its nodes numbered as `order` says."""
+        order = self.order(root)
+        place = {old: new for new, old in enumerate(order)}
         n = len(order)
         left, right = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         coef, thresholds, gains = np.zeros((n, self.n_features)), np.zeros(n), np.zeros(n)

@@ -50,6 +50,15 @@ DISCRETE = ("auto", "all", "none")
 LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
 
 
+def refuse_extreme_target(targets: Array, owner: str) -> None:
+    """Raise DataError for numbers y (n,) whose squares overflow or vanish."""
+    if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
+        raise DataError(
+            f"the largest number in y of {owner} must be from {1.0 / LARGEST:g} to {LARGEST:g} in size, or 0. Got "
+            f"{size:g}; divide y by a unit."
+        )
+
+
 class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
@@ -75,11 +84,7 @@ class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         )
         targets = np.asarray(targets, dtype=np.float64)
         refuse_extreme(rows, type(self).__name__)
-        if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
-            raise DataError(
-                f"the largest number in y of {type(self).__name__} must be from {1.0 / LARGEST:g} to {LARGEST:g} in "
-                f"size, or 0. Got {size:g}; divide y by a unit."
-            )
+        refuse_extreme_target(targets, type(self).__name__)
         # Sums depend on the order of rows, and no tree should.
         order = np.lexsort((*rows.T[::-1], targets))
         rows, targets = np.ascontiguousarray(rows[order]), targets[order]

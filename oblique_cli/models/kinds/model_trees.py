@@ -9,6 +9,7 @@ import numpy as np
 
 from oblique_cli.models.codecs import Codec, Numbers, Record, Scope, Whole, fields_of
 from oblique_cli.models.kinds._kind import KINDS, REGRESSOR, SIZES, Kind, check_binary
+from oblique_cli.models.kinds.hyperplanes import TREE
 
 
 def _check(fields: Mapping[str, Any]) -> None:
@@ -45,6 +46,34 @@ KINDS.register("model_tree")(
         classes=("ModelTreeRegressor",),
         state={**REGRESSOR, "tree_": MODEL_TREE, **SIZES, "turning_points_": TURNING_POINTS},
         optional=frozenset({"turning_points_"}),
+        predictor="oblique_cli.models.predicting:ModelTreePredictor",
+    )
+)
+
+
+def _same_nodes(fields: Mapping[str, Any]) -> None:
+    splits = fields["splits"]
+    if splits.counts.shape[1] != 1 or any(splits.levels) or splits.missing_left is not None:
+        raise ValueError("splits of a regression tree have one class, no levels and no side for missing values")
+    if splits.coef_.shape != fields["coef"].shape:
+        raise ValueError("splits and coef must have the same nodes and features")
+
+
+REGRESSION_TREE = Record(
+    "oblique_cli.regression.structure:RegressionTree",
+    {
+        "splits": TREE,
+        "coef": Numbers("float64", ("nodes", "p")),
+        "intercept": Numbers("float64", ("nodes",)),
+        "rss": Numbers("float64", ("nodes",)),
+    },
+    check=_same_nodes,
+)
+
+KINDS.register("regression_tree")(
+    Kind(
+        classes=("ObliqueTreeRegressor",),
+        state={**REGRESSOR, "tree_": REGRESSION_TREE, **SIZES, "_ranges": Numbers("float64", ("p",))},
         predictor="oblique_cli.models.predicting:ModelTreePredictor",
     )
 )

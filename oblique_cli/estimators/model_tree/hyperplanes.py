@@ -1,0 +1,242 @@
+"""The scikit-learn face of regression trees of hyperplanes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.drawing.diagram import drawn
+from oblique_cli.drawing.view import NodeView, TreeView, unbroken, view_of
+from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
+from oblique_cli.estimators.model_tree.regressors import refuse_extreme_target
+from oblique_cli.estimators.rows import checked
+from oblique_cli.magnitudes import refuse_extreme
+from oblique_cli.nodes import nested_rules
+from oblique_cli.regression import pruning
+from oblique_cli.regression.growing import Settings, grow
+from oblique_cli.regression.structure import RegressionTree
+from oblique_cli.seeds import generator, integer
+from oblique_cli.tree.describe import condition
+from oblique_cli.tree.importances import ranges_of
+from oblique_cli.tree.splitting import PROPOSERS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+LEAVES = ("constant", "linear")
+PRUNED = ("cv", "none")
+
+
+class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
+    """A regression tree of hyperplanes that a heuristic for classes proposes, beyond the papers.
+
+    At a node, the rows above the node's own model are one class and the others are another; the heuristic proposes
+    directions for these two classes, HHCART by reflecting along the eigenvectors of each. Among all cuts along all
+    directions, the one is taken after which the models of the two sides leave the least residual sum of squares.
+
+    Parameters
+    ----------
+    proposer : str, default "hhcart_a"
+        Name of the heuristic (`oblique list proposers`), with its default parameters.
+    leaves : {"constant", "linear"}, default "constant"
+        What predicts in a leaf: the mean of its rows, or their least-squares model. Cuts are scored by the same.
+    min_samples_leaf : int or None, default None
+        Least rows of a leaf; None for 5, of linear leaves at least 2 (p + 1).
+    max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
+    pruning : {"cv", "none"}, default "cv"
+        "cv" is minimal cost-complexity pruning by cross-validation of the training rows (Breiman et al. 1984).
+    pruning_folds : int, default 10
+        Of "cv".
+    standard_errors : float, default 1
+        Of "cv": the smallest tree is taken whose error is within so many standard errors of the least.
+    random_state : int, RandomState instance or None, default None
+        Draws the folds of "cv", and what a heuristic draws.
+
+    Attributes
+    ----------
+    tree_ : RegressionTree
+    n_features_in_, n_leaves_, n_nodes_, depth_ : int
+
+    The order of the training rows does not matter.
+    """
+
+    needs_pruning_rows: ClassVar[bool] = False
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "proposer": Choice(tuple(PROPOSERS)),
+        "leaves": Choice(LEAVES),
+        "min_samples_leaf": Optional(Integer(1)),
+        "max_depth": Optional(Integer(0)),
+        "pruning": Choice(PRUNED),
+        "pruning_folds": Integer(2),
+        "standard_errors": Real(0.0),
+    }
+    tree_: RegressionTree
+
+    def __init__(
+        self,
+        proposer: str = "hhcart_a",
+        *,
+        leaves: str = "constant",
+        min_samples_leaf: int | None = None,
+        max_depth: int | None = None,
+        pruning: str = "cv",
+        pruning_folds: int = 10,
+        standard_errors: float = 1.0,
+        random_state: Any = None,
+    ) -> None:
+        self.proposer = proposer
+        self.leaves = leaves
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.pruning = pruning
+        self.pruning_folds = pruning_folds
+        self.standard_errors = standard_errors
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Grow the tree.
+
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
+        """
+        parameters = {k: v for k, v in self.get_params(deep=False).items() if k != "random_state"}
+        check(parameters, self.constraints, type(self).__name__)
+        rows, targets = checked(
+            self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
+        )
+        targets = np.asarray(targets, dtype=np.float64)
+        refuse_extreme(rows, type(self).__name__)
+        refuse_extreme_target(targets, type(self).__name__)
+        # Sums depend on the order of rows, and no tree should.
+        order = np.lexsort((*rows.T[::-1], targets))
+        rows, targets = np.ascontiguousarray(rows[order]), targets[order]
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        settings = self._settings(rows.shape[1])
+        proposer = PROPOSERS[self.proposer]()
+
+        def grown(kept: NDArray[np.intp], number: int = 0) -> RegressionTree:
+            tree_seed = integer(seed, "tree", number)
+            return grow(np.ascontiguousarray(rows[kept]), targets[kept], proposer, settings, tree_seed)
+
+        tree = grown(np.arange(len(rows)))
+        if self.pruning == "cv":
+            places = generator(seed, "pruning folds").permutation(len(rows))
+            parts = [np.sort(part) for part in np.array_split(places, min(self.pruning_folds, len(rows)))]
+            tree = pruning.cross_validated(tree, rows, targets, parts, grown, float(self.standard_errors))
+        self.tree_ = tree
+        self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
+        self._ranges = ranges_of(rows)
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the value of the model in each row's leaf. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        return self.tree_.predict(checked(self, X, dtype=np.float64, order="C", reset=False))
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        return self.tree_.apply(checked(self, X, dtype=np.float64, order="C", reset=False))
+
+    def export_text(  # type: ignore[override]
+        self, feature_names: Names = None, target: str = "y", precision: int = 3
+    ) -> str:
+        """Return the rules of the tree with the model of every leaf.
+
+        feature_names : (p,) names; without them those of the columns in `fit`, else x1, x2, ...
+        target : name of what is predicted; precision : significant digits
+        """
+        check_is_fitted(self)
+        return self._text_of(self.tree_, self._feature_names(feature_names), [target], precision)
+
+    def plot(  # type: ignore[override]
+        self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = ""
+    ) -> Figure:
+        """Return the tree as a matplotlib figure, the model of a leaf in it. Parameters are those of `export_text`.
+
+        ConfigError for more than 200 leaves, or without matplotlib.
+        """
+        return drawn(self.view(feature_names, target, precision, title))
+
+    def view(  # type: ignore[override]
+        self,
+        feature_names: Names = None,
+        target: str = "y",
+        precision: int = 3,
+        title: str = "",
+        rows: TrainingRows = None,
+    ) -> TreeView:
+        """Return what drawings show of the tree. rows : the training rows (n, p) and their numbers (n,), or None
+
+        Other parameters are those of `plot`.
+        """
+        check_is_fitted(self)
+        features = [unbroken(name) for name in self._feature_names(feature_names)]
+        return self._view_of(self.tree_, features, [unbroken(target)], precision, title, rows)
+
+    def _decreases(self) -> Array:
+        """The fall of the residual sum at every cut, shared among the features of its hyperplane."""
+        tree = self.tree_
+        inner = np.flatnonzero(~tree.is_leaf)
+        shares = np.abs(tree.splits.coef_[inner]) * self._ranges
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray((tree.splits.gains[inner] @ shares)[None])
+
+    def _text_of(self, tree: RegressionTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        said = _leaf_texts(tree, features, classes[0], precision)
+        return nested_rules(
+            tree.left, tree.right, lambda node: condition(tree.splits, node, features, precision), said.__getitem__
+        )
+
+    def _view_of(
+        self,
+        tree: RegressionTree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        # Histograms of one color: a regression has no classes.
+        codes = None if rows is None else (np.asarray(rows[0], dtype=np.float64), np.zeros(len(rows[0]), np.int32))
+        view = view_of(tree.splits, features, [classes[0]], title=title, precision=precision, rows=codes)
+        said = _leaf_texts(tree, features, classes[0], precision)
+
+        def shown(node: NodeView) -> NodeView:
+            if not node.is_leaf:
+                return replace(node, counts=())
+            used = np.flatnonzero(tree.coef[node.number]).tolist()
+            model = [[j, float(tree.coef[node.number, j])] for j in used]
+            rule = {"v": [float(tree.intercept[node.number]), model]}
+            return replace(node, text=said[node.number], counts=(), rule=rule)
+
+        return replace(view, nodes=tuple(shown(node) for node in view.nodes), classes=(), plane=None, toward="")
+
+    def _settings(self, p: int) -> Settings:
+        linear = self.leaves == "linear"
+        least = self.min_samples_leaf or (max(5, 2 * (p + 1)) if linear else 5)
+        return Settings(least, self.max_depth, linear)
+
+
+def _leaf_texts(tree: RegressionTree, names: Sequence[str], target: str, precision: int) -> list[str]:
+    """What each node says as a leaf: its model, its rows and its error."""
+    printable = ["".join(char if char.isprintable() else " " for char in name) for name in names]
+    errors = np.sqrt(np.maximum(tree.rss, 0.0) / np.maximum(tree.n_rows, 1))
+    return [
+        f"{text}  ({n} row{'' if n == 1 else 's'}, RMSE {error:.{precision}g})"
+        for text, n, error in zip(
+            tree.equations(printable, target, precision), tree.n_rows.tolist(), errors.tolist(), strict=True
+        )
+    ]

@@ -1,0 +1,120 @@
+"""A regression tree of hyperplanes with a model at every node, as frozen arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionTree:
+    """Hyperplanes, and y = coef @ x + intercept in their leaves. All arrays are read-only.
+
+    splits    : the hyperplanes, a tree of one class: `counts` (n_nodes, 1) are the training rows of the nodes
+    coef      : (n_nodes, p)   linear model of the training rows of every node, zeros for a constant
+    intercept : (n_nodes,)
+    rss       : (n_nodes,)     residual sum of squares of the node's model
+    """
+
+    splits: Tree
+    coef: Array
+    intercept: Array
+    rss: Array
+
+    def __post_init__(self) -> None:
+        for values in (self.coef, self.intercept, self.rss):
+            values.flags.writeable = False
+
+    @property
+    def left(self) -> NDArray[np.int32]:
+        """(n_nodes,) left child of every node, -1 at leaves."""
+        return self.splits.left
+
+    @property
+    def right(self) -> NDArray[np.int32]:
+        """(n_nodes,) right child of every node, -1 at leaves."""
+        return self.splits.right
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """(n_nodes,) whether a node is a leaf."""
+        return self.splits.is_leaf
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return self.splits.n_nodes
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return self.splits.n_leaves
+
+    @property
+    def depth(self) -> int:
+        """Longest path from the root, 0 for a single leaf."""
+        return self.splits.depth
+
+    @property
+    def parents(self) -> NDArray[np.int64]:
+        """(n_nodes,) parent of every node, -1 for the root."""
+        return self.splits.parents
+
+    @property
+    def n_rows(self) -> NDArray[np.int64]:
+        """(n_nodes,) training rows of every node."""
+        return self.splits.n_rows
+
+    def apply(self, X: Array) -> NDArray[np.int32]:
+        """Return the leaf of each row. X : (n, p); returns (n,)."""
+        return self.splits.apply(X)
+
+    def at(self, nodes: NDArray[Any], X: Array) -> Array:
+        """Return what the models of `nodes` (n,) say of rows X (n, p)."""
+        values: Array = np.einsum("ij,ij->i", X, self.coef[nodes]) + self.intercept[nodes]
+        return values
+
+    def predict(self, X: Array) -> Array:
+        """Return the value of each row's leaf model. X : (n, p); returns (n,)."""
+        return self.at(self.apply(X), X)
+
+    def collapse(self, leaves: NDArray[np.bool_]) -> RegressionTree:
+        """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
+        kept = self._places(leaves)
+        return RegressionTree(
+            self.splits.collapse(leaves), self.coef[kept].copy(), self.intercept[kept].copy(), self.rss[kept].copy()
+        )
+
+    def _places(self, leaves: NDArray[np.bool_]) -> list[int]:
+        """Nodes that `collapse` keeps, in the order in which it numbers them."""
+        order, stack = [0], [0]
+        while stack:
+            node = stack.pop()
+            if self.left[node] < 0 or leaves[node]:
+                continue
+            children = [int(self.left[node]), int(self.right[node])]
+            order += children
+            stack += reversed(children)
+        return order
+
+    def equations(self, names: Sequence[str], target: str = "y", precision: int = 3) -> list[str]:
+        """Return the model of every node in words, such as "y = 2 + 0.5 x1"."""
+        found = []
+        for node in range(self.n_nodes):
+            text = f"{target} = {self.intercept[node]:.{precision}g}"
+            for j in np.flatnonzero(self.coef[node]).tolist():
+                sign = "-" if self.coef[node, j] < 0 else "+"
+                text += f" {sign} {abs(self.coef[node, j]):.{precision}g} {names[j]}"
+            found.append(text)
+        return found
+
+    def __repr__(self) -> str:
+        return f"RegressionTree({self.n_leaves} leaves, depth {self.depth}, {self.splits.n_features} features)"

@@ -1,0 +1,63 @@
+"""The estimator of regression trees of hyperplanes; contracts of every algorithm are in other files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from oblique_cli import ObliqueTreeRegressor
+from oblique_cli.errors import ConfigError, DataError
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(150, 3))
+    return X, np.abs(X[:, 0] + X[:, 1]) * 3 + 0.1 * rng.normal(size=150)
+
+
+@pytest.mark.parametrize("leaves", ["constant", "linear"])
+def test_scikit_learns_checks(leaves):
+    failed = [one for one in check_estimator(ObliqueTreeRegressor(leaves=leaves), on_fail=None, on_skip=None) if
+              one["status"] == "failed"]  # fmt: skip
+    assert [one["check_name"] for one in failed] == []
+
+
+def test_the_order_of_rows_and_the_number_of_fits_change_nothing(rows):
+    X, y = rows
+    first = ObliqueTreeRegressor(random_state=3).fit(X, y)
+    order = np.random.default_rng(1).permutation(len(y))
+    again = ObliqueTreeRegressor(random_state=3).fit(X[order], y[order])
+    assert first.predict(X).tobytes() == again.predict(X).tobytes()
+
+
+def test_a_planted_bend_is_found_and_said(rows):
+    X, y = rows
+    tree = ObliqueTreeRegressor(leaves="linear", random_state=0).fit(X, y)
+    assert tree.n_leaves_ == 2 and tree.score(X, y) > 0.99
+    text = tree.export_text(["a", "b", "c"], target="price")
+    assert text.count("price = ") == 2 and "RMSE" in text
+    assert tree.feature_importances_[:2].min() > 0.3 and tree.feature_importances_.sum() == pytest.approx(1.0)
+    view = tree.view(["a", "b", "c"], "price", rows=(X, y))
+    assert [node.is_leaf for node in view.nodes] == [False, True, True] and "price = " in view.nodes[1].text
+    assert not view.classes and all(not node.counts for node in view.nodes)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"proposer": "hhcart"}, "proposer of ObliqueTreeRegressor must be one of .*'hhcart_a'"),
+        ({"leaves": "mean"}, "leaves of ObliqueTreeRegressor must be one of 'constant', 'linear'"),
+        ({"pruning_folds": 1}, "pruning_folds of ObliqueTreeRegressor must be a whole number, at least 2"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf of ObliqueTreeRegressor must be"),
+    ],
+)
+def test_bad_parameters_are_one_sentence(rows, parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        ObliqueTreeRegressor(**parameters).fit(*rows)
+
+
+def test_targets_whose_squares_overflow_are_refused(rows):
+    with pytest.raises(DataError, match="divide y by a unit"):
+        ObliqueTreeRegressor().fit(rows[0], rows[1] * 1e200)
