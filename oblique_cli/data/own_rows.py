@@ -11,8 +11,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from oblique_cli.bounds import TABLE_BYTES
 from oblique_cli.data.csv_file import is_number
 from oblique_cli.data.own_source import Source
 from oblique_cli.errors import ConfigError, DataError
@@ -220,8 +222,8 @@ def _parquet(source: Source) -> Iterator[Opened]:
         with contextlib.ExitStack() as stack:
             if source.path is not None and not _is_packed(source):
                 file = stack.enter_context(pyarrow.parquet.ParquetFile(source.path))
-            else:  # the end of the file is read first, so an archive has to be unpacked as a whole
-                stream = stack.enter_context(source.opened())
+            else:  # the end of the file is read first, so an archive has to be unpacked as a whole, in memory
+                stream = stack.enter_context(replace(source, most=source.most or TABLE_BYTES).opened())
                 file = stack.enter_context(pyarrow.parquet.ParquetFile(io.BytesIO(stream.read())))
             schema = file.schema_arrow
             for name, kind in zip(schema.names, schema.types, strict=True):
