@@ -17,7 +17,6 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation.metrics import METRICS, Undefined
 from oblique_cli.evaluation.paired import Paired, StoredRun, pair
 from oblique_cli.evaluation.tables import ResultTable, not_measured, summarize, task_of_experiment
-from oblique_cli.experiments.predictions import Labels, Predictions, unpack, unpack_labels
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
 from oblique_cli.registry import close_matches
@@ -193,16 +192,6 @@ class Material:
     def policy(self, method: Method, dataset: str) -> DatasetSpec:
         """What the configuration of a method says of a data set."""
         return next(spec for spec in method.shown.experiment.datasets if spec.name == dataset)
-
-    def predictions(self, method: Method, row: Row) -> Predictions | None:
-        """Return what a fold predicted, None if that was not kept."""
-        packed = self.store.packed(method.shown.run.name, row)
-        return unpack(packed) if packed else None
-
-    def labels(self, method: Method, dataset: str) -> Labels | None:
-        """Return the true labels of a data set, None if they are not stored."""
-        packed = self.store.labels(method.shown.data.get(dataset, ""))
-        return unpack_labels(packed) if packed else None
 
 
 def gather(

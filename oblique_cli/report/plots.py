@@ -20,6 +20,7 @@ from oblique_cli.evaluation.metrics import METRICS, Undefined
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.significance_report import FEWEST_DATASETS, judge
 from oblique_cli.evaluation.tables import title_of
+from oblique_cli.experiments.rescoring import stored
 from oblique_cli.experiments.running import Case, fitted
 from oblique_cli.nouns import Fold
 from oblique_cli.registry import Registry, close_matches
@@ -357,14 +358,14 @@ def calibration(material: Material, request: Request) -> Plot:
         lines = []
         for method in _on(material, dataset):
             confident, right = [], []
-            for row, found, truth in _predicted(material, method, dataset):
+            for row, found, labels in stored(material.store, method.shown.run, method.tested(dataset)):
                 if found.probabilities is None:
                     raise ConfigError(
                         f"run {method.shown.run.name!r} keeps no probabilities of {method.label} on {dataset} "
                         f"(repetition {row.repeat}, fold {row.fold}); run it with --keep-probabilities."
                     )
                 confident.append(found.probabilities.max(axis=1))
-                right.append(found.predicted == truth)
+                right.append(found.predicted == labels.y[found.rows])
             if confident:
                 lines.append(_reliability(method, np.concatenate(confident), np.concatenate(right)))
         if lines:
@@ -417,14 +418,15 @@ def confusions(material: Material, dataset: str) -> tuple[tuple[str, ...], list[
     classes: tuple[str, ...] = ()
     out = []
     for method in _on(material, dataset):
-        repetitions = len(method.repetitions(dataset))
-        labels = material.labels(method, dataset)
-        classes = classes if labels is None else labels.classes
-        total = np.zeros((len(classes), len(classes)))
-        for _, found, truth in _predicted(material, method, dataset, complete=repetitions > 0):
-            np.add.at(total, (truth, found.predicted), 1)
-        if total.any():
-            out.append((method, total / max(repetitions, 1)))
+        repetitions = method.repetitions(dataset)
+        rows = [row for rows in repetitions for row in rows] or method.tested(dataset)
+        total: np.ndarray | None = None
+        for _, found, labels in stored(material.store, method.shown.run, rows):
+            classes = labels.classes
+            total = np.zeros((len(classes), len(classes))) if total is None else total
+            np.add.at(total, (labels.y[found.rows], found.predicted), 1)
+        if total is not None:
+            out.append((method, total / max(len(repetitions), 1)))
     return classes, out
 
 
@@ -540,22 +542,6 @@ def _common(material: Material, metric: str) -> dict[int, dict[str, float]]:
 
 def _on(material: Material, dataset: str) -> list[Method]:
     return [method for method in material.methods if material.has(method, dataset)]
-
-
-def _predicted(
-    material: Material, method: Method, dataset: str, complete: bool = False
-) -> Iterable[tuple[Any, Any, Any]]:
-    """Rows, their predictions and the true codes of the rows predicted."""
-    labels = material.labels(method, dataset)
-    kept = [row for rows in method.repetitions(dataset) for row in rows] if complete else method.tested(dataset)
-    for row in kept:
-        found = material.predictions(method, row)
-        if found is None or labels is None:
-            raise ConfigError(
-                f"run {method.shown.run.name!r} keeps no predictions of {method.label} on {dataset} (repetition "
-                f"{row.repeat}, fold {row.fold}); it was made by an earlier version: run it again with --fresh."
-            )
-        yield row, found, labels.y[found.rows]
 
 
 def _classes_only(material: Material, what: str) -> None:
