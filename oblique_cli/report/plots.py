@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +14,13 @@ from oblique_cli.data import catalogue
 from oblique_cli.drawing import charts
 from oblique_cli.drawing.canvas import needs_matplotlib
 from oblique_cli.drawing.charts import Axis, Curve, Group, Panel, Point
+from oblique_cli.drawing.painter import PER_INCH, painted
+from oblique_cli.drawing.ranks import critical_differences
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import task_of
 from oblique_cli.evaluation.metrics import METRICS, Undefined
 from oblique_cli.evaluation.metrics import chosen as checked
-from oblique_cli.evaluation.significance_report import FEWEST_DATASETS, judge
+from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.evaluation.tables import title_of
 from oblique_cli.experiments.rescoring import stored
 from oblique_cli.experiments.running import Case, fitted
@@ -34,6 +36,7 @@ MOST_PANELS = 6  # data sets with axes of their own; of more, the means are show
 BINS = 10  # of a reliability diagram, equally wide
 GRID = 300  # points a side, of decision regions
 UNITS = ("%", "s", "nats")  # said beside what is measured; of leaves, "leaves" is enough
+LETTERS = 6.5  # points, of a diagram of ranks
 WIDE_RANGE = 30.0  # from this ratio of the largest to the smallest value on, an axis is logarithmic
 
 
@@ -186,17 +189,13 @@ def cd(material: Material, request: Request) -> Plot:
     """Draw the critical-difference diagram of average ranks over data sets."""
     metric = _metric(material, request.metric)
     paired = material.paired((metric,))
-    ranking = judge(paired, material.title).metrics[0].ranking
-    if ranking is None:
-        n = len(paired.scores)
-        raise ConfigError(f"a critical-difference diagram needs at least {FEWEST_DATASETS} data sets. Got {n}.")
-    methods = [(paired.methods[m], rank) for m, rank in zip(ranking.methods, ranking.ranks, strict=True)]
-    figure = charts.critical_differences([("", methods, ranking.groups, ranking.critical_difference)], request.width)
-    test = ranking.friedman
+    ((ranks, test),) = judge(paired, material.title).diagrams()
+    width = request.width / charts.MILLIMETERS * PER_INCH
+    figure = painted(critical_differences([replace(ranks, title="")], width, LETTERS))
     caption = (
         f"Average ranks by {title_of(metric)} over {test.n} data sets, {_protocol(material)}; 1 is best. Methods under "
         "one bar are not told apart at 0.05 by the Nemenyi test (critical difference "
-        f"{ranking.critical_difference:.2f}; Friedman test: F = {test.f:.2f}, p = {test.p:.2g})."
+        f"{ranks.critical:.2f}; Friedman test: F = {test.f:.2f}, p = {test.p:.2g})."
     )
     return Plot(figure, caption)
 
@@ -496,8 +495,6 @@ def _two(data: Any, asked: Sequence[str]) -> list[int]:
 
 
 def _plane(data: Any, X: np.ndarray, columns: Sequence[int]) -> Any:
-    from dataclasses import replace
-
     names = tuple(data.feature_names[k] for k in columns)
     return replace(data, X=X, feature_names=names, qualitative=(), levels={}, split=None)
 
