@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oblique_cli.data import csv_file, own_source
+from oblique_cli.data import csv_file, own_rows, own_source
 from oblique_cli.data.columns import Columns, Reading, chunks, read_own
 from oblique_cli.data.dataset import from_table
 from oblique_cli.data.own_numbers import Form, days, decimal_mark
@@ -413,6 +413,51 @@ def test_parquet_and_arff_give_the_same_numbers():
     assert dataset.digest == expected.digest and columns.format == "arff"
     # One format may be learned from and another one predicted on.
     assert np.array_equal(next(chunks(source(out.getvalue()), columns)).X, expected.X)
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ('1,"it\'s",a', ["1", "it's", "a"]),
+        ("1, 'say \"it\"' ,a", ["1", 'say "it"', "a"]),
+        (r"1,'it\'s',a", ["1", "it's", "a"]),
+        ("1,'it''s',a", ["1", "it's", "a"]),
+        ("1,it's,a", ["1", "it's", "a"]),
+        (r"1,it\'s, so,", ["1", "it's", "so", ""]),
+        (r"1,a\,", ["1", "a,"]),
+        ("'a,b',\"c,d\",'e'", ["a,b", "c,d", "e"]),
+        ("'',\"\",", ["", "", ""]),
+        ("1,'it's',a", None),
+        ("1,'its,a", None),
+    ],
+)
+def test_arff_cells_in_either_kind_of_quotes(row, cells):
+    assert own_rows._arff_cells(row) == cells
+
+
+def test_arff_with_both_kinds_of_quotes_is_read():
+    words = ['"it\'s"', "'so'"] * 20
+    rows = "".join(f"{x},{word},{y}\n" for x, word, y in zip(NUMBERS, words, CLASSES, strict=True))
+    head = '@relation r\n@attribute x real\n@attribute w {"it\'s", so}\n@attribute y {a,b}\n@data\n'
+    assert read(head + rows)[0].levels == {1: ("it's", "so")}
+    with pytest.raises(DataError, match="line 46 cannot be read as ARFF"):
+        read(head + rows + "1,'it's',a\n")
+
+
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;\r"])
+@pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_first_line_of_excel_says_the_delimiter(first, charset):
+    """Also where the table itself tells another one."""
+    text = table(("x,z", [f"{x},5" for x in range(40)]), ("y", CLASSES), delimiter=";")
+    with pytest.raises(DataError, match="can be cut at comma or semicolon"):
+        read(text)
+    content = f"{first}\n{text}".encode(charset)
+    dataset, columns, _ = read(content)
+    assert dataset.feature_names == ("x,z",) and columns.delimiter == ";" and dataset.n == 40
+    (new,) = chunks(source(content), columns)
+    assert np.array_equal(new.X, dataset.X) and new.lines[0] == 3
+    with pytest.raises(DataError, match="line 43 has 1 field, the header has 2"):
+        read(content + "1\n".encode(charset.removesuffix("-sig") if charset != "utf-16" else "utf-16-le"))
 
 
 def test_arff_declares_its_levels():
