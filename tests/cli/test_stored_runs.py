@@ -257,6 +257,8 @@ def test_parts_on_other_data_or_of_another_configuration_are_refused(small):
     refused(small("merge", "own", "third", "--results", "one"), 2, "with another configuration than in", "seed")
     refused(small("merge", "own", "one", "--results", "one"), 2, "is where --results is")
     refused(small("merge", "none", "one", "--results", "new"), 2, "there is no run 'none'")
+    refused(small("merge", "own", "one", "nowhere", "--results", "new"), 5, "there are no results at nowhere")
+    assert not (small.folder / "new").exists()
 
 
 def test_parts_that_disagree_about_a_fold_are_refused_and_nothing_is_taken(run):
