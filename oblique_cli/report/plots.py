@@ -111,6 +111,7 @@ def box(material: Material, request: Request) -> Plot:
     caption = (
         f"{_sentence(metric)} over {over}, {_protocol(material)}. Boxes reach from the lower to the upper quartile "
         "with the median inside, whiskers to the last value within 1.5 times the distance of the quartiles."
+        f"{_tested(material)}"
     )
     return Plot(figure, caption)
 
@@ -149,7 +150,7 @@ def scatter(material: Material, request: Request) -> Plot:
     mean_over = "" if len(names) == 1 else f", means over {len(names)} data sets"
     caption = (
         f"{_sentence(y)} against {title_of(x)}{mean_over}, {_protocol(material)}{spread}. The dashed line is the "
-        f"Pareto front, of methods that no other one beats in both: {best}."
+        f"Pareto front, of methods that no other one beats in both: {best}.{_tested(material)}"
     )
     return Plot(figure, caption)
 
@@ -177,6 +178,7 @@ def time(material: Material, request: Request) -> Plot:
     caption = (
         f"Seconds to fit a model (filled) and to predict the test rows of a fold (hollow): geometric mean, least and "
         f"most over {over}, {_protocol(material)}. Times of runs on several workers share processors."
+        f"{_tested(material)}"
     )
     return Plot(figure, caption)
 
@@ -571,6 +573,14 @@ def _protocol(material: Material) -> str:
     return " and ".join(
         dict.fromkeys(schemes.SCHEMES[one.experiment.cv.scheme].protocol(one.experiment.cv) for one in material.shown)
     )
+
+
+def _tested(material: Material) -> str:
+    """What is said where a scheme's estimate, which tables show, is not what the folds have."""
+    experiments = [one.experiment for one in material.shown]
+    if not any(schemes.SCHEMES[one.cv.scheme].apparent(one.cv) for one in experiments):
+        return ""
+    return " Of a bootstrap, the rows that a sample lacks are shown, and no estimate made of them."
 
 
 def _left_out(material: Material) -> str:

@@ -242,6 +242,10 @@ def test_a_fold_that_is_tested_on_its_training_rows_is_in_no_picture_of_test_row
     assert len(method.values("iris", "accuracy")) == 3
     ((_, counts),) = draw_calibration(found)
     assert sum(counts) == sum(row.n_test for row in method.tested("iris"))
+    for kind in ("box", "scatter", "time"):
+        assert draw(kind, found, Request()).caption.endswith(
+            "the rows that a sample lacks are shown, and no estimate made of them."
+        )
 
 
 def draw_calibration(found):
