@@ -40,9 +40,10 @@ class Bound:
         return f"set {self.variable} to read more"
 
 
-TABLE_BYTES = Bound("OBLIQUE_MAX_TABLE_BYTES", 1 << 28, "bytes")  # of a CSV file, unpacked
-TABLE_CELLS = Bound("OBLIQUE_MAX_TABLE_CELLS", 30_000_000, "cells")
+TABLE_BYTES = Bound("OBLIQUE_MAX_TABLE_BYTES", 1 << 30, "bytes")  # of a table that is looked at as a whole, unpacked
+TABLE_CELLS = Bound("OBLIQUE_MAX_TABLE_CELLS", 50_000_000, "cells")  # some four gigabytes of memory
+STDIN_BYTES = Bound("OBLIQUE_MAX_STDIN_BYTES", 4 << 30, "bytes")  # kept in a temporary file
 CONFIG_BYTES = Bound("OBLIQUE_MAX_CONFIG_BYTES", 1 << 18, "bytes")  # PyYAML reads about 300 kB a second
 CONFIG_VALUES = Bound("OBLIQUE_MAX_CONFIG_VALUES", 50_000, "values")
 FOLDS = Bound("OBLIQUE_MAX_FOLDS", 3_000_000, "folds")  # a job takes about 300 bytes
-BOUNDS = (TABLE_BYTES, TABLE_CELLS, CONFIG_BYTES, CONFIG_VALUES, FOLDS)
+BOUNDS = (TABLE_BYTES, TABLE_CELLS, STDIN_BYTES, CONFIG_BYTES, CONFIG_VALUES, FOLDS)

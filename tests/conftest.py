@@ -1,10 +1,13 @@
-"""What holds for all tests: the data sets that may not be bundled are there for those tests only that ask for them."""
+"""What holds for all tests: data sets that may not be bundled are there for those only that ask for them; a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
+from browser_support import NoBrowser, launched
 
 from oblique_cli.data import Entry, catalogue, files
 
@@ -28,6 +31,17 @@ def reason(missing: list[Entry]) -> str:
     fetched = " ".join(entry.name for entry in missing if entry.recipe)
     fetch = f"run `oblique data fetch {fetched}`, or " if fetched else ""
     return f"needs {names}, which may not be bundled: {fetch}put {needed} into a folder and set {files.ENVIRONMENT}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A browser without a window; a machine without one skips the test."""
+    with ExitStack() as stack:
+        try:
+            found = stack.enter_context(launched())
+        except NoBrowser as why:
+            pytest.skip(str(why))
+        yield found
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -178,7 +178,7 @@ def test_every_floor_is_lived_on():
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        ("pyarrow", ("data/own_rows.py", "models/tables.py", "experiments/tidy.py")),
+        ("pyarrow", ("data/own_rows.py", "data/parquet.py")),
         # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths.
         # The core takes LAPACK by address.
         (

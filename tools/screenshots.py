@@ -6,24 +6,17 @@ Needs the extra `browser` and a Chromium on the PATH. Data are bundled, so the p
 from __future__ import annotations
 
 import html
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from browser_support import NoBrowser, launched  # noqa: E402  (the browser is that of the tests)
+
 IMAGES = ROOT / "docs" / "images"
 MOST_BYTES = 200_000
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 TREE = ("tree", "bupa", "--algorithm", "hhgdt", "--set", "epsilon=0.3")
 SPARSE = (*TREE, "--sparse", "--tolerance", "0.02")
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>
@@ -41,20 +34,20 @@ def oblique(*arguments: str) -> str:
 
 
 def main() -> int:
-    """Write every picture; return the exit code."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        print("screenshots need a Chromium on the PATH.", file=sys.stderr)
-        return 2
+    """Return the exit code."""
     try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        print("screenshots need playwright: pip install 'oblique-trees[browser]'.", file=sys.stderr)
+        draw()
+    except NoBrowser as why:
+        print(f"screenshots: {why}.", file=sys.stderr)
         return 2
+    return 0
+
+
+def draw() -> None:
+    """Write every picture."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     typed = "oblique " + " ".join(SPARSE)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as tools:
-        chromium = tools.chromium.launch(executable_path=browser, args=FLAGS)
+    with tempfile.TemporaryDirectory() as folder, launched() as chromium:
 
         def shoot(
             name: str, document: str, width: int, height: int, dark: bool = False, clicks: tuple[str, ...] = ()
@@ -83,8 +76,6 @@ def main() -> int:
         shoot("tree_page", page, 1280, 800, clicks=('[data-node="1"]',))
         shoot("tree_page_dark", page, 1280, 800, dark=True, clicks=('[data-node="1"]', "tr[data-row]"))
         shoot("tree_partition", oblique("tree", "five_regions", "--format", "svg"), 900, 800)
-        chromium.close()
-    return 0
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oblique_cli.evaluation.tables import HasSheet, ResultTable
     from oblique_cli.experiments.running import RunSummary, Shard
     from oblique_cli.experiments.store import Run, Store
-    from oblique_cli.nouns import Experiment, Job, Row
+    from oblique_cli.nouns import Experiment, Job
 
 # The names in tables.FORMATS, which the help must know without importing it.
 FORMATS = ("text", "md", "csv", "latex", "json")
@@ -177,6 +177,7 @@ class Runner:
         shard, only : the folds to run, see `running.run`
         argv : the command to remember the run by, without it the one that is being run
         """
+        from oblique_cli.evaluation.tables import table_of
         from oblique_cli.experiments.progress import Progress
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
@@ -331,24 +332,6 @@ def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[R
             "whether that is allowed."
         )
     return runner.run(found.experiment, only=only, argv=found.argv)
-
-
-def table_of(
-    experiment: Experiment, rows: Sequence[Row], metrics: Sequence[str] = (), remarks: Sequence[str] = ()
-) -> ResultTable:
-    """Return the table of an experiment, with titles and notes of its algorithms and data sets.
-
-    metrics : names of those to show, without them those of the experiment
-    remarks : further notes below the table, see `Store.remarks`
-    """
-    from oblique_cli.data import catalogue
-    from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.evaluation.tables import summarize
-
-    titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
-    notes = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}
-    table = summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
-    return replace(table, notes=(*table.notes, *remarks))
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------

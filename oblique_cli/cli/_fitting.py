@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._own import HOW_PRUNED, ONE_TREE, OwnOptions, is_own, is_pruned, looked_at, pruned, refuse_strays
+from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, pruned, refuse_strays
 from oblique_cli.cli._starting import load_scikit_learn
 from oblique_cli.errors import DataError
 
@@ -69,6 +69,7 @@ def fit_to_all(
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
+    from oblique_cli.fitting.pruning import how_pruned
 
     full = [full_key(text) for text in overrides]
     columns = None
@@ -93,10 +94,8 @@ def fit_to_all(
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     with own_labels(dataset):
         fitted = prepared(estimator, dataset, policy).fit(X, dataset.y)
-    notes = (
-        *dataset.notes,
-        *((f"{HOW_PRUNED}; --set pruning=none leaves it whole.",) if is_pruned(spec.params) else ()),
-    )
+    how = how_pruned(spec)
+    notes = (*dataset.notes, *((f"{how}; --set pruning=none leaves it whole.",) if how else ()))
     return Fitted(dataset, spec, encoder, X, fitted, columns, notes if columns else ())
 
 

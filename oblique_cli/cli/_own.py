@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,6 @@ ONE_TREE = {"classification": "hhcart_a", "regression": "m5_style"}
 
 # What is done to cells that an algorithm cannot take as they are, unless --set says otherwise.
 UNASKED = {"missing": "impute", "encoding": "onehot"}
-# Cross-validated cost-complexity pruning: the smallest tree within one standard error of the best.
-PRUNED = {"pruning": "cv", "standard_errors": 1}
 
 
 @dataclass(frozen=True)
@@ -180,19 +178,12 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
 
 def pruned(algorithm: str) -> str | dict[str, Any]:
     """Return the key `algorithm` of a configuration: pruned by cross-validation if it is a tree grown top-down."""
-    from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.fitting.pruning import pruned_spec
+    from oblique_cli.nouns import AlgorithmSpec
 
-    if algorithm in ALGORITHMS and ALGORITHMS[algorithm].family is TOP_DOWN:
-        return {"name": algorithm, **PRUNED}
-    return algorithm
-
-
-def is_pruned(params: Mapping[str, Any]) -> bool:
-    """Whether parameters are those that `pruned` gives."""
-    return all(params.get(key) == value for key, value in PRUNED.items())
-
-
-HOW_PRUNED = "pruned by cross-validation (smallest tree within 1 SE of the best)"
+    params = pruned_spec(AlgorithmSpec(algorithm, algorithm)).params if algorithm in ALGORITHMS else {}
+    return {"name": algorithm, **params} if params else algorithm
 
 
 def refuse_strays(own: OwnOptions, where: str) -> None:
@@ -221,6 +212,7 @@ def experiment_of(
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.metrics import to_measure
     from oblique_cli.experiments.keys import digest
+    from oblique_cli.fitting.pruning import how_pruned
 
     looks = [looked_at(path, own, overrides, where) for path in paths]
     tasks = [columns.task for _, _, columns in looks]
@@ -239,9 +231,11 @@ def experiment_of(
     experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
     if not experiment.title:
         titles = [ALGORITHMS[spec.name].title for spec in experiment.algorithms]
-        cut = [ALGORITHMS[spec.name].title for spec in experiment.algorithms if is_pruned(spec.params)]
-        how = f", {'' if len(cut) == len(titles) else listed_words(cut) + ' '}{HOW_PRUNED}" if cut else ""
-        experiment = replace(experiment, title=f"{listed_words(titles)}{how}")
+        cut: dict[str, list[str]] = {}
+        for spec, title in zip(experiment.algorithms, titles, strict=True):
+            cut.setdefault(how_pruned(spec), []).append(title)
+        said = [f"{'' if len(of) == len(titles) else listed_words(of) + ' '}{how}" for how, of in cut.items() if how]
+        experiment = replace(experiment, title=", ".join([listed_words(titles), *said]))
     if any(text.partition("=")[0].strip() == "name" for text in overrides):
         return experiment
     content = experiment.content()
@@ -252,12 +246,13 @@ def experiment_of(
 
 
 def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
-    """Leave pruning to the parameter that a grid is over, if one fit answers for all its values: it cuts the tree."""
-    from oblique_cli.estimators.algorithms import ALGORITHMS
+    """Leave pruning that nobody asked for to the parameter that a grid is over, if it cuts the tree itself."""
+    from oblique_cli.fitting.pruning import PRUNED, pruned_spec
 
-    if ALGORITHMS[spec.name].path_parameter in spec.grid and is_pruned(spec.params):
-        return replace(spec, params={key: value for key, value in spec.params.items() if key not in PRUNED})
-    return spec
+    if any(spec.params.get(key) != value for key, value in PRUNED.items()):
+        return spec
+    bare = replace(spec, params={key: value for key, value in spec.params.items() if key not in PRUNED})
+    return bare if pruned_spec(bare) == bare else spec
 
 
 def listed_words(words: Sequence[str]) -> str:

@@ -15,7 +15,6 @@ from oblique_cli.cli._common import (
     metric_option,
     rendered,
     running_options,
-    table_of,
     write,
 )
 from oblique_cli.cli._completing import complete_algorithms, complete_datasets
@@ -234,6 +233,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
     from oblique_cli.errors import ConfigError
     from oblique_cli.evaluation.joining import joined
     from oblique_cli.evaluation.paired import StoredRun
+    from oblique_cli.evaluation.tables import table_of
     from oblique_cli.experiments.store import Store
     from oblique_cli.schemes import SCHEMES
 

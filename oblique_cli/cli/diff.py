@@ -11,7 +11,6 @@ from oblique_cli.cli._common import (
     metric_option,
     output_option,
     results_option,
-    table_of,
     write,
 )
 
@@ -51,7 +50,7 @@ def diff(
              oblique diff bupa_hhgdt bupa_hhgdt --second-results other/results
     """
     from oblique_cli.evaluation.metrics import TESTED
-    from oblique_cli.evaluation.tables import render, task_of_experiment
+    from oblique_cli.evaluation.tables import render, table_of, task_of_experiment
     from oblique_cli.experiments.diffing import Side
     from oblique_cli.experiments.diffing import diff as compared
     from oblique_cli.experiments.store import Store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -27,10 +28,13 @@ def merge(run: str, folders: tuple[str, ...], results: str) -> None:
     for folder, source in zip(folders, sources, strict=True):
         if source.resolve() == database(results).resolve():
             raise click.UsageError(f"{folder} is where --results is: give the folders that folds come from")
-    with Store(database(results)) as store:
-        for source in sources:
-            with Store(source, must_exist=True) as other:
-                new, known = store.take_over(other, run)
+    with ExitStack() as stack:
+        others = [stack.enter_context(Store(source, must_exist=True)) for source in sources]
+        for other in others:
+            other.run(run)  # before a file of results is made that nothing can be taken into
+        store = stack.enter_context(Store(database(results)))
+        for source, other in zip(sources, others, strict=True):
+            new, known = store.take_over(other, run)
             click.echo(f"{source}: {new} folds taken, {known} there already", err=True)
         found = store.run(run)
     left = found.total - found.done - found.failed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, format_option, output_option, results_option, table_of, write
+from oblique_cli.cli._common import database, format_option, output_option, results_option, write
 
 
 @click.command()
@@ -28,7 +28,7 @@ def rescore(run: str, metrics: tuple[str, ...], results: str, format_: str, outp
     Example: oblique rescore bupa_hhgdt --metric mcc --metric f1_macro
     """
     from oblique_cli.evaluation.metrics import METRICS
-    from oblique_cli.evaluation.tables import render
+    from oblique_cli.evaluation.tables import render, table_of
     from oblique_cli.experiments.rescoring import rescored
     from oblique_cli.experiments.store import Store
 

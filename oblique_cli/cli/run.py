@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -148,4 +149,17 @@ def _load(
             problems.append(str(error))
     if problems:
         raise ConfigError("\n".join(problems))
+    _refuse_collisions(names, experiments)
     return experiments
+
+
+def _refuse_collisions(names: Sequence[str], experiments: Sequence[Experiment]) -> None:
+    """Raise ConfigError before anything is run if two experiments would be one run."""
+    first: dict[str, tuple[str, Experiment]] = {}
+    for where, experiment in zip(names, experiments, strict=True):
+        other, known = first.setdefault(experiment.name, (where, experiment))
+        if known.content() != experiment.content():
+            raise ConfigError(
+                f"{other} and {where} are two experiments, and both runs would be called {experiment.name!r}: give one "
+                "of them the key name:, or run them apart with --set name=..."
+            )

@@ -73,10 +73,11 @@ def significance(
 
     Example: oblique significance smoke --metric leaves
     """
-    from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.evaluation import critical_difference as drawing
+    from oblique_cli.drawing.ranks import critical_differences
+    from oblique_cli.drawing.svg import svg
     from oblique_cli.evaluation.paired import StoredRun, pair
     from oblique_cli.evaluation.significance_report import Limits, judge
+    from oblique_cli.evaluation.tables import method_titles
     from oblique_cli.experiments.store import Store
 
     stored = []
@@ -84,9 +85,8 @@ def significance(
         for name in runs:
             found = find_run(store, name)
             stored.append(StoredRun(found.experiment, store.rows(name), found.content["data"]))
-    titles = {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
     title = " and ".join(run.experiment.title or run.experiment.name for run in stored)
-    verdicts = judge(pair(stored, titles, metrics), title, Limits(alpha, rope, rope_leaves))
+    verdicts = judge(pair(stored, method_titles(), metrics), title, Limits(alpha, rope, rope_leaves))
     if diagram is not None:
-        write(drawing.svg(verdicts), diagram)
+        write(svg(critical_differences([ranks for ranks, _ in verdicts.diagrams()])), diagram)
     write(rendered(verdicts, format_, output), output)

@@ -12,7 +12,6 @@ from oblique_cli.cli._common import (
     output_option,
     rendered,
     results_option,
-    table_of,
     write,
 )
 
@@ -37,6 +36,7 @@ def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_:
     """
     from oblique_cli.evaluation.marking import marked
     from oblique_cli.evaluation.paired import StoredRun
+    from oblique_cli.evaluation.tables import table_of
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:

@@ -94,7 +94,7 @@ def chunks(source: str | Path | Source, columns: Columns, rows: int = 65536) -> 
     anew, since another program may have written the file; of two sets that its bytes do not tell apart, the one of the
     first table holds. DataError for a column that is not there, or a bad cell.
     """
-    source = source if isinstance(source, Source) else source_of(source)
+    source = replace(source if isinstance(source, Source) else source_of(source), most=None)
     kind = source.kind
     charset = source.charset_like(columns.charset) if kind == "csv" else "utf-8"
     delimiter = columns.delimiter

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from oblique_cli.bounds import TABLE_CELLS
 from oblique_cli.data import own_numbers, own_roles, own_rows
 from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.dataset import Dataset
@@ -19,8 +20,6 @@ from oblique_cli.data.own_numbers import Form
 from oblique_cli.data.own_source import STDIN, Source, charset_of, source_of, stem
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.registry import close_matches
-
-MAX_CELLS = 50_000_000  # of a table that is looked at as a whole: some four gigabytes
 
 
 @dataclass(frozen=True)
@@ -86,10 +85,11 @@ class _Look:
             self.delimiter = own_rows.delimiter_of(given) if given else own_rows.sniffed(source, self.charset)
         with own_rows.opened(source, self.kind, self.delimiter, self.charset) as table:
             self.header, self.declared, self.typed = table.header, table.declared, table.typed
-            p, limit = len(self.header), MAX_CELLS // len(self.header)
-            rows = list(itertools.islice(table.rows, limit + 1))
-        if len(rows) > limit:
-            raise DataError(f"{self.where}: more than {limit} rows of {p} columns do not fit; take a part of the rows")
+            most = TABLE_CELLS.value
+            limit = most // len(self.header)  # rows, the header among them
+            rows = list(itertools.islice(table.rows, limit))
+        if len(rows) == limit:
+            raise DataError(f"{self.where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
         if not rows:
             raise DataError(f"{self.where}: there are no rows below the header")
         self.lines = [line for line, _ in rows]

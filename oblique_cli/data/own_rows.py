@@ -11,14 +11,18 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from oblique_cli.bounds import TABLE_BYTES
 from oblique_cli.data.csv_file import is_number
 from oblique_cli.data.own_source import Source
 from oblique_cli.errors import ConfigError, DataError
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
+
+_SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?', re.I)
 
 SAMPLE = 200  # lines that the delimiter is told from
 MAX_LINE = 1 << 24  # characters
@@ -56,10 +60,12 @@ def opened(source: Source, kind: str, delimiter: str, charset: str) -> Iterator[
 def sniffed(source: Source, charset: str) -> str:
     """Return the delimiter of a table: the one that cuts the header into most names, and all lines like the header.
 
-    Delimiters inside quotes do not count. DataError if two of them do alike.
+    A first line "sep=;" says it. Delimiters inside quotes do not count. DataError if two of them do alike.
     """
     with source.opened() as stream:
         sample = list(itertools.islice(_lines(stream, charset, source.where), SAMPLE))
+    if said := _said_delimiter(sample[0] if sample else ""):
+        return said
     counts: dict[str, int] = {}
     even: dict[str, bool] = {}
     for delimiter in DELIMITERS:
@@ -108,9 +114,18 @@ def _lines(stream: Any, charset: str, where: str) -> Iterator[str]:
             text.detach()
 
 
+def _said_delimiter(line: str) -> str:
+    """The delimiter of a first line "sep=;", which is Excel's and no row of the table; "" for any other line."""
+    found = _SEPARATOR.fullmatch(line.rstrip("\r\n"))
+    return found[1] if found else ""
+
+
 def _delimited(lines: Iterator[str], delimiter: str, where: str) -> Opened:
+    start = next(lines, "")
+    before = 1 if _said_delimiter(start) else 0
+    lines = lines if before else itertools.chain([start], lines)
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
-    rows = _cut(reader, where)
+    rows = _cut(reader, where, before)
     first = next(rows, None)
     if first is None:
         raise DataError(f"{where}: the file is empty")
@@ -118,14 +133,14 @@ def _delimited(lines: Iterator[str], delimiter: str, where: str) -> Opened:
     return Opened(header, _even(rows, header, where))
 
 
-def _cut(reader: Any, where: str) -> Iterator[Row]:
-    """Rows of a csv reader, without empty lines."""
+def _cut(reader: Any, where: str, before: int) -> Iterator[Row]:
+    """Rows of a csv reader, without empty lines. before : lines of the file that it does not get"""
     try:
         for row in reader:
             if len(row) > 1 or (row and row[0].strip()):
-                yield reader.line_num, list(map(str.strip, row))
+                yield before + reader.line_num, list(map(str.strip, row))
     except csv.Error as error:
-        raise DataError(f"{where}: line {reader.line_num} cannot be read as CSV ({error})") from None
+        raise DataError(f"{where}: line {before + reader.line_num} cannot be read as CSV ({error})") from None
 
 
 def _even(rows: Iterator[Row], header: Sequence[str], where: str) -> Iterator[Row]:
@@ -160,6 +175,32 @@ def _header(cells: Sequence[str], where: str) -> tuple[str, ...]:
 # A name in quotes or without, and the rest of the line.
 _ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{]+)\s*(.*)""", re.I | re.S)
 _NUMERIC = ("numeric", "real", "integer")
+# A cell in either kind of quotes, doubled or escaped inside, or one without, up to the next comma.
+_CELL = re.compile(
+    r"""\s*(?: '(?P<single>(?:[^'\\]|\\.|'')*)'
+             | "(?P<double>(?:[^"\\]|\\.|"")*)"
+             | (?P<bare>(?:[^,'"\\\s]|\\.)(?:[^,\\]|\\.)*|)
+        )\s*(?P<end>,|$)""",
+    re.X,
+)
+
+
+def _arff_cells(text: str) -> list[str] | None:
+    """The cells of a row, None if its quotes are at odds."""
+    if not any(sign in text for sign in "'\"\\"):
+        return [cell.strip() for cell in text.split(",")]
+    cells: list[str] = []
+    at = 0
+    while True:
+        found = _CELL.match(text, at)
+        if found is None:
+            return None
+        single, double, bare, end = found.groups()
+        cell = bare if bare is not None else single.replace("''", "'") if double is None else double.replace('""', '"')
+        cells.append(re.sub(r"\\(.)", r"\1", cell).strip())
+        at = found.end()
+        if not end:
+            return cells
 
 
 def _arff(lines: Iterator[str], where: str) -> Opened:
@@ -192,13 +233,10 @@ def _arff(lines: Iterator[str], where: str) -> Opened:
                 continue
             if text.startswith("{"):
                 raise DataError(f"{where}: line {at} is of a sparse ARFF file, which cannot be read; save it as CSV")
-            # Both kinds of quotes are allowed; csv takes one.
-            quote = "'" if "'" in text else '"'
-            try:
-                (cells,) = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True, strict=True)
-            except (csv.Error, ValueError) as error:
-                raise DataError(f"{where}: line {at} cannot be read as ARFF ({error})") from None
-            yield at, [cell.strip() for cell in cells]
+            cells = _arff_cells(text)
+            if cells is None:
+                raise DataError(f"{where}: line {at} cannot be read as ARFF (a quote is not closed, or ends in a cell)")
+            yield at, cells
 
     return Opened(header, _even(rows(), header, where), frozenset(declared), typed=True)
 
@@ -220,8 +258,8 @@ def _parquet(source: Source) -> Iterator[Opened]:
         with contextlib.ExitStack() as stack:
             if source.path is not None and not _is_packed(source):
                 file = stack.enter_context(pyarrow.parquet.ParquetFile(source.path))
-            else:  # the end of the file is read first, so an archive has to be unpacked as a whole
-                stream = stack.enter_context(source.opened())
+            else:  # the end of the file is read first, so an archive has to be unpacked as a whole, in memory
+                stream = stack.enter_context(replace(source, most=source.most or TABLE_BYTES).opened())
                 file = stack.enter_context(pyarrow.parquet.ParquetFile(io.BytesIO(stream.read())))
             schema = file.schema_arrow
             for name, kind in zip(schema.names, schema.types, strict=True):

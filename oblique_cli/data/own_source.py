@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import math
 import stat
 import sys
 import tempfile
@@ -20,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from oblique_cli.bounds import STDIN_BYTES, TABLE_BYTES, Bound
 from oblique_cli.data.files import as_typed
 from oblique_cli.errors import DataError
 
 STDIN = "-"
-MAX_UNPACKED = 4 << 30  # bytes; an archive of a kilobyte can hold more than any machine
 MOST_HELD = 1 << 26  # bytes of standard input that are kept in memory
 BLOCK = 1 << 20
 
@@ -50,21 +51,26 @@ class _Refused(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """A table as it lies on the disk (`path`), or in memory (`content`), as a short one that came by standard input."""
+    """A table as it lies on the disk (`path`), or in memory (`content`), as a short one that came by standard input.
+
+    most : of its unpacked bytes, since an archive of a kilobyte can hold more than any machine; None for a table that
+        is read a part at a time
+    """
 
     where: str
     path: Path | None = None
     content: bytes | None = None
+    most: Bound | None = TABLE_BYTES
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
-        """Give the unpacked bytes from their beginning. DataError if they are not whole, or more than MAX_UNPACKED."""
+        """Give the unpacked bytes from their beginning. DataError if they are not whole, or more than `most`."""
         try:
             raw: Any = io.BytesIO(self.content or b"") if self.path is None else open(self.path, "rb")  # noqa: SIM115
         except OSError as error:
             raise DataError(f"{self.where}: the file cannot be read ({error.strerror})") from None
         with raw:
-            yield io.BufferedReader(_Bounded(raw, self.where), BLOCK)
+            yield io.BufferedReader(_Bounded(raw, self.where, self.most), BLOCK)
 
     @functools.cached_property
     def kind(self) -> str:
@@ -158,11 +164,11 @@ def _standard_input() -> Any:
     if len(content) <= MOST_HELD:
         return content
     held = tempfile.NamedTemporaryFile(prefix="oblique-")  # noqa: SIM115  (closed with the process)
-    size = 0
+    size, most = 0, STDIN_BYTES.value
     while content:
         size += len(content)
-        if size > MAX_UNPACKED:
-            raise DataError(f"standard input: more than {MAX_UNPACKED >> 30} GiB; give the name of a file")
+        if size > most:
+            raise DataError(f"standard input: more than {most} bytes; give the name of a file, or {STDIN_BYTES.advice}")
         held.write(content)
         content = sys.stdin.buffer.read(BLOCK)
     held.flush()
@@ -195,8 +201,9 @@ def _marked(block: bytes) -> str:
 class _Bounded(io.RawIOBase):
     """The unpacked bytes of a stream; every fault of an archive becomes a DataError."""
 
-    def __init__(self, raw: Any, where: str) -> None:
+    def __init__(self, raw: Any, where: str, most: Bound | None) -> None:
         self._where, self._name, self._read = where, "file", 0
+        self._bound, self._most = most, most.value if most else math.inf
         self._stream: Any = raw
         start = raw.read(8)
         raw.seek(0)
@@ -213,8 +220,8 @@ class _Bounded(io.RawIOBase):
         with self._faults():
             block = self._stream.read(len(buffer))
         self._read += len(block)
-        if self._read > MAX_UNPACKED:
-            raise DataError(f"{self._where}: more than {MAX_UNPACKED >> 30} GiB unpacked; cut it into parts")
+        if self._bound and self._read > self._most:
+            raise DataError(f"{self._where}: the table holds more than {self._most} bytes; {self._bound.advice}")
         buffer[: len(block)] = block
         return len(block)
 

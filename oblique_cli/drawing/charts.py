@@ -1,5 +1,5 @@
 """Charts of results: boxes, points with a Pareto front, curves with bands, reliability diagrams, confusion matrices,
-critical differences, times. They take plain numbers and names, at the width of a column of print.
+times. They take plain numbers and names, at the width of a column of print.
 
 Colors and shapes are those of `canvas`, so that a method can be told by either; text is never smaller than 6 points at
 the width that was asked for.
@@ -280,63 +280,6 @@ def regions(
         columns = len(classes) if sum(map(len, classes)) < 36 else 2
         figure.legend(handles, labels, frameon=False, fontsize=6.5, ncols=columns, loc="outside upper left")
     return figure
-
-
-# ---- ranks -----------------------------------------------------------------------------------------------------------
-
-
-def critical_differences(
-    rows: Sequence[tuple[str, Sequence[tuple[str, float]], Sequence[tuple[int, ...]], float]], width: float = COLUMN
-) -> Figure:
-    """Draw Demsar's diagrams (2006, figure 1): average ranks on an axis, the best on the left, bars over methods that
-    are not told apart.
-
-    rows : of each diagram its title, (name, average rank) of the methods, groups of their positions, the critical
-    difference
-    """
-    k = max(len(methods) for _, methods, _, _ in rows)
-    height = 0.9 + 0.17 * ((k + 1) // 2 + max(len(groups) for _, _, groups, _ in rows) / 2)
-    figure, axes = blank(len(rows), 1, width / MILLIMETERS, height)
-    for place, (title, methods, groups, critical) in zip(axes, rows, strict=True):
-        _ranking(place, methods, groups, critical)
-        _headed(place, title)
-    return figure
-
-
-def _ranking(
-    axes: Axes, methods: Sequence[tuple[str, float]], groups: Sequence[tuple[int, ...]], critical: float
-) -> None:
-    k = len(methods)
-    line: dict[str, Any] = {"color": "black", "linewidth": 0.7, "clip_on": False}
-    axes.axis("off")
-    span = float(max(k - 1, 1))
-    axes.set_xlim(1 - 0.55 * span, k + 0.55 * span)
-    axes.plot([1, k], [0, 0], **line)
-    for tick in range(1, k + 1):
-        axes.plot([tick, tick], [0, 0.35], **line)
-        axes.text(tick, 0.5, str(tick), ha="center", va="bottom", fontsize=6.5)
-    end = min(1 + critical, k + 0.5 * span)
-    axes.plot([1, end], [2.2, 2.2], **{**line, "linewidth": 1.4})
-    axes.text(1 - 0.03 * span, 2.2, f"CD = {critical:.2f}", ha="right", va="center", fontsize=6.5)
-    for level, group in enumerate(groups, 1):
-        first, last = methods[group[0]][1], methods[group[-1]][1]
-        y = -0.45 * level
-        axes.plot([first - 0.02 * span, last + 0.02 * span], [y, y], **{**line, "linewidth": 2.4})
-    order = sorted(range(k), key=lambda i: methods[i][1])
-    left = (k + 1) // 2
-    below = -0.45 * len(groups) - 1.0
-    for place, i in enumerate(order):
-        # The better half is named on the left from top to bottom, the other on the right from bottom to top.
-        better = place < left
-        height = below - (place if better else k - 1 - place)
-        edge = 1 - 0.06 * span if better else k + 0.06 * span
-        name, rank = methods[i]
-        axes.plot([rank, rank, edge], [0, height, height], **line)
-        axes.text(
-            edge - 0.02 * span if better else edge + 0.02 * span, height, f"{name} ({rank:.2f})",
-            ha="right" if better else "left", va="center", fontsize=6.5,
-        )  # fmt: skip
-    axes.set_ylim(below - left, 3.0)
 
 
 # ---- shared ----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A tree as shapes on a page: what every picture of it is painted from, whatever paints it.
+"""A drawing as shapes on a page: what a picture is painted from, whatever paints it; and the scene of a tree.
 
 Lengths are CSS pixels (72 an inch where paper is concerned), y grows downward. A shape names a class of `STYLES`.
 """
@@ -106,14 +106,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Scene:
-    """A whole picture. sideways : whether the root is on the left"""
+    """A whole picture. sideways : whether the root of its tree is on the left"""
 
     width: float
     height: float
     groups: list[Group]
     title: str
     description: str
-    sideways: bool
+    sideways: bool = False
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, met
         if estimate := schemes.SCHEMES[run.experiment.cv.scheme].estimate:
             raise ConfigError(
                 f"significance: {run.experiment.name} was run by scheme {run.experiment.cv.scheme}, whose accuracy is "
-                f"the {estimate} estimate and no share of test rows that folds could be paired by; use a "
+                f"of its own kind ({estimate}), no share of test rows that folds could be paired by; use a "
                 "cross-validation, such as scheme ordinary."
             )
     labels, found = _methods(runs, titles or {})

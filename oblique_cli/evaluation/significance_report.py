@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from oblique_cli.drawing.ranks import Ranks
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import comparing, significance
 from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE
@@ -101,6 +102,23 @@ class SignificanceReport:
     limits: Limits
     paired: Paired
     metrics: tuple[MetricVerdicts, ...]
+
+    def diagrams(self) -> list[tuple[Ranks, Friedman]]:
+        """Return the critical-difference diagram of each metric, and the test that goes before it.
+
+        ConfigError if there are too few data sets for one.
+        """
+        found = []
+        for one in self.metrics:
+            if one.ranking is None:
+                n = len(self.paired.scores)
+                raise ConfigError(f"a critical-difference diagram needs at least {FEWEST_DATASETS} data sets. Got {n}.")
+            test = one.ranking.friedman
+            title = f"{title_of(one.metric)}: average ranks over {test.n} data sets"
+            names = [self.paired.methods[method] for method in one.ranking.methods]
+            methods = list(zip(names, one.ranking.ranks, strict=True))
+            found.append((Ranks(title, methods, one.ranking.groups, one.ranking.critical_difference), test))
+        return found
 
     def sheet(self) -> Sheet:
         """Grids for people; one record a test, with the same keys throughout, for programs."""

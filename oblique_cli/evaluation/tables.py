@@ -21,14 +21,15 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import sqrt
 from typing import Any, Protocol
 
 from oblique_cli import published, schemes
+from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import task_of
+from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.evaluation.metrics import METRICS, SHOWN, NotMeasured, Undefined, check_scheme
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
@@ -252,6 +253,23 @@ def _matrix_grid(line: Line, name: str) -> TextGrid:
 
 
 # -- from rows to lines ------------------------------------------------------------------------------------------------
+
+
+def method_titles() -> dict[str, str]:
+    """Return how tables call each algorithm: "hhgdt" -> "HHGDT"."""
+    return {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
+
+
+def table_of(
+    experiment: Experiment, rows: Iterable[Row], metrics: Sequence[str] = (), remarks: Sequence[str] = ()
+) -> ResultTable:
+    """Return the table of an experiment with titles and notes of its algorithms and data sets; see `summarize`.
+
+    remarks : further notes below the table, see `Store.remarks`
+    """
+    notes = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}
+    table = summarize(rows, experiment, titles=method_titles(), dataset_notes=notes, metrics=metrics)
+    return replace(table, notes=(*table.notes, *remarks))
 
 
 def summarize(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, BinaryIO
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.data.parquet import ParquetWriter
 from oblique_cli.experiments.environment import facts
 from oblique_cli.experiments.rescoring import stored
 from oblique_cli.experiments.store import Run, Store
@@ -191,18 +191,9 @@ def as_json(table: Table) -> Iterator[str]:
 
 def write_parquet(table: Table, stream: BinaryIO) -> None:
     """Write a table as Parquet. ConfigError without pyarrow."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ConfigError("Parquet needs pyarrow: pip install 'oblique-trees[parquet]', or use --format csv.") from None
-    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    schema = pa.schema([(name, types[kind]) for name, kind in table.columns.items()])
-    with pq.ParquetWriter(stream, schema) as writer:
+    with ParquetWriter(stream, table.columns) as writer:
         for batch in table.batches:
-            cells = list(zip(*batch, strict=True)) if batch else [()] * len(schema)
-            arrays = [pa.array(one, type=field.type) for one, field in zip(cells, schema, strict=True)]
-            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            writer.add(list(zip(*batch, strict=True)) if batch else [()] * len(table.columns))
 
 
 FORMATS = {"csv": as_csv, "json": as_json}

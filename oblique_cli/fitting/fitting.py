@@ -11,16 +11,16 @@ import numpy as np
 from oblique_cli import __version__, seeds
 from oblique_cli.data.columns import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
+from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.encoding import own_labels
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.choosing import Choice, choose, fit_to_all, nested_estimate
 from oblique_cli.fitting.estimating import Estimate, Step, cross_validated, unseen
+from oblique_cli.fitting.pruning import LIMIT, pruned_spec
 from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.model import Model
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
-from oblique_cli.tree.pruning import PRUNINGS, TRAINING_ROWS
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.structure import Tree
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 # discriminants, and pairs of rows that are close.
 CLASSIFIERS = ("axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline")
 
-LIMIT = "max_misrate"
 # What --tune searches where no grid is given: the first parameters that the algorithm has.
 GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
     {"epsilon": (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)},
@@ -71,23 +70,6 @@ def tuned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
     raise ConfigError(
         f"--tune has no parameters to try for {spec.name}; give some, as in --set 'max_depth={{grid: [2, 4, 8]}}'."
     )
-
-
-def pruned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
-    """Return the algorithm pruned by cross-validation with the rule of one standard error, if it can be.
-
-    Pruning that is said, and a grid for what pruning decides, stay as they are.
-    """
-    limit = ALGORITHMS[spec.name].path_parameter or LIMIT
-    if ALGORITHMS[spec.name].family is not TOP_DOWN or "pruning" in spec.params or limit in spec.grid:
-        return spec
-    return replace(spec, params={"standard_errors": 1.0, **spec.params, "pruning": "cv"})
-
-
-def is_pruned(case: Case) -> bool:
-    """Whether the tree is pruned by cross-validation."""
-    rule = case.spec.params.get("pruning")
-    return isinstance(rule, str) and PRUNINGS[rule].rows == TRAINING_ROWS
 
 
 def auto_names(task: str) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ import numpy as np
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.choosing import Choice
 from oblique_cli.fitting.estimating import Estimate
-from oblique_cli.fitting.fitting import Outcome, is_pruned
+from oblique_cli.fitting.fitting import Outcome
+from oblique_cli.fitting.pruning import divides_rows, how_pruned
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -42,16 +43,14 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
     """Return sentences on the estimate, on pruning and on parameters."""
     estimate = outcome.estimate
     inside = "choices included" if outcome.choice or outcome.case.spec.grid else "pruning included"
-    whole = is_pruned(outcome.case) or outcome.choice or outcome.case.spec.grid
+    whole = divides_rows(outcome.case.spec) or outcome.choice or outcome.case.spec.grid
     nested = "nested " if estimate.nested else ""
     by = f"{nested}{estimate.folds}-fold cross-validation{f', {inside}' if whole else ''}"
     said = [f"On new rows: {scored(estimate, dataset.task)} ({by}).", baseline(dataset)]
     if dataset.n < FEW:
         said.append(f"{dataset.n} rows are few: other rows could give quite another tree and another estimate.")
-    if is_pruned(outcome.case):
-        said.append(
-            "Pruned by cross-validation (smallest tree within 1 SE of the best); --set pruning=none leaves it whole."
-        )
+    if how := how_pruned(outcome.case.spec):
+        said.append(f"{how[0].upper()}{how[1:]}; --set pruning=none leaves it whole.")
     if outcome.chosen:
         values = ", ".join(f"{name} {value}" for name, value in outcome.chosen.items())
         said.append(f"Chosen by {estimate.folds}-fold cross-validation: {values}.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.data import parquet
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.models.model import Model
 
@@ -243,24 +244,14 @@ class ParquetWriter(Writer):
 
     def __init__(self, stream: BinaryIO, model: Model) -> None:
         super().__init__(stream, model)
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ImportError:
-            raise ConfigError("Parquet needs pyarrow; install it with pip install 'oblique-trees[parquet]'.") from None
-        self.arrow, self.parquet = pyarrow, pyarrow.parquet
-        self.file: Any = None
+        self.file: parquet.ParquetWriter | None = None
 
     def add(self, some: Predicted) -> None:
-        columns = [
-            self.arrow.array(column.tolist(), self.arrow.string()) if column.dtype.kind == "O" else
-            self.arrow.array(column)
-            for column in self.columns(some)
-        ]  # fmt: skip
-        table = self.arrow.table(columns, names=self.names(some))
+        columns = self.columns(some)
         if self.file is None:
-            self.file = self.parquet.ParquetWriter(self.stream, table.schema)
-        self.file.write_table(table)
+            kinds = [{"i": int, "f": float}.get(column.dtype.kind, str) for column in columns]
+            self.file = parquet.ParquetWriter(self.stream, dict(zip(self.names(some), kinds, strict=True)))
+        self.file.add([column.tolist() if column.dtype.kind == "O" else column for column in columns])
 
     def close(self) -> None:
         if self.file is not None:

@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 from oblique_cli import schemes
-from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation.metrics import METRICS, Undefined
 from oblique_cli.evaluation.paired import Paired, StoredRun, pair
-from oblique_cli.evaluation.tables import ResultTable, not_measured, summarize, task_of_experiment
-from oblique_cli.experiments.predictions import Labels, Predictions, unpack, unpack_labels
+from oblique_cli.evaluation.tables import ResultTable, method_titles, not_measured, table_of, task_of_experiment
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
 from oblique_cli.registry import close_matches
@@ -75,13 +72,7 @@ class Shown:
 
     def table(self, metrics: Sequence[str] = ()) -> ResultTable:
         """Return its table, with titles and notes of its algorithms and data sets."""
-        notes = {
-            spec.name: catalogue.entry(spec.name).note.partition(": ")[2]
-            for spec in self.experiment.datasets
-            if spec.target is None and spec.name in catalogue.names()
-        }
-        table = summarize(self.rows, self.experiment, titles=_titles(), dataset_notes=notes, metrics=metrics)
-        return replace(table, notes=(*table.notes, *self.remarks))
+        return table_of(self.experiment, self.rows, metrics, self.remarks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +167,7 @@ class Material:
         found: list[Method] = []
         for one in self.shown:
             for spec in one.experiment.algorithms:
-                label = _titles().get(spec.name, spec.id) if spec.id == spec.name else spec.id
+                label = method_titles().get(spec.name, spec.id) if spec.id == spec.name else spec.id
                 if ids.count(spec.id) > 1:
                     label = f"{label} ({one.run.name})"
                 found.append(Method(one, spec, label, len(found)))
@@ -184,7 +175,7 @@ class Material:
 
     def paired(self, metrics: Sequence[str] = ()) -> Paired:
         """Return the runs as tests of significance take them; ConfigError if there is nothing to compare."""
-        return pair([one.stored() for one in self.shown], _titles(), metrics)
+        return pair([one.stored() for one in self.shown], method_titles(), metrics)
 
     def has(self, method: Method, dataset: str) -> bool:
         """Whether a method was asked to run on a data set."""
@@ -193,16 +184,6 @@ class Material:
     def policy(self, method: Method, dataset: str) -> DatasetSpec:
         """What the configuration of a method says of a data set."""
         return next(spec for spec in method.shown.experiment.datasets if spec.name == dataset)
-
-    def predictions(self, method: Method, row: Row) -> Predictions | None:
-        """Return what a fold predicted, None if that was not kept."""
-        packed = self.store.packed(method.shown.run.name, row)
-        return unpack(packed) if packed else None
-
-    def labels(self, method: Method, dataset: str) -> Labels | None:
-        """Return the true labels of a data set, None if they are not stored."""
-        packed = self.store.labels(method.shown.data.get(dataset, ""))
-        return unpack_labels(packed) if packed else None
 
 
 def gather(
@@ -242,10 +223,6 @@ def gather(
             "status says what failed."
         )
     return Material(tuple(shown), store)
-
-
-def _titles() -> dict[str, str]:
-    return {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
 
 
 def _chosen(asked: Sequence[str], known: Sequence[str], what: str, option: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from typing import Any
 
 import oblique_cli
 from oblique_cli.drawing.canvas import rendered
+from oblique_cli.drawing.palette import STYLES
 from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.evaluation.marking import ALPHA, marked
 from oblique_cli.evaluation.significance_report import judge
@@ -277,7 +278,7 @@ def _inline(svg: str, name: str) -> str:
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}-", svg)
     svg = re.sub(r'<g id="[^"]*-patch_1">.*?</g>', "", svg, count=1, flags=re.S)
-    svg = re.sub(r"(fill|stroke): ?(#000000|black)\b", r"\1: currentColor", svg)
+    svg = re.sub(rf"(fill|stroke): ?(#000000|black|{STYLES['text'].fill})\b", r"\1: currentColor", svg)
     svg = re.sub(r"fill: ?#ffffff\b", "fill: none", svg)
     return re.sub(r'\s(width|height)="[\d.]+pt"', "", svg, count=2)
 

@@ -145,7 +145,8 @@ CASES = {
     "configuration changed": Case(
         2,
         "error: the configuration changed since run 'c' began: algorithms.hhgdt.params.epsilon 0.1 -> 0.2, "
-        "cv.folds 3 -> 4: use --fresh to start over, or another name to keep both (--set name=...).",
+        "cv.folds 3 -> 4: use --fresh to start over, or another name to keep both (the key "
+        "name: of the file, or --set name=...).",
         before=begun,
     ),
 }  # fmt: skip

@@ -83,11 +83,38 @@ def test_fresh_starts_over(small):
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
         "error: the configuration changed since run 'small' began: seed 1 -> 7: use --fresh to start over, or another "
-        "name to keep both (--set name=...).\n"
+        "name to keep both (the key name: of the file, or --set name=...).\n"
     )
     assert small("run", "small.yaml", "--set", "seed=7", "--set", "name=other").code == 0
     fresh = small("run", "small.yaml", "--set", "seed=7", "--fresh")
     assert fresh.code == 0 and "resumed" not in fresh.err
+
+
+TWINS = "version: 1\nalgorithm: axis_parallel\ncv: {folds: 2, repeats: 1}\ndataset: "
+
+
+def test_two_configurations_of_one_file_name_live_in_one_results_file(call):
+    for folder, dataset in (("a", "iris"), ("b", "wine")):
+        (call.folder / folder).mkdir()
+        (call.folder / folder / "x.yaml").write_text(TWINS + dataset)
+    refused = call("run", "a/x.yaml", "b/x.yaml", "--quiet")
+    assert (refused.code, refused.out) == (2, "") and not (call.folder / "results").exists()
+    assert refused.err == (
+        "error: a/x.yaml and b/x.yaml are two experiments, and both runs would be called 'x': give one of them the key "
+        "name:, or run them apart with --set name=...\n"
+    )
+    assert call("run", "a/x.yaml", "--quiet").code == 0
+    later = call("run", "b/x.yaml", "--quiet")
+    assert later.code == 2 and "another name to keep both (the key name: of the file, or --set name=...)" in later.err
+    assert call("run", "b/x.yaml", "--quiet", "--set", "name=y").code == 0
+    (call.folder / "b" / "x.yaml").write_text(f"name: z\n{TWINS}wine")
+    both = call("run", "a/x.yaml", "b/x.yaml", "--quiet", "--set", "seed=1")
+    assert both.code == 0, both.err
+    with Store(call.folder / DATABASE, must_exist=True) as store:
+        assert [run.name for run in store.runs()] == ["x", "y", "z"]
+        # A name decides nothing about a fold.
+        assert [row.key for row in store.rows("y")] == [row.key for row in store.rows("z")]
+    assert call("run", "a/x.yaml", "a/x.yaml", "--quiet").code == 0, "one experiment twice is no collision"
 
 
 def test_one_and_two_workers_give_the_same_bytes(small):

@@ -124,7 +124,7 @@ def test_the_svg_diagram_holds_every_method_and_bars(call):
     texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts.count("HHGDT (1.00)") == texts.count("GDT (2.00)") == texts.count("Axis-parallel (3.00)") == 2
     assert texts.count("CD = 1.35") == 2
-    bars = [n for n in root.iter("{http://www.w3.org/2000/svg}line") if n.get("stroke-width") == "4"]
+    bars = [n for n in root.iter("{http://www.w3.org/2000/svg}rect") if n.get("height") == "3.9"]
     assert len(bars) == 4  # two groups a metric
 
 

@@ -257,6 +257,8 @@ def test_parts_on_other_data_or_of_another_configuration_are_refused(small):
     refused(small("merge", "own", "third", "--results", "one"), 2, "with another configuration than in", "seed")
     refused(small("merge", "own", "one", "--results", "one"), 2, "is where --results is")
     refused(small("merge", "none", "one", "--results", "new"), 2, "there is no run 'none'")
+    refused(small("merge", "own", "one", "nowhere", "--results", "new"), 5, "there are no results at nowhere")
+    assert not (small.folder / "new").exists()
 
 
 def test_parts_that_disagree_about_a_fold_are_refused_and_nothing_is_taken(run):
@@ -366,11 +368,15 @@ def test_a_file_whose_pages_are_damaged_is_saved_as_far_as_it_can_be_read(run):
     content = bytearray(path.read_bytes())
     content[(page - 1) * size : page * size] = b"\x5a" * size
     path.write_bytes(content)
+    # What a kill has left of an earlier repair is not read with the new file.
+    left = [path.with_name(f"{path.name}.saved{ending}") for ending in ("", "-journal", "-wal", "-shm")]
+    for one in left:
+        one.write_bytes(b"of another file")
     assert leaf and run("run", "small.yaml", "--quiet").code == 5
     assert run("repair", "--check").code == 5
     ended = run("repair", "--quiet")
     assert ended.code == 0 and "records saved; the damaged file is" in ended.err
-    assert path.with_name("oblique.sqlite.damaged").is_file()
+    assert path.with_name("oblique.sqlite.damaged").is_file() and not any(one.exists() for one in left)
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",), "as of any other results file"
     assert run("run", "small.yaml", "--quiet", "--format", "csv").out == table

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oblique_cli.data import csv_file, own_look, own_source
+from oblique_cli.data import csv_file, own_rows, own_source
 from oblique_cli.data.columns import Columns, Reading, chunks, read_own
 from oblique_cli.data.dataset import from_table
 from oblique_cli.data.own_numbers import Form, days, decimal_mark
@@ -368,10 +368,11 @@ def test_long_standard_input_is_held_in_a_file(monkeypatch):
     held = source_of("-")
     assert held.content is None and held.path.read_text() == TEXT and held.where == "standard input"
     assert len(next(chunks("-", columns)).X) == 40 and held.digest() == source(TEXT).digest()
-    monkeypatch.setattr(own_source, "MAX_UNPACKED", 200)
+    monkeypatch.setenv("OBLIQUE_MAX_STDIN_BYTES", "200")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
     own_source._standard_input.cache_clear()
-    with pytest.raises(DataError, match="standard input: more than 0 GiB; give the name of a file"):
+    said = "standard input: more than 200 bytes; give the name of a file, or set OBLIQUE_MAX_STDIN_BYTES to read more"
+    with pytest.raises(DataError, match=said):
         source_of("-")
 
 
@@ -414,6 +415,51 @@ def test_parquet_and_arff_give_the_same_numbers():
     assert np.array_equal(next(chunks(source(out.getvalue()), columns)).X, expected.X)
 
 
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ('1,"it\'s",a', ["1", "it's", "a"]),
+        ("1, 'say \"it\"' ,a", ["1", 'say "it"', "a"]),
+        (r"1,'it\'s',a", ["1", "it's", "a"]),
+        ("1,'it''s',a", ["1", "it's", "a"]),
+        ("1,it's,a", ["1", "it's", "a"]),
+        (r"1,it\'s, so,", ["1", "it's", "so", ""]),
+        (r"1,a\,", ["1", "a,"]),
+        ("'a,b',\"c,d\",'e'", ["a,b", "c,d", "e"]),
+        ("'',\"\",", ["", "", ""]),
+        ("1,'it's',a", None),
+        ("1,'its,a", None),
+    ],
+)
+def test_arff_cells_in_either_kind_of_quotes(row, cells):
+    assert own_rows._arff_cells(row) == cells
+
+
+def test_arff_with_both_kinds_of_quotes_is_read():
+    words = ['"it\'s"', "'so'"] * 20
+    rows = "".join(f"{x},{word},{y}\n" for x, word, y in zip(NUMBERS, words, CLASSES, strict=True))
+    head = '@relation r\n@attribute x real\n@attribute w {"it\'s", so}\n@attribute y {a,b}\n@data\n'
+    assert read(head + rows)[0].levels == {1: ("it's", "so")}
+    with pytest.raises(DataError, match="line 46 cannot be read as ARFF"):
+        read(head + rows + "1,'it's',a\n")
+
+
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;\r"])
+@pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_first_line_of_excel_says_the_delimiter(first, charset):
+    """Also where the table itself tells another one."""
+    text = table(("x,z", [f"{x},5" for x in range(40)]), ("y", CLASSES), delimiter=";")
+    with pytest.raises(DataError, match="can be cut at comma or semicolon"):
+        read(text)
+    content = f"{first}\n{text}".encode(charset)
+    dataset, columns, _ = read(content)
+    assert dataset.feature_names == ("x,z",) and columns.delimiter == ";" and dataset.n == 40
+    (new,) = chunks(source(content), columns)
+    assert np.array_equal(new.X, dataset.X) and new.lines[0] == 3
+    with pytest.raises(DataError, match="line 43 has 1 field, the header has 2"):
+        read(content + "1\n".encode(charset.removesuffix("-sig") if charset != "utf-16" else "utf-16-le"))
+
+
 def test_arff_declares_its_levels():
     rows = "".join(f"{i % 2},{NUMBERS[i]},{'ab'[i % 2]}\n" for i in range(40))
     text = f"@relation r\n@attribute code {{0,1}}\n@attribute x real\n@attribute y {{a,b}}\n@data\n{rows}"
@@ -448,15 +494,6 @@ def test_what_cannot_be_read_is_one_sentence(content, message):
     with pytest.raises(DataError, match=rf"^my\.csv: {message}") as caught:
         read(content)
     assert "\n" not in str(caught.value)
-
-
-def test_unpacking_stops_at_a_limit(monkeypatch):
-    monkeypatch.setattr(own_source, "MAX_UNPACKED", 1 << 20)
-    with pytest.raises(DataError, match="unpacked; cut it into parts"):
-        read(gzip.compress(b"a,y\n" + b"1,x\n" * (1 << 20)))
-    monkeypatch.setattr(own_look, "MAX_CELLS", 50)
-    with pytest.raises(DataError, match="more than 16 rows of 3 columns do not fit"):
-        read(TEXT)
 
 
 def test_paths_that_are_no_files_say_so(tmp_path):

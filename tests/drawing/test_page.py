@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -14,19 +13,6 @@ from oblique_cli import make
 from oblique_cli.drawing.page import PageData, page
 from oblique_cli.drawing.view import text_of, view_of
 from oblique_cli.tree.reading import Units
-
-BROWSER = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def data_of(document):
@@ -82,20 +68,6 @@ def test_rows_beyond_what_a_page_holds_are_thinned_and_counted():
 
 
 # ---- in a browser ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """A browser without a window."""
-    if not BROWSER:
-        pytest.skip("there is no chromium on this machine's PATH")
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: pip install 'oblique-trees[browser]'"
-    )
-    with playwright.sync_playwright() as tools:
-        found = tools.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture

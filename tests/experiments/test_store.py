@@ -197,7 +197,7 @@ def test_a_changed_configuration_is_refused_with_what_changed(store, changes, di
         store.begin("chapter3", changed(**changes), 100)
     assert str(caught.value) == (
         f"the configuration changed since run 'chapter3' began: {difference}: use --fresh to start over, "
-        "or another name to keep both (--set name=...)."
+        "or another name to keep both (the key name: of the file, or --set name=...)."
     )
     store.begin("another", changed(**changes), 100)
 

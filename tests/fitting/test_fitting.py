@@ -16,6 +16,7 @@ from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import choosing, estimating, fitting
 from oblique_cli.fitting.choosing import Candidate, Choice, choose, nested_estimate, part
 from oblique_cli.fitting.estimating import Estimate, cross_validated, division, folds_of
+from oblique_cli.fitting.pruning import how_pruned, pruned_spec
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 
 POLICY = DatasetSpec("t", missing="impute", encoding="onehot")
@@ -244,10 +245,16 @@ def test_every_algorithm_has_a_grid_or_a_sentence(name):
         ALGORITHMS[name].make(**candidate)
 
 
+HOW = "pruned by cross-validation (smallest tree within {} SE of the best)"
+
+
 def test_pruning_that_is_said_stays():
-    assert fitting.pruned_spec(spec("hhcart_a", pruning="none")).params == {"pruning": "none"}
-    assert fitting.pruned_spec(spec("hhcart_a", standard_errors=0.5)).params["standard_errors"] == 0.5
-    assert fitting.pruned_spec(spec("knn")).params == {}
+    assert pruned_spec(spec("hhcart_a", pruning="none")).params == {"pruning": "none"}
+    assert pruned_spec(spec("hhcart_a", standard_errors=0.5)).params["standard_errors"] == 0.5
+    assert pruned_spec(spec("knn")).params == {}
+    assert how_pruned(pruned_spec(spec("hhcart_a"))) == HOW.format("1")
+    assert how_pruned(pruned_spec(spec("hhcart_a", standard_errors=0.5))) == HOW.format("0.5")
+    assert how_pruned(spec("hhcart_a", pruning="none")) == how_pruned(spec("knn")) == ""
 
 
 def test_the_task_of_an_algorithm_must_be_that_of_the_data():

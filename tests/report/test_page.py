@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import numpy as np
 import pytest
 from cli_support import call
 
+from oblique_cli.drawing.canvas import rendered
+from oblique_cli.drawing.painter import painted
+from oblique_cli.drawing.ranks import Ranks, critical_differences
 from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.experiments.store import Store
 from oblique_cli.report import page as report
@@ -17,11 +19,6 @@ from oblique_cli.report.plots import Request
 
 __all__ = ["call"]
 
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 CFG = """
 version: 1
 title: "<script>alert(1)</script> & more"
@@ -72,6 +69,14 @@ def test_counts_of_a_matrix_keep_their_digits():
     assert re.findall(r">([\d.e+]+)</td>", text) == ["45586", "1.5", "8903"]
 
 
+def test_a_diagram_of_ranks_takes_the_ink_of_the_page():
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    scene = critical_differences([Ranks("", [("a", 1.2), ("b", 1.8)], [(0, 1)], 0.9)])
+    text = report._inline(rendered(painted(scene), "svg").decode(), "cd")
+    assert "a (1.20)" in text and "currentColor" in text
+    assert not re.search(r"#1b2430|#000000|#ffffff", text), "black on a dark page, or a white sheet"
+
+
 def test_two_runs_have_a_command_each_that_can_be_copied(call):
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
     for name in ("one", "two"):
@@ -107,53 +112,47 @@ def test_an_empty_run_has_no_report(call):
     assert ended.code == 2 and "nothing" in ended.err and not list(call.folder.glob("*.html"))
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium on the path: the page is not opened in a browser")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_a_browser_tables_sort_text_is_copied_and_nothing_complains(page, scheme):
-    playwright = pytest.importorskip("playwright.sync_api", reason="driving a browser needs the package playwright")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
-        view = browser.new_context(color_scheme=scheme).new_page()
-        complaints: list[str] = []
-        view.on("console", lambda message: complaints.append(message.text))
-        view.on("pageerror", lambda error: complaints.append(str(error)))
-        view.goto(page.as_uri())
-        table = view.locator("#results table.sortable").first
-        accuracies = lambda: [float(t.split()[0]) for t in table.locator("tbody td:nth-child(3)").all_inner_texts()]  # noqa: E731
-        before = accuracies()
-        heading = table.locator("thead th:nth-child(3) button")
-        heading.click()
-        assert accuracies() == sorted(before)
-        heading.focus()
-        view.keyboard.press("Enter")
-        assert accuracies() == sorted(before, reverse=True)
-        heading.click()
-        assert accuracies() == before
-        times = view.locator("#times table.sortable").first
-        cells = times.locator("tbody td:last-child")
-        for cell, text in zip(cells.all(), ("12,345,678", "9,876"), strict=True):
-            cell.evaluate("(cell, text) => (cell.textContent = text)", text)
-        times.locator("thead th:last-child button").click()
-        assert cells.all_inner_texts() == ["9,876", "12,345,678"]
-        view.locator("text=Copy as LaTeX").first.click()
-        view.wait_for_selector("text=Copied")
-        ink = view.evaluate("getComputedStyle(document.body).color")
-        paper = view.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ink != paper and (paper == "rgb(255, 255, 255)") == (scheme == "light")
-        assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        browser.close()
+def test_in_a_browser_tables_sort_text_is_copied_and_nothing_complains(page, browser, scheme):
+    context = browser.new_context(color_scheme=scheme)
+    view = context.new_page()
+    complaints: list[str] = []
+    view.on("console", lambda message: complaints.append(message.text))
+    view.on("pageerror", lambda error: complaints.append(str(error)))
+    view.goto(page.as_uri())
+    table = view.locator("#results table.sortable").first
+    accuracies = lambda: [float(t.split()[0]) for t in table.locator("tbody td:nth-child(3)").all_inner_texts()]  # noqa: E731
+    before = accuracies()
+    heading = table.locator("thead th:nth-child(3) button")
+    heading.click()
+    assert accuracies() == sorted(before)
+    heading.focus()
+    view.keyboard.press("Enter")
+    assert accuracies() == sorted(before, reverse=True)
+    heading.click()
+    assert accuracies() == before
+    times = view.locator("#times table.sortable").first
+    cells = times.locator("tbody td:last-child")
+    for cell, text in zip(cells.all(), ("12,345,678", "9,876"), strict=True):
+        cell.evaluate("(cell, text) => (cell.textContent = text)", text)
+    times.locator("thead th:last-child button").click()
+    assert cells.all_inner_texts() == ["9,876", "12,345,678"]
+    view.locator("text=Copy as LaTeX").first.click()
+    view.wait_for_selector("text=Copied")
+    ink = view.evaluate("getComputedStyle(document.body).color")
+    paper = view.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ink != paper and (paper == "rgb(255, 255, 255)") == (scheme == "light")
+    assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    context.close()
     assert complaints == []
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium on the path: the page is not opened in a browser")
-def test_without_scripts_everything_is_there(page):
-    playwright = pytest.importorskip("playwright.sync_api", reason="driving a browser needs the package playwright")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
-        view = browser.new_context(java_script_enabled=False).new_page()
-        view.goto(page.as_uri())
-        assert view.locator("#results tbody tr").count() == 4
-        assert view.locator("figure svg").count() >= 4
-        view.locator("summary", has_text="as CSV").first.click()
-        assert "accuracy_mean" in view.locator("details[open] pre").first.inner_text()
-        browser.close()
+def test_without_scripts_everything_is_there(page, browser):
+    context = browser.new_context(java_script_enabled=False)
+    view = context.new_page()
+    view.goto(page.as_uri())
+    assert view.locator("#results tbody tr").count() == 4
+    assert view.locator("figure svg").count() >= 4
+    view.locator("summary", has_text="as CSV").first.click()
+    assert "accuracy_mean" in view.locator("details[open] pre").first.inner_text()
+    context.close()

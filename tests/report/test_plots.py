@@ -11,8 +11,10 @@ from cli_support import call
 
 from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Point
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, StoreError
+from oblique_cli.experiments.predictions import Predictions, pack
 from oblique_cli.experiments.store import Store
+from oblique_cli.nouns import Row
 from oblique_cli.report.material import gather
 from oblique_cli.report.plots import KINDS, Request, confusions, draw, pareto, summary
 
@@ -80,6 +82,18 @@ def test_a_confusion_matrix_adds_up_to_the_rows_and_to_the_accuracy(ran):
     for method, counts in found:
         assert counts.sum() == pytest.approx(178)
         assert 100 * np.trace(counts) / 178 == pytest.approx(accuracy[method.spec.id])
+
+
+def test_predictions_that_are_not_those_that_were_counted_are_not_drawn(ran, monkeypatch):
+    def other(self: Store, run: str, row: Row) -> bytes:
+        return pack(Predictions(np.arange(row.n_test), np.zeros(row.n_test, dtype=np.int64)))
+
+    monkeypatch.setattr(Store, "packed", other)
+    with pytest.raises(StoreError, match=r"is damaged: the predictions of wine/\w+ r0 f0 of run 'x' are not those"):
+        confusions(material(ran), "wine")
+    monkeypatch.setattr(Store, "packed", lambda self, run, row: b"")
+    with pytest.raises(ConfigError, match=r"run 'x' has no predictions of wine/\w+ r0 f0"):
+        confusions(material(ran), "wine")
 
 
 def test_a_tuning_curve_is_made_of_the_inner_choices(ran):
@@ -228,6 +242,10 @@ def test_a_fold_that_is_tested_on_its_training_rows_is_in_no_picture_of_test_row
     assert len(method.values("iris", "accuracy")) == 3
     ((_, counts),) = draw_calibration(found)
     assert sum(counts) == sum(row.n_test for row in method.tested("iris"))
+    for kind in ("box", "scatter", "time"):
+        assert draw(kind, found, Request()).caption.endswith(
+            "the rows that a sample lacks are shown, and no estimate made of them."
+        )
 
 
 def draw_calibration(found):

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import struct
 import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from oblique_cli import bounds, config
 from oblique_cli.data import csv_file, fetch
+from oblique_cli.data.columns import Reading, chunks, read_own
+from oblique_cli.data.own_source import Source
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.strict_yaml import Problems, YamlSource, parse
 
@@ -61,6 +65,57 @@ def test_a_gzip_bomb_is_refused_before_it_is_unpacked(small_tables, tmp_path):
     members = gzip.compress(b"0" * MB) * 100
     with peak_below(16), pytest.raises(DataError, match="more than 4194304 bytes"):
         csv_file.unzipped(members, "bomb.csv.gz")
+
+
+@pytest.fixture
+def bomb(tmp_path) -> Path:
+    """20 MB of a table in 20 kB."""
+    path = tmp_path / "bomb.csv.gz"
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    with path.open("wb") as stream:
+        stream.write(packer.compress(b"x,y\n"))
+        for _ in range(20):
+            stream.write(packer.compress(b"1,a\n2,b\n" * (MB // 8)))
+        stream.write(packer.flush())
+    return path
+
+
+def test_a_bomb_of_ones_own_is_refused_by_the_same_bounds(small_tables, bomb, monkeypatch):
+    with (
+        peak_below(16),
+        pytest.raises(DataError, match=r"gz: the table holds more than 4194304 bytes; set OBLIQUE_"),
+    ):
+        read_own(bomb, Reading(target="y"))
+    monkeypatch.setenv("OBLIQUE_MAX_TABLE_BYTES", str(64 * MB))
+    with peak_below(16), pytest.raises(DataError, match=r"gz: the table holds more than 10000 cells; set OBLIQUE_MAX"):
+        read_own(bomb, Reading(target="y"))
+    content = b"x,y\n" + b"1,a\n2,b\n" * 2500
+    with pytest.raises(DataError, match="more than 10000 cells"):
+        read_own(Source("it", content=content), Reading(target="y"))
+    monkeypatch.setenv("OBLIQUE_MAX_TABLE_CELLS", "10002")
+    assert read_own(Source("it", content=content), Reading(target="y"))[0].n == 5000
+
+
+def test_new_rows_are_read_beyond_the_bounds_of_what_is_learned_from(small_tables, bomb, monkeypatch):
+    """A part at a time, in memory that does not depend on their number."""
+    _, columns, _ = read_own(Source("it", content=b"x,y\n" + b"1,a\n2,b\n" * 20), Reading(target="y", keep=("x",)))
+    monkeypatch.setenv("OBLIQUE_MAX_TABLE_BYTES", "100000")  # fewer than are in memory at a time
+    with peak_below(16):
+        counts = [len(chunk.X) for chunk in itertools.islice(chunks(bomb, columns, rows=4096), 20)]
+    assert counts == [4096] * 20
+
+
+def test_parquet_in_an_archive_is_held_in_memory_and_keeps_its_bound(small_tables, tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    plain = io.BytesIO()
+    table = arrow.table({"x": [1.5, 2.5] * 20, "y": ["a", "b"] * 20})
+    parquet.write_table(table, plain)
+    _, columns, _ = read_own(Source("it", content=plain.getvalue()), Reading(target="y", keep=("x",)))
+    bomb = tmp_path / "bomb.parquet.gz"
+    bomb.write_bytes(gzip.compress(plain.getvalue() + bytes(100 * MB), 1))
+    for reading in (lambda: read_own(bomb, Reading(target="y")), lambda: next(chunks(bomb, columns))):
+        with peak_below(24), pytest.raises(DataError, match="gz: the table holds more than 4194304 bytes"):
+            reading()
 
 
 def test_a_file_and_a_table_have_bounds_and_both_can_be_raised(small_tables, tmp_path, monkeypatch):

@@ -167,8 +167,8 @@ def test_tests_that_pair_folds_refuse_it_in_a_sentence(call):
     assert call("run", "x.yaml", "-j", "1", "--quiet").code == 0
     ended = call("significance", "x")
     assert ended.code == 2 and ended.err == (
-        "error: significance: x was run by scheme bootstrap, whose accuracy is the .632 estimate and no share of test "
-        "rows that folds could be paired by; use a cross-validation, such as scheme ordinary.\n"
+        "error: significance: x was run by scheme bootstrap, whose accuracy is of its own kind (.632), no share of "
+        "test rows that folds could be paired by; use a cross-validation, such as scheme ordinary.\n"
     )
     ended = call("bias-variance", "x.yaml")
     assert ended.code == 2 and "scheme bootstrap does not test every row once a repetition" in ended.err

@@ -21,6 +21,7 @@ it is.
     _schema.py      tables, and the layout's number
     _database.py    the file: opening, transactions, checks, and every error of SQLite as one sentence
     _records.py     a row as columns with a digest, and back
+    _runs.py        what is said of a run, its sessions, and the processes that write
     _changes.py     which changed configurations a run may go on with
     _migration.py   files of older layouts
     _salvage.py     what can be read of a damaged file, in a new one
@@ -29,8 +30,9 @@ it is.
 
 from oblique_cli.experiments.store._changes import differences
 from oblique_cli.experiments.store._database import Damage
+from oblique_cli.experiments.store._runs import Run, Session
 from oblique_cli.experiments.store._salvage import is_sound, salvage
 from oblique_cli.experiments.store._schema import SCHEMA_VERSION
-from oblique_cli.experiments.store._store import Run, Session, Store
+from oblique_cli.experiments.store._store import Store
 
 __all__ = ["SCHEMA_VERSION", "Damage", "Run", "Session", "Store", "differences", "is_sound", "salvage"]

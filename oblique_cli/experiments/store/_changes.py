@@ -17,7 +17,7 @@ def refuse_changes(run: str, before: Any, now: Any) -> None:
         more = f" and {len(changes) - 4} more" if len(changes) > 4 else ""
         raise ConfigError(
             f"the configuration changed since run {run!r} began: {', '.join(changes[:4])}{more}: use --fresh to start "
-            "over, or another name to keep both (--set name=...)."
+            "over, or another name to keep both (the key name: of the file, or --set name=...)."
         )
 
 

@@ -98,7 +98,7 @@ def _copied(path: Path, saved: Path) -> int:
 
 def _remove(saved: Path) -> None:
     """Remove what an earlier call left of the new file."""
-    for ending in ("", "-journal"):
+    for ending in ("", "-journal", "-wal", "-shm"):
         with suppress(OSError):
             saved.with_name(saved.name + ending).unlink(missing_ok=True)
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import socket
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,64 +16,22 @@ from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments.store._changes import larger, refuse_changes, refuse_other_data
 from oblique_cli.experiments.store._database import Damage, Database
 from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, Record, contradiction, plain, seal, text
+from oblique_cli.experiments.store._runs import (
+    PLAIN,
+    SESSION,
+    Run,
+    Session,
+    is_alive,
+    repeats_of,
+    this_process,
+    timestamp,
+)
 from oblique_cli.experiments.store._schema import OF_A_RUN
-from oblique_cli.nouns import Experiment, Job, Row, Tuning
+from oblique_cli.nouns import Job, Row, Tuning
 from oblique_cli.registry import close_matches
 
 # Names of runs that belong to no configuration, which `runs` leaves out: steps of a study.
 HIDDEN = "/"
-
-
-@dataclass(frozen=True)
-class Session:
-    """One time that a run was begun: by which process, when, and whether the process is still at work.
-
-    process   {"pid", "host", "born"}: who stores the folds; {} if nobody wrote it down
-    beat      when the process last stored something, UTC
-    ended     when it was done, "" if it never said so
-    alive     None if another machine would have to tell
-    """
-
-    id: int
-    started: str
-    argv: list[str]
-    workers: int
-    process: Mapping[str, Any]
-    beat: str
-    ended: str
-    alive: bool | None
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run as the store knows it: how many folds it has, and how many of them are done or failed.
-
-    created       when it was begun, UTC
-    argv          the latest command line
-    environment   versions and machine of the latest session
-    presentation  what decides the looks of its table but no result: title, published tables
-    workers       processors of the latest session
-    writers       sessions that are not over: processes that may be storing folds now
-    damaged       rows that are not what was stored
-    """
-
-    name: str
-    content: Mapping[str, Any]
-    total: int
-    done: int
-    failed: int
-    created: str
-    argv: list[str]
-    environment: Mapping[str, Any]
-    presentation: Mapping[str, Any]
-    workers: int = 1
-    writers: tuple[Session, ...] = ()
-    damaged: int = 0
-
-    @property
-    def experiment(self) -> Experiment:
-        """The experiment that the run is of, as its latest session asked for it."""
-        return Experiment.from_content(self.name, self.content, **self.presentation)
 
 
 @dataclass(frozen=True)
@@ -154,7 +109,7 @@ class Store:
                 if fresh:
                     self._delete(run)
                 self._refuse_changes(run, content)
-                now = _now()
+                now = timestamp()
                 known = self._run(run)
                 token = known[0] if known else secrets.token_hex(16)
                 if known is None:
@@ -171,10 +126,10 @@ class Store:
                         text(dict(environment or {})),
                         text(dict(presentation or {})),
                         workers,
-                        text(_this_process()),
+                        text(this_process()),
                     ]
                 )
-            self._held[run] = _Held(token, session, maker, _repeats(content))
+            self._held[run] = _Held(token, session, maker, repeats_of(content))
 
     def _add_session(self, values: Sequence[Any], ended: str = "") -> int:
         marks = ", ".join("?" * (len(values) + 1))
@@ -192,7 +147,7 @@ class Store:
         """Say that this process will store nothing more of `run`."""
         if (held := self._held.get(run)) is not None:
             with self._db.errors():
-                self._db.execute("UPDATE leases SET ended = ? WHERE session = ?", (_now(), held.session))
+                self._db.execute("UPDATE leases SET ended = ? WHERE session = ?", (timestamp(), held.session))
 
     def check(self, run: str, content: Mapping[str, Any]) -> None:
         """Raise ConfigError, naming what differs, if `run` was begun with another content that is no growth."""
@@ -239,8 +194,8 @@ class Store:
         known, sessions = self._run(name), self._sessions(name)
         if known is None or not sessions:
             raise self._damaged_run(name)
-        latest = {key: json.loads(value) if key in _PLAIN else value for key, value in sessions[-1].items()}
-        repeats = _repeats(latest["content"])
+        latest = {key: json.loads(value) if key in PLAIN else value for key, value in sessions[-1].items()}
+        repeats = repeats_of(latest["content"])
         counts: Counter[str] = Counter()
         query = f"SELECT {ROWS.sealed}, digest FROM rows WHERE run = ?"
         repeat, status = (1 + ROWS.columns.index(name) for name in ("repeat", "status"))
@@ -277,12 +232,12 @@ class Store:
 
     def _sessions(self, run: str, damaged: bool = False) -> list[dict[str, Any]]:
         """Return the sessions of a run, first to last. damaged : those that are, instead of StoreError if any is"""
-        columns = ", ".join(_SESSION)
+        columns = ", ".join(SESSION)
         query = f"SELECT id, {columns}, digest FROM sessions WHERE run = ? ORDER BY id"
         found = []
         for id_, *values, digest in self._db.execute(query, (run,)):
             if (seal("sessions", *values) != digest) == damaged:
-                found.append({"id": id_, **dict(zip(_SESSION, values, strict=True))})
+                found.append({"id": id_, **dict(zip(SESSION, values, strict=True))})
             elif not damaged:
                 raise self._damaged_run(run)
         return found
@@ -308,7 +263,7 @@ class Store:
             process,
             beat,
             ended,
-            _is_alive(process),
+            is_alive(process),
         )
 
     # ---- rows --------------------------------------------------------------------------------------------------------
@@ -363,7 +318,7 @@ class Store:
         if (held := self._held.get(run)) is not None:
             return held.repeats
         sessions = self._sessions(run) if self._run(run) else []
-        return _repeats(json.loads(sessions[-1]["content"])) if sessions else None
+        return repeats_of(json.loads(sessions[-1]["content"])) if sessions else None
 
     def environments(self, run: str) -> dict[str, dict[str, Any]]:
         """Return what made the rows of `run`, by the id that rows have as `environment`."""
@@ -598,7 +553,7 @@ class Store:
                     if one.table == "runs":
                         self._db.execute("DELETE FROM runs WHERE name = ?", (run,))
                         if self._sessions(run):  # else the name itself is what was damaged
-                            values = [run, secrets.token_hex(16), _now()]
+                            values = [run, secrets.token_hex(16), timestamp()]
                             self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (*values, seal("runs", *values)))
                     elif one.table == "sessions":
                         self._db.execute("DELETE FROM sessions WHERE id = ?", (int(one.key),))
@@ -659,7 +614,7 @@ class Store:
                 raise StoreError(f"run {run!r} was not begun by this process, which cannot store anything of it.")
             held = self._holding(run)
             yield held
-            self._db.execute("UPDATE leases SET beat = ? WHERE session = ?", (_now(), held.session))
+            self._db.execute("UPDATE leases SET beat = ? WHERE session = ?", (timestamp(), held.session))
 
     @contextmanager
     def _reading(self, run: str = "") -> Iterator[None]:
@@ -730,7 +685,7 @@ class Store:
                     if kind is ROWS:
                         new, known = new + stored, known + (not stored)
             session = {**latest, "content": grown, "total": total, "process": "{}"}
-            self._add_session([session[name] for name in _SESSION], ended=latest["started"])
+            self._add_session([session[name] for name in SESSION], ended=latest["started"])
             return new, known
 
     def _refuse_other_answers(self, kind: Kind, run: str, record: Any, source: Path) -> None:
@@ -785,49 +740,9 @@ class _Whole:
     labels: Mapping[str, bytes]
 
 
-_SESSION = ("run", "started", "content", "total", "argv", "environment", "presentation", "workers", "process")
-_PLAIN = ("content", "argv", "environment", "presentation")
-
-
 def same_answer(one: Any, other: Any) -> bool:
     """Whether two records of one job say the same, apart from times and from metrics that only one of them has."""
     if isinstance(one, Tuning):
         return bool(replace(one, seconds=0.0) == replace(other, seconds=0.0))
     bare = [replace(row, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0, measures={}) for row in (one, other)]
     return bool(bare[0] == bare[1]) and all(other.measures.get(name, v) == v for name, v in one.measures.items())
-
-
-def _repeats(content: Mapping[str, Any]) -> int | None:
-    """How many repetitions a run asks for, None if it has none to count."""
-    cv = content.get("cv")
-    return cv.get("repeats") if isinstance(cv, Mapping) else None
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _this_process() -> dict[str, Any]:
-    return {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
-
-
-def _born(pid: int) -> str:
-    """When a process was started, in ticks since the machine was, so that a number used again is not taken for it."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    return stat.rpartition(")")[2].split()[19]
-
-
-def _is_alive(process: Mapping[str, Any]) -> bool | None:
-    """Whether the process of a session still runs; None if that cannot be told from here."""
-    if not process or process.get("host") != socket.gethostname():
-        return None
-    try:
-        os.kill(process["pid"], 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # there is one, and it is somebody else's
-        pass
-    return bool(_born(process["pid"]) == process["born"])
