@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -36,7 +37,7 @@ RowNumbers = NDArray[np.intp]
 # Parameters of the rules that the constructor has too. Further rules are given theirs as an instance, or by `make`.
 PRUNING_CONSTRAINTS: Mapping[str, Constraint] = {
     name: next(rule.constraints[name] for rule in PRUNINGS.values() if name in rule.constraints)
-    for name in ("pruning_folds", "standard_errors", "ccp_alpha")
+    for name in ("pruning_folds", "pruning_repeats", "standard_errors", "ccp_alpha", "prior_weight", "tree_weight")
 }
 
 TREE_CONSTRAINTS: Mapping[str, Constraint] = {
@@ -103,15 +104,22 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance, whose parameters are then reachable as
         ``pruning__standard_errors`` and so on. "cost_complexity" and "reduced_error" choose on rows kept from growth:
         `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold
-        cross-validation of the training rows. "pessimistic" and "ccp_alpha" need no further rows.
+        cross-validation of the training rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need
+        no further rows. To the last two and to "pessimistic" a row of weight 2 is two rows.
     pruning_fraction : float in (0, 1), default 0.1
         Share of the training rows that "cost_complexity" and "reduced_error" keep from growth.
     pruning_folds : int, default 10
         Folds of "cv".
+    pruning_repeats : int, default 1
+        How often "cv" divides the rows anew; the errors are averaged.
     standard_errors : float, default 0
         c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
     ccp_alpha : float, default 0
         Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.
+    prior_weight : float, default 2
+        m of "minimum_error": how many rows the class shares of the root weigh at every node (Cestnik and Bratko 1991).
+    tree_weight : float, default 1
+        What a bit of the tree counts in "description_length", beside a bit of the classes of its rows.
     qualitative : "auto", None or list of columns, default "auto"
         Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, the score
         that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
@@ -172,8 +180,11 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
+        pruning_repeats: int = 1,
         standard_errors: float = 0.0,
         ccp_alpha: float = 0.0,
+        prior_weight: float = 2.0,
+        tree_weight: float = 1.0,
         qualitative: Any = "auto",
         missing: str = "error",
         max_levels: int = 1000,
@@ -193,8 +204,11 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.pruning = pruning
         self.pruning_fraction = pruning_fraction
         self.pruning_folds = pruning_folds
+        self.pruning_repeats = pruning_repeats
         self.standard_errors = standard_errors
         self.ccp_alpha = ccp_alpha
+        self.prior_weight = prior_weight
+        self.tree_weight = tree_weight
         self.qualitative = qualitative
         self.missing = missing
         self.max_levels = max_levels
@@ -441,10 +455,12 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     def _prune(self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
 
+        numbers = itertools.count(1)
+
         def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
             seed = int(draws.rng.integers(2**31))
-            for i, (grow_on, test_on) in enumerate(shuffled_folds(len(growing.X), number, seed), start=1):
-                yield self._grow(growing.part(grow_on), proposer, draws, i), growing.part(test_on)
+            for grow_on, test_on in shuffled_folds(len(growing.X), number, seed):
+                yield self._grow(growing.part(grow_on), proposer, draws, next(numbers)), growing.part(test_on)
 
         rule = self._rule()
         if rule.rows == TRAINING_ROWS:
