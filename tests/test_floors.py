@@ -178,7 +178,8 @@ def test_every_floor_is_lived_on():
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
         ("pyarrow", ("data/own_rows.py", "models/tables.py", "experiments/tidy.py")),
-        # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths.
+        # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths; the
+        # logarithm of the gamma function.
         # The core takes LAPACK by address.
         (
             "scipy",

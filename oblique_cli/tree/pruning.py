@@ -174,8 +174,8 @@ def shortest_description(tree: Tree, tree_weight: float = 1.0) -> Tree:
     """Prune without further rows: fewest bits for the tree and the classes of its rows.
 
     Mehta, Rissanen and Agrawal (1995): one bit a node, the hyperplane of a split (`split_bits`) and the classes of the
-    rows of a leaf (`class_bits`). Bits of the tree count `tree_weight` times, as in Quinlan and Rivest
-    (1989): a larger weight never gives a larger tree.
+    rows of a leaf (`class_bits`). Bits of the tree count `tree_weight` times: a larger weight never gives a larger
+    tree. Quinlan (1993, chapter 5) has such a weight of 1/2 because a code for theories is longer than need be.
     """
     as_leaf = tree_weight * NODE + class_bits(tree.counts)
     return cheapest(tree, as_leaf, tree_weight * (NODE + split_bits(tree)), 1e-9)
@@ -237,7 +237,7 @@ NO_ROWS, KEPT_ROWS, TRAINING_ROWS = "none", "kept", "training"
 TREE_PARAMETERS = frozenset({
     "proposer", "criterion", "min_parent", "max_misrate", "misrate_of", "max_depth", "min_samples_leaf", "min_leaf",
     "min_weight_fraction_leaf", "class_weight", "ties", "pruning", "pruning_fraction", "qualitative", "missing",
-    "max_levels", "engine", "random_state",
+    "max_levels", "engine", "random_state", "probabilities", "probability_strength",
 })  # fmt: skip
 
 
@@ -434,7 +434,7 @@ class DescriptionLength(PruningRule):
     rows = NO_ROWS
     constraints: ClassVar[Mapping[str, Constraint]] = {"tree_weight": Real(0.0)}
 
-    def __init__(self, tree_weight: float = 1.0) -> None:
+    def __init__(self, tree_weight: float = 0.25) -> None:
         self.tree_weight = tree_weight
 
     def prune(self, tree: Tree, rows: None) -> Tree:

@@ -102,12 +102,12 @@ def test_the_bits_of_a_split_by_hand():
 
 
 def test_a_branch_stays_if_it_saves_more_bits_than_it_takes():
-    # One feature: the split of n rows takes log2(n - 1) bits, and three nodes 3 bits in place of 1.
+    # One feature, weight 1: the split of n rows takes log2(n - 1) bits, and three nodes 3 bits in place of 1.
     for n in range(1, 15):
         tree = split_once([n, 0], [0, n], [1.0])
         saved = one_after_the_other([n, n]) - 2 * one_after_the_other([n, 0])
         taken = math.log2(2 * n - 1) + 2
-        assert shortest_description(tree).n_leaves == (2 if saved > taken else 1), n
+        assert shortest_description(tree, 1.0).n_leaves == (2 if saved > taken else 1), n
     assert shortest_description(split_once([2, 0], [0, 2], [1.0])).n_leaves == 1
     assert shortest_description(split_once([9, 0], [0, 9], [1.0])).n_leaves == 2
 

@@ -22,10 +22,12 @@ from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.missing_values import medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
+from oblique_cli.estimators.probabilities import PROBABILITY_CONSTRAINTS
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
 from oblique_cli.tree.stopping import Stopping
@@ -40,6 +42,8 @@ PRUNING_CONSTRAINTS: Mapping[str, Constraint] = {
     for name in ("pruning_folds", "pruning_repeats", "standard_errors", "ccp_alpha", "prior_weight", "tree_weight")
 }
 
+STRENGTH_FOLDS = 5  # of the cross-validation that chooses the strength of `probabilities`
+
 TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "criterion": Choice(CRITERIA),
     "min_parent": Real(0.0),
@@ -53,6 +57,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "pruning": Choice(PRUNINGS),  # of names; an instance is checked by its own constraints
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
     **PRUNING_CONSTRAINTS,
+    **PROBABILITY_CONSTRAINTS,
     "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
@@ -118,8 +123,16 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.
     prior_weight : float, default 2
         m of "minimum_error": how many rows the class shares of the root weigh at every node (Cestnik and Bratko 1991).
-    tree_weight : float, default 1
-        What a bit of the tree counts in "description_length", beside a bit of the classes of its rows.
+    tree_weight : float, default 0.25
+        What a bit of the tree counts in "description_length", beside a bit of the classes of its rows; 1 in the paper.
+    probabilities : {"counts", "laplace", "m_estimate", "shrinkage"}, default "counts"
+        What `predict_proba` gives for a leaf: shares of its training rows, drawn not at all, towards equal shares,
+        towards those of the root (m-estimate), or towards those of the nodes above (hierarchical shrinkage, Agarwal et
+        al. 2022). Predicted classes stay the most frequent of a leaf. See docs/probabilities.md.
+    probability_strength : float or "cv", default 1
+        How much: rows of each class that "laplace" adds, rows that weigh as much as the shares of the root, or the
+        lambda of shrinkage, in the unit of `min_parent`. "cv" takes the strength of least log loss in a 5-fold
+        cross-validation of the training rows, pruning included.
     qualitative : "auto", None or list of columns, default "auto"
         Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, the score
         that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
@@ -144,6 +157,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     tree_ : Tree
         Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes,
         ``tree_.level_scores`` the scores of levels.
+    probability_strength_ : float, where `probabilities` is not "counts"
+        The strength, as given or chosen.
     fill_values_ : (p,) array, with missing "impute"
         What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
     levels_ : dict
@@ -184,7 +199,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         standard_errors: float = 0.0,
         ccp_alpha: float = 0.0,
         prior_weight: float = 2.0,
-        tree_weight: float = 1.0,
+        tree_weight: float = 0.25,
+        probabilities: str = "counts",
+        probability_strength: float | str = 1.0,
         qualitative: Any = "auto",
         missing: str = "error",
         max_levels: int = 1000,
@@ -209,6 +226,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.ccp_alpha = ccp_alpha
         self.prior_weight = prior_weight
         self.tree_weight = tree_weight
+        self.probabilities = probabilities
+        self.probability_strength = probability_strength
         self.qualitative = qualitative
         self.missing = missing
         self.max_levels = max_levels
@@ -256,8 +275,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             rows = self._filled(rows)
         training = _Training(rows, codes, weights)
         growing, kept = training.part(grow_on), training.part(prune_on)
-        pruned = self._prune(self._grow(growing, proposer, draws), growing, kept, proposer, draws)
-        self._keep(pruned, growing.X)
+        pruned = self._pruned(growing, kept, proposer, draws)
+        self._keep(self._with_probabilities(pruned, growing, kept, proposer, draws), growing.X)
         return self
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
@@ -418,7 +437,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
         return grow_on, useful[is_kept[useful]]
 
-    def _grow(self, training: _Training, proposer: Proposer, draws: _Draws, number: int = 0) -> Tree:
+    def _grow(self, training: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         of_node = self.misrate_of == "node"
         tree = grow_top_down(
             training.X,
@@ -431,7 +450,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             min_leaf=max(self.min_samples_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
-            seed=draws.tree_seed(proposer, number),
+            seed=draws.tree_seed(proposer),
             levels=self._level_counts(),
             missing=self.missing == "learn",
         )
@@ -452,36 +471,62 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         rule = PRUNINGS[self.pruning]
         return rule(**{name: getattr(self, name) for name in rule.constraints if name in PRUNING_CONSTRAINTS})
 
-    def _prune(self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
-        """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
-
-        numbers = itertools.count(1)
+    def _pruned(self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
+        """A tree grown on `growing` and pruned; `kept` are rows kept from growth."""
+        tree, rule = self._grow(growing, proposer, draws), self._rule()
 
         def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
-            seed = int(draws.rng.integers(2**31))
-            for grow_on, test_on in shuffled_folds(len(growing.X), number, seed):
-                yield self._grow(growing.part(grow_on), proposer, draws, next(numbers)), growing.part(test_on)
+            for grow_on, left_out in self._folds(growing, number, draws):
+                yield self._grow(grow_on, proposer, draws), left_out
 
-        rule = self._rule()
         if rule.rows == TRAINING_ROWS:
             return rule.prune(tree, CrossValidation(growing, folds))
         if rule.rows == KEPT_ROWS:
             return rule.prune(tree, kept) if len(kept.X) else tree
         return rule.prune(tree, None)
 
+    def _folds(self, training: _Training, number: int, draws: _Draws) -> Iterator[tuple[_Training, _Training]]:
+        """Rows to grow on and rows left out, for each fold of a division of its own."""
+        for grow_on, left_out in shuffled_folds(len(training.X), number, int(draws.rng.integers(2**31))):
+            yield training.part(grow_on), training.part(left_out)
+
+    def _with_probabilities(
+        self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws
+    ) -> Tree:
+        """The tree with what `probabilities` asks for; rows as in `_pruned`."""
+        if self.probabilities == COUNTS:
+            return tree
+        strength, number = self.probability_strength, min(STRENGTH_FOLDS, len(growing.X))
+        if not isinstance(strength, str):
+            self.probability_strength_ = float(strength)
+        elif number < 2:
+            self.probability_strength_ = 1.0
+        else:
+            folds = self._folds(growing, number, draws)
+            parts = ((self._pruned(part, kept, proposer, draws), *left_out) for part, left_out in folds)
+            self.probability_strength_ = best_strength(self.probabilities, parts, growing.unit)
+        return with_probabilities(tree, self.probabilities, self.probability_strength_, growing.unit)
+
 
 class _Draws(NamedTuple):
-    """What a fit draws. seed : of the fit; rng : draws the pruning rows and the folds of pruning"""
+    """What a fit draws.
+
+    seed     of the fit
+    rng      draws the pruning rows and divisions into folds
+    numbers  of trees: 0 for the tree itself, then those of folds in the order in which they are grown
+    """
 
     seed: int
     rng: np.random.Generator
+    numbers: Iterator[int]
 
     @classmethod
     def of(cls, seed: int) -> _Draws:
-        return cls(seed, np.random.default_rng(seed))
+        return cls(seed, np.random.default_rng(seed), itertools.count())
 
-    def tree_seed(self, proposer: Proposer, number: int) -> int:
-        """The seed of a tree. number : 0 for the tree itself, 1, 2, ... for those of pruning folds"""
+    def tree_seed(self, proposer: Proposer) -> int:
+        """The seed of the next tree."""
+        number = next(self.numbers)
         return int(self.rng.integers(2**63)) if proposer.draws_tree_seed else seeds.integer(self.seed, "tree", number)
 
 
