@@ -178,8 +178,8 @@ def test_every_floor_is_lived_on():
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
         ("pyarrow", ("data/own_rows.py", "models/tables.py", "experiments/tidy.py")),
-        # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths; the
-        # logarithm of the gamma function.
+        # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths;
+        # logarithms of the gamma function.
         # The core takes LAPACK by address.
         (
             "scipy",
@@ -190,6 +190,7 @@ def test_every_floor_is_lived_on():
                 "estimators/machines.py",
                 "estimators/fitted.py",
                 "explaining/nearest.py",
+                "tree/description_length.py",
             ),
         ),
     ],

@@ -27,10 +27,6 @@ from oblique_cli.tree.structure import Tree
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
-# Auto: an axis-parallel tree, and one of each way to find hyperplanes: reflections along eigenvectors, angle bisectors,
-# discriminants, and pairs of rows that are close.
-CLASSIFIERS = ("axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline")
-
 LIMIT = "max_misrate"
 # What --tune searches where no grid is given: the first parameters that the algorithm has.
 GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
@@ -90,13 +86,6 @@ def is_pruned(case: Case) -> bool:
     return isinstance(rule, str) and PRUNINGS[rule].rows == TRAINING_ROWS
 
 
-def auto_names(task: str) -> tuple[str, ...]:
-    """Return the algorithms that auto compares for a task."""
-    if task == "classification":
-        return CLASSIFIERS
-    return tuple(name for name, algorithm in ALGORITHMS.items() if algorithm.family.task == task)
-
-
 def fit(
     dataset: Dataset,
     policy: DatasetSpec,
@@ -124,7 +113,7 @@ def fit(
     prepared_specs = [pruned_spec(tuned_spec(spec) if tune else spec) for spec in specs]
 
     def cases(of: Dataset) -> dict[str, Case]:
-        return {spec.name: Case(of, policy, spec, ALGORITHMS[spec.name]) for spec in prepared_specs}
+        return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name]) for spec in prepared_specs}
 
     called, dataset = dataset, dataset if columns is None else replace(dataset, name=seeds.OWN)
     own = cases(dataset)

@@ -105,7 +105,8 @@ def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
     said, shares = pmml_says(pmml_folder)[name]
     _, answers, expected_shares = asked(name)
     assert said == answers
-    np.testing.assert_array_equal(shares, expected_shares)
+    # JPMML divides probabilities by their sum, which is 1 but for the rounding of those that are no shares of counts.
+    np.testing.assert_allclose(shares, expected_shares, rtol=1e-15 if name == "another class more probable" else 0)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if "forest" not in name])
