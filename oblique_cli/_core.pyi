@@ -70,6 +70,24 @@ def linear_fit(
     max_steps: int = 200,
     start: Doubles | None = None,
 ) -> tuple[Doubles, float, float, int, bool]: ...
+def refine(
+    X: Doubles,
+    absent: NDArray[np.bool_] | None,
+    y: Codes,
+    weights: Doubles,
+    n_classes: int,
+    left: Codes,
+    right: Codes,
+    w: Doubles,
+    b: Doubles,
+    missing_left: NDArray[np.bool_],
+    labels: Codes,
+    penalty: float,
+    surrogate: str = "logistic",
+    max_sweeps: int = 40,
+    tolerance: float = 1e-6,
+    n_threads: int = 1,
+) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
 def region_split(
     U: Doubles, y: Codes, n_classes: int, cells: int, alpha: float, theta: float

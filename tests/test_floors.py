@@ -276,6 +276,7 @@ CORE_FLOORS = {
     "model_tree": 1,
     "linear": 1,
     "search": 2,
+    "refinement": 2,
     "growth": 3,
     "forest": 4,
     "bindings": 5,

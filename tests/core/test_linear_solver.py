@@ -96,7 +96,7 @@ def test_the_box_holds():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_more_features_than_rows(loss):
     X, side = rows(20, 100, noise=0.0)
-    w, b, value, _, converged = _core.linear_fit(X, side, loss=loss, l1=0.5)
+    w, _b, value, _, converged = _core.linear_fit(X, side, loss=loss, l1=0.5)
     assert converged
     assert 0 < np.count_nonzero(w) <= 20
     free, offset, at_free, _, ended = _core.linear_fit(X, side, loss=loss)

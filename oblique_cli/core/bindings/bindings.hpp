@@ -5,6 +5,7 @@
 
 namespace oblique {
 
+void bind_refinement(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
 void bind_geometry(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);

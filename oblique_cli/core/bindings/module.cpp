@@ -30,6 +30,7 @@ NB_MODULE(_core, m) {
   using namespace oblique;
   m.doc() = "Compiled core: exact split search, whole-tree growth, traversal and pruning. Releases the GIL.";
   lapack().dsyev = dsyev_at_first;
+  bind_refinement(m);
   bind_search(m);
   bind_geometry(m);
   bind_growth(m);
