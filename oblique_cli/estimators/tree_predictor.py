@@ -42,7 +42,8 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
 
         X : (n, p); returns (n, C), columns in the order of classes_
         """
-        return self.tree_.shares_at(self.apply(X))
+        leaves = self.apply(X)
+        return self.tree_.shares_at(leaves)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""

@@ -49,7 +49,7 @@ class Size:
     def of(cls, estimator: Any) -> Size:
         """Return the size of a fitted estimator."""
         leaves = int(getattr(estimator, "n_leaves_", 0))
-        tree = getattr(estimator, "tree_", None)
+        tree: Any = getattr(estimator, "tree_", None)
         if isinstance(tree, Tree) or hasattr(estimator, "forest_"):
             return cls(leaves, int(metrics.non_zero(estimator, np.zeros((0, 0)))))
         in_leaves = int(np.count_nonzero(tree.coef[np.asarray(tree.left) < 0])) if hasattr(tree, "rss") else 0

@@ -69,13 +69,13 @@ RULES: Mapping[str, Callable[[Tree, Array, float], Array] | None] = MappingProxy
 )
 
 
-def with_probabilities(tree: Tree, rule: str, strength: float, unit: float = 1.0) -> Tree:
-    """Return the tree with the probabilities of a rule of `RULES`. unit : the weight that counts as one row"""
+def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
+    """Return the tree with the probabilities of a rule of `RULES`. strength : in the unit of its counts"""
     given = RULES[rule]
-    return tree if given is None else tree.with_probabilities(given(tree, tree.counts / unit, strength))
+    return tree if given is None else tree.with_probabilities(given(tree, tree.counts, strength))
 
 
-def best_strength(rule: str, folds: Iterable[Unseen], unit: float = 1.0) -> float:
+def best_strength(rule: str, folds: Iterable[Unseen]) -> float:
     """Return the strength of `STRENGTHS` with the least log loss on rows that trees have not seen; the first of equals.
 
     folds : a tree and rows that it was not grown on, fold by fold
@@ -84,7 +84,7 @@ def best_strength(rule: str, folds: Iterable[Unseen], unit: float = 1.0) -> floa
     for tree, X, codes, weights in folds:
         leaves = tree.apply(X)
         for i, strength in enumerate(STRENGTHS):
-            shares = with_probabilities(tree, rule, strength, unit).shares[leaves, codes]
+            shares = with_probabilities(tree, rule, strength).shares[leaves, codes]
             each = -np.log(np.maximum(shares, LEAST))
             losses[i] += each.sum() if weights is None else each @ weights
     return STRENGTHS[int(np.argmin(losses))]

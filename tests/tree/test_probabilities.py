@@ -81,12 +81,12 @@ def test_strength_goes_from_the_counts_to_the_same_probabilities_at_every_node(r
 
 
 @pytest.mark.parametrize("rule", SMOOTHING)
-def test_labels_are_those_of_the_counts_and_the_unit_of_weights_is_a_row(rule):
+def test_labels_are_those_of_the_counts_and_four_rows_are_a_row_of_weight_4(rule):
     tree = random_tree(np.random.default_rng(4), 15)
     found = with_probabilities(tree, rule, 50.0)
     np.testing.assert_array_equal(found.labels, tree.labels)
     heavy = Tree(tree.left, tree.right, tree.coef_, tree.thresholds, tree.counts * 4, tree.gains, tree.n_rows)
-    np.testing.assert_allclose(with_probabilities(heavy, rule, 50.0, 4.0).shares, found.shares, rtol=1e-14)
+    np.testing.assert_allclose(with_probabilities(heavy, rule, 200.0).shares, found.shares, rtol=1e-14)
 
 
 def test_laplace_keeps_the_most_frequent_class_the_most_probable_and_a_prior_may_not():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
+from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -58,6 +60,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
     **PRUNING_CONSTRAINTS,
     **PROBABILITY_CONSTRAINTS,
+    "refine": Choice(REFINEMENTS),
     "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
@@ -133,6 +136,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         How much: rows of each class that "laplace" adds, rows that weigh as much as the shares of the root, or the
         lambda of shrinkage, in the unit of `min_parent`. "cv" takes the strength of least log loss in a 5-fold
         cross-validation of the training rows, pruning included.
+    refine : {"none", "tao"}, default "none"
+        "tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold
+        cross-validation of the training rows chooses; `RefinedTreeClassifier` has what can be set (docs/refinement.md).
     qualitative : "auto", None or list of columns, default "auto"
         Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, the score
         that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
@@ -161,6 +167,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         The strength, as given or chosen.
     fill_values_ : (p,) array, with missing "impute"
         What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
+    refinement_ : Refined, with refine "tao"
+        The start, the path of penalties and the objective after every update of a node (docs/refinement.md).
     levels_ : dict
         Position of each qualitative column -> its levels, in the order of their codes in ``tree_``.
     classes_ : (C,) class labels
@@ -202,6 +210,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         tree_weight: float = 0.25,
         probabilities: str = "counts",
         probability_strength: float | str = 1.0,
+        refine: str = "none",
         qualitative: Any = "auto",
         missing: str = "error",
         max_levels: int = 1000,
@@ -228,6 +237,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.tree_weight = tree_weight
         self.probabilities = probabilities
         self.probability_strength = probability_strength
+        self.refine = refine
         self.qualitative = qualitative
         self.missing = missing
         self.max_levels = max_levels
@@ -257,11 +267,37 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y)
+        self._refuse_levels(proposer)
+        growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
+        tree, refinement = self._grown(growing, kept, proposer, draws)
+        if refinement is not None:
+            self.refinement_ = refinement
+        tree = self._with_probabilities(
+            tree, growing, draws, lambda part, own: self._grown(part, kept, proposer, own)[0]
+        )
+        self._keep(tree, growing.X)
+        return self
+
+    def _grown(
+        self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws
+    ) -> tuple[Tree, Refined | None]:
+        """A tree grown, pruned and refined, and how. kept : rows to prune on"""
+        if self.refine == "none":
+            return self._pruned(growing, kept, proposer, draws), None
+        found = self._refined([_Start(self, proposer, kept)], growing, draws, None, 20, 5, 1.0, Settings())
+        return found.tree, found
+
+    def _refuse_levels(self, proposer: Proposer) -> None:
         if self.levels_ and proposer.quantitative:
             raise ConfigError(
                 f"{type(proposer).__name__} takes quantitative features only. Column {min(self.levels_)} is "
                 "qualitative; set encoding to onehot or ordinal."
             )
+
+    def _divided(
+        self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None, pruning_rows: ArrayLike | None
+    ) -> tuple[_Training, _Training, _Draws]:
+        """The rows to grow on, those kept from growth, and what the fit draws; learns classes and fill values."""
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)
@@ -274,10 +310,41 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             self.fill_values_[list(self.levels_)] = 0.0
             rows = self._filled(rows)
         training = _Training(rows, codes, weights)
-        growing, kept = training.part(grow_on), training.part(prune_on)
-        pruned = self._pruned(growing, kept, proposer, draws)
-        self._keep(self._with_probabilities(pruned, growing, kept, proposer, draws), growing.X)
-        return self
+        return training.part(grow_on), training.part(prune_on), draws
+
+    def _refined(
+        self,
+        starts: Sequence[_Start],
+        rows: _Training,
+        draws: _Draws,
+        penalty: float | None,
+        n_penalties: int,
+        folds: int,
+        standard_errors: float,
+        settings: Settings,
+    ) -> Refined:
+        """The best of several starts refined at the best penalty, see `tree.refining.refined`. rows : to grow on"""
+
+        def space_of(part: _Training) -> PlaneSpace:
+            return PlaneSpace(part.X, part.codes, len(self.classes_), part.weights, self._level_counts())
+
+        def grown_on(part: _Training, space: PlaneSpace, own: _Draws) -> list[Callable[[], Tree]]:
+            return [partial(start.tree, part, space, own, self.missing == "learn") for start in starts]
+
+        def parts() -> Iterator[Fold]:
+            number = min(folds, len(rows.X))
+            seed = seeds.integer(draws.seed, "refinement folds")
+            for i, (grow_on, test_on) in enumerate(shuffled_folds(len(rows.X), number, seed)):
+                part = rows.part(grow_on)
+                space = space_of(part)
+                own = _Draws.of(seeds.integer(draws.seed, "refinement fold", i))
+                yield Fold(space, rows.part(test_on), grown_on(part, space, own))
+
+        space = space_of(rows)
+        if len(rows.X) < 2:  # nothing to divide, and nothing to choose
+            penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
+        own = grown_on(rows, space, draws)
+        return refined(space, own, parts(), penalty, n_penalties, standard_errors, settings)
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -308,6 +375,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         limits = np.asarray(values, dtype=np.float64)
         if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
             raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
+        if self.refine != "none":
+            raise ConfigError(f"a path over max_misrate needs refine 'none'. Got {self.refine!r}.")
         if not self._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
         if limits.min() < self.max_misrate:
@@ -476,8 +545,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         tree, rule = self._grow(growing, proposer, draws), self._rule()
 
         def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
-            for grow_on, left_out in self._folds(growing, number, draws):
-                yield self._grow(grow_on, proposer, draws), left_out
+            seed = int(draws.rng.integers(2**31))
+            for grow_on, left_out in shuffled_folds(len(growing.X), number, seed):
+                yield self._grow(growing.part(grow_on), proposer, draws), growing.part(left_out)
 
         if rule.rows == TRAINING_ROWS:
             return rule.prune(tree, CrossValidation(growing, folds))
@@ -485,27 +555,28 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             return rule.prune(tree, kept) if len(kept.X) else tree
         return rule.prune(tree, None)
 
-    def _folds(self, training: _Training, number: int, draws: _Draws) -> Iterator[tuple[_Training, _Training]]:
-        """Rows to grow on and rows left out, for each fold of a division of its own."""
-        for grow_on, left_out in shuffled_folds(len(training.X), number, int(draws.rng.integers(2**31))):
-            yield training.part(grow_on), training.part(left_out)
-
     def _with_probabilities(
-        self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws
+        self, tree: Tree, growing: _Training, draws: _Draws, grow: Callable[[_Training, _Draws], Tree]
     ) -> Tree:
-        """The tree with what `probabilities` asks for; rows as in `_pruned`."""
+        """The tree with what `probabilities` asks for. growing : its rows; grow : a tree as it is, of other rows"""
         if self.probabilities == COUNTS:
             return tree
-        strength, number = self.probability_strength, min(STRENGTH_FOLDS, len(growing.X))
+        strength, n = self.probability_strength, len(growing.X)
         if not isinstance(strength, str):
             self.probability_strength_ = float(strength)
-        elif number < 2:
+        elif n < 2:
             self.probability_strength_ = 1.0
         else:
-            folds = self._folds(growing, number, draws)
-            parts = ((self._pruned(part, kept, proposer, draws), *left_out) for part, left_out in folds)
-            self.probability_strength_ = best_strength(self.probabilities, parts, growing.unit)
-        return with_probabilities(tree, self.probabilities, self.probability_strength_, growing.unit)
+            folds = shuffled_folds(n, min(STRENGTH_FOLDS, n), seeds.integer(draws.seed, "probability folds"))
+            parts = (
+                (
+                    grow(growing.part(grow_on), _Draws.of(seeds.integer(draws.seed, "probability fold", i))),
+                    *growing.part(left_out),
+                )
+                for i, (grow_on, left_out) in enumerate(folds)
+            )
+            self.probability_strength_ = best_strength(self.probabilities, parts)
+        return with_probabilities(tree, self.probabilities, self.probability_strength_)
 
 
 class _Draws(NamedTuple):
@@ -543,6 +614,27 @@ class _Training(LabeledRows):
         if len(rows) == len(self.X):
             return self
         return _Training(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
+
+
+class _Start(NamedTuple):
+    """A way to grow a tree for refinement: an estimator with its heuristic, or a complete random tree of a depth.
+
+    The estimator has the classes and levels of the one whose fit it is part of. kept : rows to prune on
+    """
+
+    estimator: ObliqueTreeClassifier | None
+    proposer: Proposer | None = None
+    kept: _Training | None = None
+    depth: int = 0
+
+    def tree(self, rows: _Training, space: PlaneSpace, draws: _Draws, missing: bool) -> Tree:
+        """The tree grown on some rows. missing : whether it takes missing values"""
+        if self.estimator is None or self.proposer is None:
+            rng = seeds.generator(draws.seed, "random tree", self.depth)
+            return random_tree(space, self.depth, rng, missing)
+        kept = rows.part(np.empty(0, dtype=np.intp)) if self.kept is None else self.kept
+        # Trees of a start have the numbers that they have alone, whatever other starts there are.
+        return self.estimator._pruned(rows, kept, self.proposer, draws._replace(numbers=itertools.count()))
 
 
 def shuffled_folds(n: int, folds: int, seed: int) -> Iterator[tuple[RowNumbers, RowNumbers]]:

@@ -102,7 +102,7 @@ def test_estimator_checks_pass(strength):
     model = ObliqueTreeClassifier(
         "hhgdt", probabilities="laplace", probability_strength=strength, max_depth=3, random_state=0
     )
-    found = check_estimator(model, on_fail=None)
+    found = check_estimator(model, on_fail=None, on_skip=None)
     failed = {check["check_name"] for check in found if check["status"] == "failed"}
     # Other rows are drawn into folds once a row is repeated instead of weighted.
     assert failed <= ({"check_sample_weight_equivalence_on_dense_data"} if strength == "cv" else set())
@@ -124,3 +124,16 @@ def test_every_top_down_algorithm_has_both_parameters():
     for algorithm in ALGORITHMS.values():
         if algorithm.family.growth == "top-down trees":
             assert {"probabilities", "probability_strength"} <= algorithm.parameters.keys()
+
+
+@pytest.mark.parametrize("strength", [4.0, "cv"])
+def test_refined_trees_have_them_too(strength):
+    X, y = BUPA.X[::2], BUPA.y[::2]
+    options = {"probabilities": "shrinkage", "probability_strength": strength, "random_state": 0}
+    for made, plain in (
+        (make("tao", n_penalties=3, folds=2, **options), make("tao", n_penalties=3, folds=2, random_state=0)),
+        (make("hhgdt", refine="tao", max_depth=2, **options), make("hhgdt", refine="tao", max_depth=2, random_state=0)),
+    ):
+        smooth, refined = made.fit(X, y).tree_, plain.fit(X, y).tree_
+        expected = with_probabilities(refined, "shrinkage", made.probability_strength_)
+        assert smooth.to_dict() == expected.to_dict()
