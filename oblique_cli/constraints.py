@@ -158,6 +158,23 @@ class Optional(Constraint):
 
 
 @dataclass(frozen=True)
+class Either(Constraint):
+    """What one or the other allows."""
+
+    one: Constraint
+    other: Constraint
+
+    def holds(self, value: Any) -> bool:
+        return self.one.holds(value) or self.other.holds(value)
+
+    def describe(self) -> str:
+        return f"{self.one.describe()}, or {self.other.describe()}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"anyOf": [self.one.schema(), self.other.schema()]}
+
+
+@dataclass(frozen=True)
 class ClassWeight(Constraint):
     """ "balanced", or a mapping of class labels to weights of at least 0."""
 

@@ -63,6 +63,9 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "weights of classes": made("HHCARTClassifier", class_weight={0: 1.0, 1: 5.0, 2: 0.25}),
     "a proposer of its own": made("ObliqueTreeClassifier", proposer=oblique_cli.HHGDTClassifier().proposer),
     "pruned": made("HHCARTClassifier", pruning="cv", standard_errors=1.0, random_state=3),
+    "probabilities": made(
+        "HHCARTClassifier", pruning="pessimistic", probabilities="shrinkage", probability_strength="cv", random_state=3
+    ),
     "hybrid": made("HHBUTClassifier", hybrid=True, random_state=4),
     "out of bag": made("HHCARTForestClassifier", n_estimators=9, oob_score=True, random_state=5),
     "rotated, mean votes": made(

@@ -61,7 +61,8 @@ def fit(
     """Fit a model to DATA, a file of your own with --target or the name of a data set, and say what to expect of it.
 
     auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT and Cline (for numbers: all regression trees) on the same
-    folds, and takes the smallest tree whose error is within one standard error of the least. Trees are pruned by
+    folds, and takes the one of fewest leaves, then of fewest coefficients, whose error is within one standard error of
+    the least; it says what it compared. Trees are pruned by
     cross-validation with the rule of one standard error unless --set pruning=none says otherwise.
 
     The estimate is of rows that the fit has not seen. Whatever was chosen, algorithm or parameters, is chosen again
@@ -136,7 +137,7 @@ def _asked(
     from oblique_cli.data import catalogue
     from oblique_cli.errors import ConfigError
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.fitting.fitting import auto_names
+    from oblique_cli.fitting.candidates import candidates
 
     if algorithm != AUTO:
         ALGORITHMS[algorithm]  # UnknownName, before a file is read
@@ -150,24 +151,25 @@ def _asked(
         refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
         key = {"name": data, **UNASKED}
 
-    def parsed(name: str, texts: list[str]) -> Any:
-        plain: dict[str, Any] = {"version": 1, "dataset": key, "algorithm": {"name": name}}
+    def parsed(one: dict[str, Any], texts: list[str]) -> Any:
+        plain: dict[str, Any] = {"version": 1, "dataset": key, "algorithm": one}
         plain["cv"] = {"scheme": "nested"}  # which may choose from a grid
         return config.from_mapping(plain, "fit", texts, where=where)
 
     if columns is None:
-        first = parsed("hhcart_a" if algorithm == AUTO else algorithm, about_data)
+        first = parsed({"name": "hhcart_a" if algorithm == AUTO else algorithm}, about_data)
         dataset = catalogue.load(first.datasets[0], data_dir, offline)
     if algorithm != AUTO:
-        experiment = parsed(algorithm, keyed)
+        experiment = parsed({"name": algorithm}, keyed)
         return dataset, experiment.datasets[0], experiment.algorithms, columns
-    names = auto_names(dataset.task)
+    listed = candidates(dataset.task)
+    names = tuple(dict.fromkeys(one["name"] for one in listed))
     of_algorithm = [text for text in keyed if text.startswith("algorithm.")]
     takers = {text: [name for name in names if _key(text) in ALGORITHMS[name].parameters] for text in of_algorithm}
     for text, taking in takers.items():
         if not taking:
             raise ConfigError(f"none of the algorithms of auto has a parameter {_key(text)!r} ({', '.join(names)}).")
-    found = [parsed(name, about_data + [text for text in of_algorithm if name in takers[text]]) for name in names]
+    found = [parsed(one, about_data + [text for text in of_algorithm if one["name"] in takers[text]]) for one in listed]
     return dataset, found[0].datasets[0], [one.algorithms[0] for one in found], columns
 
 

@@ -38,14 +38,12 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the class shares of each row's leaf, by weight where the fit was weighted.
+        """Return the class shares of each row's leaf, by weight where the fit was weighted, or its `probabilities`.
 
         X : (n, p); returns (n, C), columns in the order of classes_
         """
         leaves = self.apply(X)
-        counts = self.tree_.counts[leaves]
-        shares: Array = counts / counts.sum(axis=1, keepdims=True)
-        return shares
+        return self.tree_.shares_at(leaves)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""

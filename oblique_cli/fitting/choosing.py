@@ -1,4 +1,4 @@
-"""`auto`: the smallest of several trees among those that are as good as the best."""
+"""`auto`: the smallest of several models among those that are as good as the best."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from oblique_cli import seeds
 from oblique_cli.errors import ConfigError, ObliqueError
 from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.estimating import (
@@ -25,6 +26,7 @@ from oblique_cli.fitting.estimating import (
     unseen,
 )
 from oblique_cli.nouns import Fold
+from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -33,18 +35,45 @@ Cases = Callable[["Dataset"], Mapping[str, Case]]
 
 
 @dataclass(frozen=True)
+class Size:
+    """How large a model is: fewer leaves are smaller, and of as many leaves fewer coefficients.
+
+    leaves        of the tree, of all trees of a forest; 0 for what is no tree, which is larger than any tree
+    coefficients  that are not 0: of the hyperplanes, and of the linear models in leaves; a cut in one feature has one
+    """
+
+    leaves: int = 0
+    coefficients: int = 0
+
+    @classmethod
+    def of(cls, estimator: Any) -> Size:
+        """Return the size of a fitted estimator."""
+        leaves = int(getattr(estimator, "n_leaves_", 0))
+        tree: Any = getattr(estimator, "tree_", None)
+        if isinstance(tree, Tree) or hasattr(estimator, "forest_"):
+            return cls(leaves, int(metrics.non_zero(estimator, np.zeros((0, 0)))))
+        in_leaves = int(np.count_nonzero(tree.coef[np.asarray(tree.left) < 0])) if hasattr(tree, "rss") else 0
+        return cls(leaves, int(getattr(estimator, "n_nodes_", leaves)) - leaves + in_leaves)
+
+    @property
+    def key(self) -> tuple[float, int]:
+        """What sizes are compared by."""
+        return (self.leaves or np.inf, self.coefficients)
+
+
+@dataclass(frozen=True)
 class Candidate:
-    """An algorithm in the comparison. leaves : of its tree of all rows; failure : why it has no estimate"""
+    """An algorithm in the comparison, by its id. size : of its model of all rows; failure : why it has no estimate"""
 
     algorithm: str
     estimate: Estimate | None
-    leaves: int
+    size: Size
     failure: str = ""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A comparison and its outcome: the smallest tree whose loss is within one standard error of the least."""
+    """A comparison and its outcome: the smallest model whose loss is within one standard error of the least."""
 
     candidates: tuple[Candidate, ...]
     chosen: str
@@ -60,7 +89,8 @@ class Choice:
         return [
             {
                 "algorithm": c.algorithm,
-                "leaves": c.leaves,
+                "leaves": c.size.leaves,
+                "coefficients": c.size.coefficients,
                 **({"failure": c.failure} if c.estimate is None else c.estimate.plain(task)),
                 "chosen": c.algorithm == self.chosen,
             }
@@ -71,25 +101,26 @@ class Choice:
 def choose(cases: Mapping[str, Case], folds: int, seed: int, step: Step = unseen) -> Choice:
     """Compare algorithms on the same folds and choose one; equal sizes go to the lesser loss, then to the first.
 
+    cases : by id
     ConfigError if none could be fitted
     """
     candidates = []
     for name, case in cases.items():
         try:
-            estimate, leaves = cross_validated(case, folds, seed, step), _leaves(case, folds, seed)
-            candidates.append(Candidate(name, estimate, leaves))
+            estimate, size = cross_validated(case, folds, seed, step), _size(case, folds, seed)
+            candidates.append(Candidate(name, estimate, size))
         except (ObliqueError, ValueError, FloatingPointError) as error:
-            candidates.append(Candidate(name, None, 0, running.first_line(error)))
+            candidates.append(Candidate(name, None, Size(), running.first_line(error)))
     good = [c for c in candidates if c.estimate]
     if not good:
         raise ConfigError(f"none of {', '.join(cases)} could be fitted ({candidates[0].failure}).")
     limit = Choice(tuple(candidates), "").limit
-    within = [(c.leaves, c.estimate.loss, i) for i, c in enumerate(good) if c.estimate and c.estimate.loss <= limit]
+    within = [(c.size.key, c.estimate.loss, i) for i, c in enumerate(good) if c.estimate and c.estimate.loss <= limit]
     return Choice(tuple(candidates), good[min(within)[2]].algorithm)
 
 
-def _leaves(case: Case, folds: int, seed: int) -> int:
-    return int(getattr(fit_to_all(case, folds, seed)[0], "n_leaves_", 0))
+def _size(case: Case, folds: int, seed: int) -> Size:
+    return Size.of(fit_to_all(case, folds, seed)[0])
 
 
 def fit_to_all(case: Case, folds: int, seed: int) -> tuple[Any, Any, dict[str, Any]]:

@@ -111,7 +111,7 @@ def cross_validated(case: Case, folds: int, seed: int, step: Step = unseen) -> E
 
     def predicted(fold: Fold, number: int) -> NDArray[Any]:
         there = running.predictions(case, fold, seeds.integer(seed, case.dataset.name, "job", 0, number))
-        step(case.spec.name)
+        step(case.spec.id)
         return there
 
     found = out_of_fold(case.dataset, folds_of(case.dataset, cv, seed), predicted)

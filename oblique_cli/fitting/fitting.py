@@ -27,10 +27,6 @@ from oblique_cli.tree.structure import Tree
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
-# Auto: an axis-parallel tree, and one of each way to find hyperplanes: reflections along eigenvectors, angle bisectors,
-# discriminants, and pairs of rows that are close.
-CLASSIFIERS = ("axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline")
-
 # What --tune searches where no grid is given: the first parameters that the algorithm has.
 GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
     {"epsilon": (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)},
@@ -72,11 +68,6 @@ def tuned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
     )
 
 
-def auto_names(task: str) -> tuple[str, ...]:
-    """Return the algorithms that auto compares for a task."""
-    if task == "classification":
-        return CLASSIFIERS
-    return tuple(name for name, algorithm in ALGORITHMS.items() if algorithm.family.task == task)
 
 
 def fit(
@@ -106,7 +97,7 @@ def fit(
     prepared_specs = [pruned_spec(tuned_spec(spec) if tune else spec) for spec in specs]
 
     def cases(of: Dataset) -> dict[str, Case]:
-        return {spec.name: Case(of, policy, spec, ALGORITHMS[spec.name]) for spec in prepared_specs}
+        return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name]) for spec in prepared_specs}
 
     called, dataset = dataset, dataset if columns is None else replace(dataset, name=seeds.OWN)
     own = cases(dataset)

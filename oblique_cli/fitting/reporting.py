@@ -75,25 +75,25 @@ def baseline(dataset: Dataset) -> str:
 def comparison(choice: Choice, task: str) -> list[str]:
     """Return the table of `auto` as lines, and what was chosen by which rule."""
     measure = "RMSE" if task == "regression" else "% right"
-    rows: list[tuple[str, ...]] = [("algorithm", measure, "std. error", "leaves", "")]
+    rows: list[tuple[str, ...]] = [("algorithm", measure, "std. error", "leaves", "coefficients", "")]
     errors = [c.estimate.error for c in choice.candidates if c.estimate and c.estimate.error > 0]
     # Two digits of the smallest error of the table; no two numbers of a column with their points apart.
     places = max(0, 1 - floor(log10(min(errors)))) if task == "regression" and errors else 1
     for c in choice.candidates:
         if c.estimate is None:
-            rows.append((c.algorithm, "-", "-", "-", c.failure))
+            rows.append((c.algorithm, "-", "-", "-", "-", c.failure))
             continue
         scale = 1.0 if task == "regression" else 100.0
         shown = [f"{scale * value:.{places}f}" for value in (c.estimate.score, c.estimate.error)]
         mark = "chosen" if c.algorithm == choice.chosen else "as good" if c.estimate.loss <= choice.limit else ""
-        rows.append((c.algorithm, *shown, str(c.leaves), mark))
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        rows.append((c.algorithm, *shown, str(c.size.leaves), str(c.size.coefficients), mark))
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
     table = [
-        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3)), row[4]]).rstrip()
+        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3, 4)), row[5]]).rstrip()
         for row in rows
     ]
     rule = (
-        "Chosen: the smallest tree whose error is within one standard error of the least. The figures of the table are "
-        "flattering to what is chosen from it; the nested estimate below is not."
+        "Chosen: the model of fewest leaves, then of fewest coefficients, whose error is within one standard error of "
+        "the least. The figures of the table flatter what is chosen from it; the nested estimate below does not."
     )
     return [*table, *textwrap.wrap(rule, 110)]

@@ -414,22 +414,26 @@ class Record(Codec):
     fields   name of an attribute -> its form, in the order in which sizes become known
     build    makes the object of the fields; the class itself, with keywords, if it is None
     check    raises ValueError for fields that do not go together
+    younger  fields that are younger than files, left out where they are None
     """
 
     cls: str
     fields: Mapping[str, Codec]
     build: Callable[[dict[str, Any]], Any] | None = None
     check: Callable[[Mapping[str, Any]], None] | None = None
+    younger: frozenset[str] = frozenset()
 
     def plain(self, value: Any, scope: Scope) -> Any:
         cls = resolved(self.cls)
         if type(value) is not cls:
             scope.fail(f"must be of class {cls.__name__}. Got {type(value).__name__}")
         own = scope.inner()
-        return {name: codec.plain(getattr(value, name), own.at(name)) for name, codec in self.fields.items()}
+        held = {name: getattr(value, name) for name in self.fields}
+        written = [name for name in self.fields if name not in self.younger or held[name] is not None]
+        return {name: self.fields[name].plain(held[name], own.at(name)) for name in written}
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        found = fields_of(plain, self.fields, scope.inner())
+        found = fields_of(plain, self.fields, scope.inner(), self.younger.__contains__)
         try:
             if self.check:
                 self.check(found)

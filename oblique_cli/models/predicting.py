@@ -66,11 +66,8 @@ class HyperplanePredictor(Predictor):
 
     @cached_property
     def shares(self) -> Array:
-        """(n_nodes, C) class shares of every node."""
-        counts = self.state["tree_"].counts
-        with np.errstate(invalid="ignore", divide="ignore"):  # a merged tree may have a leaf that no row reaches
-            found: Array = counts / counts.sum(axis=1, keepdims=True)
-        return found
+        """(n_nodes, C) probability of each class at every node."""
+        return np.asarray(self.state["tree_"].shares)
 
     @cached_property
     def labels(self) -> NDArray[Any]:

@@ -88,7 +88,7 @@ class Leaf:
     """What a row gets in a leaf, or would get in an inner node.
 
     label    class code, -1 in regression
-    shares   share of each class, () in regression
+    shares   probability of each class, () in regression
     counts   weight of each class among the training rows, () if unknown
     n_rows   training rows, 0 if unknown
     terms    linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
@@ -327,12 +327,12 @@ def _hyperplanes(
         side = None if tree.missing_left is None else bool(tree.missing_left[node])
         return Split(tuple(tuple(lane) for lane in lanes), float(tree.thresholds[node]), side)
 
+    # A merged tree may have a leaf that no training row reaches.
+    shares = np.nan_to_num(tree.shares)
+
     def leaf(node: int) -> Leaf:
-        counts = tree.counts[node]
-        # A merged tree may have a leaf that no training row reaches.
-        shares = counts / (counts.sum() or 1.0)
-        label = classes.known[int(tree.labels[node])]
-        return Leaf(label, classes.spread(shares), classes.spread(counts), int(tree.n_rows[node]))
+        label, counts = classes.known[int(tree.labels[node])], classes.spread(tree.counts[node])
+        return Leaf(label, classes.spread(shares[node]), counts, int(tree.n_rows[node]))
 
     return _steps(tree.left, tree.right, split, leaf)
 

@@ -1,7 +1,8 @@
 """Pruning: functions from a tree to a smaller tree, and the registry of rules that estimators choose from.
 
 Minimal cost-complexity pruning is that of thesis 1.7.1 (Breiman et al. 1984); reduced-error and pessimistic pruning are
-those of Quinlan (1987), named there as alternatives.
+those of Quinlan (1987), named there as alternatives. Minimum-error pruning with m-probabilities is that of Cestnik and
+Bratko (1991), minimum-description-length pruning that of Mehta, Rissanen and Agrawal (1995), for hyperplanes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sklearn.base import BaseEstimator
 
 from oblique_cli.constraints import Constraint, Integer, Real
 from oblique_cli.registry import Registry, misfit, told
+from oblique_cli.tree.description_length import NODE, class_bits, split_bits
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -137,16 +139,50 @@ def reduced_error(tree: Tree, X: Array, y: NDArray[np.int32], weights: Array | N
         np.add.at(wrong, nodes[missed], w[active][missed])
         here[active] = parent[nodes]
         active = active[here[active] >= 0]
-    branch = wrong.copy()
+    return cheapest(tree, wrong, np.zeros(tree.n_nodes))
+
+
+def cheapest(tree: Tree, as_leaf: Array, as_split: Array, tie: float = 1e-12) -> Tree:
+    """Return the pruned tree of least cost, the smallest on a tie: of its leaves as leaves, of its splits as splits.
+
+    as_leaf, as_split : (n_nodes,) cost of every node as either; costs within `tie` are equal
+    """
+    cost = as_leaf.copy()
     collapse = np.zeros(tree.n_nodes, dtype=bool)
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:
-        below = branch[tree.left[node]] + branch[tree.right[node]]
-        if wrong[node] <= below + 1e-12:
-            collapse[node] = True
-            branch[node] = wrong[node]
-        else:
-            branch[node] = below
+        below = as_split[node] + cost[tree.left[node]] + cost[tree.right[node]]
+        collapse[node] = as_leaf[node] <= below + tie
+        if not collapse[node]:
+            cost[node] = below
     return tree.collapse(collapse)
+
+
+def minimum_error(tree: Tree, m: float) -> Tree:
+    """Prune without further rows: least expected error by m-probabilities.
+
+    Cestnik and Bratko (1991), Niblett and Bratko (1986) with other probabilities. At a node of n rows, n_k of class k,
+    class k has probability (n_k + m P_k) / (n + m), where P_k is the share of class k at the root. A leaf errs with 1
+    minus the probability of its class; a branch errs as its children do, each with its share of the rows. A branch that
+    is not better than its root as a leaf collapses. The class of a leaf is the most frequent of its rows, as everywhere
+    here; theirs is the most probable one, which is another only where m P_k decides.
+    """
+    n = tree.counts.sum(axis=1)
+    prior = tree.counts[0] / n[0]
+    at_label = np.take_along_axis(tree.counts, tree.labels[:, None], axis=1)[:, 0]
+    # Expected errors times rows add up over the branches.
+    wrong = n * (1.0 - (at_label + m * prior[tree.labels]) / (n + m))
+    return cheapest(tree, wrong, np.zeros(tree.n_nodes), 1e-12 * float(n[0]))
+
+
+def shortest_description(tree: Tree, tree_weight: float = 1.0) -> Tree:
+    """Prune without further rows: fewest bits for the tree and the classes of its rows.
+
+    Mehta, Rissanen and Agrawal (1995): one bit a node, the hyperplane of a split (`split_bits`) and the classes of the
+    rows of a leaf (`class_bits`). Bits of the tree count `tree_weight` times: a larger weight never gives a larger
+    tree. Quinlan (1993, chapter 5) has such a weight of 1/2 because a code for theories is longer than need be.
+    """
+    as_leaf = tree_weight * NODE + class_bits(tree.counts)
+    return cheapest(tree, as_leaf, tree_weight * (NODE + split_bits(tree)), 1e-9)
 
 
 def pessimistic(tree: Tree) -> Tree:
@@ -190,7 +226,8 @@ class CrossValidation:
     """The training rows of a tree, for a rule that divides them.
 
     rows    the rows that the tree was grown on
-    grow    number of folds -> an iterator over them: a tree grown on the rows of all other folds, and the fold's rows
+    grow    number of folds -> an iterator over them: a tree grown on the rows of all other folds, and the fold's rows;
+            each call divides the rows anew
     """
 
     rows: LabeledRows
@@ -204,7 +241,7 @@ NO_ROWS, KEPT_ROWS, TRAINING_ROWS = "none", "kept", "training"
 TREE_PARAMETERS = frozenset({
     "proposer", "criterion", "min_parent", "max_misrate", "misrate_of", "max_depth", "min_samples_leaf", "min_leaf",
     "min_weight_fraction_leaf", "class_weight", "ties", "pruning", "pruning_fraction", "qualitative", "missing",
-    "max_levels", "engine", "random_state",
+    "max_levels", "engine", "random_state", "probabilities", "probability_strength", "refine",
 })  # fmt: skip
 
 
@@ -333,16 +370,22 @@ class CrossValidatedComplexity(PruningRule):
     """Minimal cost-complexity pruning by cross-validation of the training rows (Breiman et al. 1984, section 3.4.2)."""
 
     rows = TRAINING_ROWS
-    constraints: ClassVar[Mapping[str, Constraint]] = {"pruning_folds": Integer(2), "standard_errors": Real(0.0)}
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "pruning_folds": Integer(2),
+        "pruning_repeats": Integer(1),
+        "standard_errors": Real(0.0),
+    }
 
-    def __init__(self, pruning_folds: int = 10, standard_errors: float = 0.0) -> None:
+    def __init__(self, pruning_folds: int = 10, pruning_repeats: int = 1, standard_errors: float = 0.0) -> None:
         self.pruning_folds = pruning_folds
+        self.pruning_repeats = pruning_repeats
         self.standard_errors = standard_errors
 
     def prune(self, tree: Tree, rows: CrossValidation) -> Tree:
         """Cut the trees of the folds at the geometric mean of neighboring complexities of the main tree.
 
-        The member of least total error is chosen by the c-SE rule.
+        The member of least total error is chosen by the c-SE rule. Errors of a row in several repetitions are averaged;
+        the standard error is that of so many rows as there are, since repetitions add none.
         """
         path = cost_complexity_path(tree)
         folds = min(self.pruning_folds, len(rows.rows.X))
@@ -351,8 +394,10 @@ class CrossValidatedComplexity(PruningRule):
         positive = np.maximum(path.alphas, 0.0)
         cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
         errors = np.zeros(len(cuts))
-        for part, left_out in rows.grow(folds):
-            errors += sequence_errors(part, cost_complexity_path(part), cuts, *left_out)
+        for _ in range(self.pruning_repeats):
+            for part, left_out in rows.grow(folds):
+                errors += sequence_errors(part, cost_complexity_path(part), cuts, *left_out)
+        errors /= self.pruning_repeats
         return path.member(tree, smallest_within(errors, rows.rows.total, self.standard_errors))
 
 
@@ -369,3 +414,33 @@ class FixedComplexity(PruningRule):
     def prune(self, tree: Tree, rows: None) -> Tree:
         """Return the member of the sequence at that complexity."""
         return fixed_alpha(tree, self.ccp_alpha)
+
+
+@PRUNINGS.register("minimum_error")
+class MinimumError(PruningRule):
+    """Least expected error by m-probabilities of the training rows (Cestnik and Bratko 1991)."""
+
+    rows = NO_ROWS
+    constraints: ClassVar[Mapping[str, Constraint]] = {"prior_weight": Real(0.0)}
+
+    def __init__(self, prior_weight: float = 2.0) -> None:
+        self.prior_weight = prior_weight
+
+    def prune(self, tree: Tree, rows: None) -> Tree:
+        """Return the tree without branches that are not expected to err less."""
+        return minimum_error(tree, self.prior_weight)
+
+
+@PRUNINGS.register("description_length")
+class DescriptionLength(PruningRule):
+    """Fewest bits for the tree and the classes of its training rows (Mehta, Rissanen and Agrawal 1995)."""
+
+    rows = NO_ROWS
+    constraints: ClassVar[Mapping[str, Constraint]] = {"tree_weight": Real(0.0)}
+
+    def __init__(self, tree_weight: float = 0.25) -> None:
+        self.tree_weight = tree_weight
+
+    def prune(self, tree: Tree, rows: None) -> Tree:
+        """Return the tree without branches that take more bits than they save."""
+        return shortest_description(tree, self.tree_weight)

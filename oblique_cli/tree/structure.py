@@ -36,10 +36,14 @@ class Tree:
                                       0 for levels its training rows did not show; S levels, see `level_columns`
     missing_left: (n_nodes,) bool     whether a row that is NaN in a feature of non-zero coefficient goes left, False at
                                       leaves; None in a tree that takes no missing values
+    probabilities: (n_nodes, C)       probability of each class at the node, where that is not its share of the counts
+                                      (tree/probabilities.py); None where it is
 
     A qualitative feature j of x holds codes 0 to levels[j] - 1. Any other value, NaN included, is a level never seen,
     whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there.
     """
+
+    probabilities: Array | None = None  # of trees that were pickled before there were any
 
     def __init__(
         self,
@@ -53,6 +57,7 @@ class Tree:
         levels: Sequence[int] | None = None,
         level_scores: Array | None = None,
         missing_left: NDArray[np.bool_] | None = None,
+        probabilities: Array | None = None,
     ) -> None:
         self.left = _frozen(left, np.int32)
         self.right = _frozen(right, np.int32)
@@ -64,6 +69,7 @@ class Tree:
         self.levels = (0,) * self.n_features if levels is None else tuple(int(count) for count in levels)
         self.level_scores = _frozen(np.zeros((len(left), 0)) if level_scores is None else level_scores, np.float64)
         self.missing_left = None if missing_left is None else _frozen(missing_left, np.bool_)
+        self.probabilities = None if probabilities is None else _frozen(probabilities, np.float64)
 
     @property
     def intercept_(self) -> Array:
@@ -116,6 +122,23 @@ class Tree:
         """(n_nodes,) class code a node has as a leaf: the most frequent, the lowest code on a tie (thesis 1.5)."""
         codes: Ints = np.argmax(self.counts, axis=1).astype(np.int32)
         return codes
+
+    @property
+    def shares(self) -> Array:
+        """(n_nodes, C) probability of each class at every node: `probabilities`, or shares of its counts.
+
+        NaN at a leaf of a merged tree that no training row reaches, unless there are `probabilities`.
+        """
+        return self.shares_at(np.arange(self.n_nodes))
+
+    def shares_at(self, nodes: NDArray[Any]) -> Array:
+        """Return the probabilities of the classes at some nodes. nodes : (m,); returns (m, C)"""
+        if self.probabilities is not None:
+            return self.probabilities.take(nodes, axis=0)
+        counts = self.counts[nodes]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares: Array = counts / counts.sum(axis=1, keepdims=True)
+        return shares
 
     @cached_property
     def errors(self) -> Array:
@@ -170,21 +193,32 @@ class Tree:
         hyperplanes = (self.coef_, self.thresholds, self.counts, self.gains, self.n_rows)
         return Tree(self.left, self.right, *hyperplanes, self.levels, self.level_scores, heavier)
 
+    def with_probabilities(self, probabilities: Array) -> Tree:
+        """Return the tree with these probabilities of the classes at every node, (n_nodes, C)."""
+        hyperplanes = (self.coef_, self.thresholds, self.counts, self.gains, self.n_rows)
+        levels = (self.levels, self.level_scores)
+        return Tree(self.left, self.right, *hyperplanes, *levels, self.missing_left, probabilities)
+
     def collapse(self, leaves: NDArray[np.bool_]) -> Tree:
         """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
         takes_missing = self.missing_left is not None
         builder = TreeBuilder(self.n_features, self.counts.shape[1], self.levels, takes_missing)
-        stack = [(0, builder.add(self.counts[0], int(self.n_rows[0])))]
+        stack = [(0, self._copied(0, builder))]
         while stack:
             old, new = stack.pop()
             if self.left[old] < 0 or leaves[old]:
                 continue
             children = [int(self.left[old]), int(self.right[old])]
-            ids = [builder.add(self.counts[c], int(self.n_rows[c])) for c in children]
+            ids = [self._copied(child, builder) for child in children]
             split = (self.coef_[old], float(self.thresholds[old]), float(self.gains[old]))
             builder.split(new, *split, ids[0], ids[1], self.level_scores[old], self._missing_left(old))
             stack.extend([(children[1], ids[1]), (children[0], ids[0])])
         return builder.finish()
+
+    def _copied(self, node: int, builder: TreeBuilder) -> int:
+        """Add a node to a builder as a leaf and return its number there."""
+        probabilities = None if self.probabilities is None else self.probabilities[node]
+        return builder.add(self.counts[node], int(self.n_rows[node]), probabilities)
 
     def _missing_left(self, node: int) -> bool:
         return self.missing_left is not None and bool(self.missing_left[node])
@@ -197,6 +231,8 @@ class Tree:
             data |= {"levels": list(self.levels), "level_scores": self.level_scores.tolist()}
         if self.missing_left is not None:
             data["missing_left"] = self.missing_left.tolist()
+        if self.probabilities is not None:
+            data["probabilities"] = self.probabilities.tolist()
         return data
 
     @classmethod
@@ -218,7 +254,9 @@ class Tree:
                 tuple(data["levels"]) if mixed else None,
                 np.array(data["level_scores"], dtype=np.float64) if mixed else None,
                 _flags(data["missing_left"]) if "missing_left" in data else None,
+                np.array(data["probabilities"], dtype=np.float64) if "probabilities" in data else None,
             )
+            check_probabilities(tree.probabilities, tree.counts.shape)
             _ = tree.walker  # checks that the node numbers form a tree
             if not np.isfinite(tree.level_scores).all():
                 raise ValueError("level_scores must be finite")
@@ -254,6 +292,16 @@ def lacking(X: Array, coef: Array) -> NDArray[np.bool_]:
     return np.asarray(np.isnan(X[:, coef != 0.0]).any(axis=1))
 
 
+def check_probabilities(found: Array | None, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless `found` is None or has the probabilities of a tree. shape : (n_nodes, C)"""
+    if found is None:
+        return
+    if found.shape != shape:
+        raise ValueError(f"probabilities must have shape {shape}. Got {found.shape}")
+    if not ((found >= 0.0).all() and (np.abs(found.sum(axis=1) - 1.0) < 1e-9).all()):
+        raise ValueError("probabilities must not be negative and must add up to 1 at every node")
+
+
 def _flags(values: Sequence[bool]) -> NDArray[np.bool_]:
     if not all(isinstance(value, bool) for value in values):
         raise ValueError("missing_left must hold true and false")
@@ -278,9 +326,9 @@ class TreeBuilder:
         self.takes_missing = takes_missing
         self._nodes: list[dict[str, Any]] = []
 
-    def add(self, counts: Array, n_rows: int) -> int:
-        """Append a leaf with the given class weights and return its id."""
-        self._nodes.append({"counts": counts, "n_rows": n_rows, "children": None})
+    def add(self, counts: Array, n_rows: int, probabilities: Array | None = None) -> int:
+        """Append a leaf with the given class weights and return its id; all nodes have probabilities, or none has."""
+        self._nodes.append({"counts": counts, "n_rows": n_rows, "probabilities": probabilities, "children": None})
         return len(self._nodes) - 1
 
     def split(
@@ -323,6 +371,8 @@ class TreeBuilder:
         coef, thresholds, gains = np.zeros((n, self.n_features)), np.zeros(n), np.zeros(n)
         counts, n_rows = np.zeros((n, self.n_classes)), np.zeros(n, dtype=np.int64)
         level_scores, missing_left = np.zeros((n, sum(self.levels))), np.zeros(n, dtype=np.bool_)
+        has_probabilities = self._nodes[root]["probabilities"] is not None
+        probabilities = np.array([self._nodes[old]["probabilities"] for old in order]) if has_probabilities else None
         for i, old in enumerate(order):
             node = self._nodes[old]
             counts[i], n_rows[i] = node["counts"], node["n_rows"]
@@ -341,4 +391,5 @@ class TreeBuilder:
             self.levels,
             level_scores,
             missing_left if self.takes_missing else None,
+            probabilities,
         )

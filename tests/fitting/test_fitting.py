@@ -13,8 +13,10 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
+from oblique_cli.fitting import candidates as candidates_module
 from oblique_cli.fitting import choosing, estimating, fitting
-from oblique_cli.fitting.choosing import Candidate, Choice, choose, nested_estimate, part
+from oblique_cli.fitting.candidates import candidates
+from oblique_cli.fitting.choosing import Candidate, Choice, Size, choose, nested_estimate, part
 from oblique_cli.fitting.estimating import Estimate, cross_validated, division, folds_of
 from oblique_cli.fitting.pruning import how_pruned, pruned_spec
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
@@ -104,16 +106,21 @@ def estimate(loss: float, error: float = 0.02) -> Estimate:
     return Estimate(1 - loss, error, loss, error, 5, nested=False)
 
 
-def chosen_of(monkeypatch, candidates: dict[str, tuple[float, int]]) -> str:
+def chosen_of(monkeypatch, candidates: dict[str, tuple[float, int, int] | tuple[float, int]]) -> str:
     """What `choose` takes of algorithms with these losses and leaves."""
     monkeypatch.setattr(choosing, "cross_validated", lambda c, *_: estimate(candidates[c][0]))
-    monkeypatch.setattr(choosing, "_leaves", lambda c, folds, seed: candidates[c][1])
+    monkeypatch.setattr(choosing, "_size", lambda c, folds, seed: Size(*candidates[c][1:]))
     return choose({name: name for name in candidates}, 5, 1).chosen
 
 
 def test_the_smallest_tree_within_one_standard_error_is_chosen(monkeypatch):
     assert chosen_of(monkeypatch, {"best": (0.10, 20), "near": (0.115, 5), "far": (0.13, 2)}) == "near"
     assert chosen_of(monkeypatch, {"best": (0.10, 3), "near": (0.115, 5), "far": (0.13, 2)}) == "best"
+
+
+def test_of_as_many_leaves_the_fewest_coefficients_are_the_smallest(monkeypatch):
+    assert chosen_of(monkeypatch, {"dense": (0.10, 5, 24), "axis": (0.11, 5, 4), "small": (0.2, 2, 1)}) == "axis"
+    assert chosen_of(monkeypatch, {"dense": (0.10, 4, 24), "axis": (0.11, 5, 4)}) == "dense"
 
 
 def test_equal_sizes_go_to_the_lesser_loss_and_then_to_the_first(monkeypatch):
@@ -128,10 +135,10 @@ def test_an_algorithm_that_fails_is_left_out_with_its_reason(monkeypatch):
         return estimate(0.3)
 
     monkeypatch.setattr(choosing, "cross_validated", fails)
-    monkeypatch.setattr(choosing, "_leaves", lambda c, folds, seed: 4)
+    monkeypatch.setattr(choosing, "_size", lambda c, folds, seed: Size(4))
     found = choose({"bad": "bad", "good": "good"}, 5, 1)
     assert found.chosen == "good"
-    assert found.candidates[0] == Candidate("bad", None, 0, "ConfigError: it does not settle.")
+    assert found.candidates[0] == Candidate("bad", None, Size(), "ConfigError: it does not settle.")
     with pytest.raises(ConfigError, match=r"none of bad could be fitted \(ConfigError: it does not settle"):
         choose({"bad": "bad"}, 5, 1)
 
@@ -179,9 +186,66 @@ def test_a_part_of_a_data_set_is_one():
 
 
 def test_auto_compares_trees_of_the_task():
-    assert fitting.auto_names("classification") == ("axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline")
-    regressors = fitting.auto_names("regression")
-    assert {"tprti_a", "tprti_b", "retis", "m5_style", "cart_regression"} <= set(regressors)
+    names = {task: [one["name"] for one in candidates(task)] for task in ("classification", "regression")}
+    assert names["classification"][:5] == ["axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"]
+    regression_trees = {name for name, one in ALGORITHMS.items() if one.family.task == "regression"}
+    assert set(names["regression"]) == regression_trees
+    for task, listed in names.items():
+        assert all(ALGORITHMS[name].family.task == task for name in listed)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_candidate_is_an_algorithm_with_parameters_that_it_has(task):
+    dataset = noise(task=task)
+    for one in candidates(task):
+        of_own = {key: value for key, value in one.items() if key not in ("name", "id")}
+        made = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own))
+        size = Size.of(ALGORITHMS[one["name"]].make(random_state=0, **made.params).fit(dataset.X, dataset.y))
+        assert size.leaves >= 1 and size.coefficients >= size.leaves - 1
+
+
+def test_candidates_are_data(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text("classification: [hhgdt, {name: hhgdt, id: dense, epsilon: 0.1}]\nregression: []\n")
+    assert candidates("classification", path) == (
+        {"name": "hhgdt", "id": "hhgdt"},
+        {"name": "hhgdt", "id": "dense", "epsilon": 0.1},
+    )
+    with pytest.raises(ConfigError, match=r"^own.yaml must list algorithms for regression\. Got \[\]\.$"):
+        candidates("regression", path)
+    for text, message in (
+        ("classification: [fdt, fdt]", r"own2.yaml has two algorithms of the id 'fdt' for classification; give one"),
+        ("classification: [[fdt]]", r"an algorithm in own2.yaml must be a name, or a mapping with a name\. Got"),
+        ("[fdt]", r"own2.yaml must be a mapping of tasks to lists of algorithms\. Got"),
+    ):
+        other = tmp_path / "own2.yaml"
+        other.write_text(text)
+        with pytest.raises(ConfigError, match=message):
+            candidates("classification", other)
+        candidates_module._lists.cache_clear()
+
+
+def test_two_candidates_of_one_algorithm_go_by_their_ids():
+    dataset = data.load("bupa")
+    specs = [AlgorithmSpec("hhgdt", "shallow", {"max_depth": 1}), AlgorithmSpec("hhgdt", "deep", {"pruning": "none"})]
+    found = fitting.fit(dataset, POLICY, specs, folds=3)
+    assert [row["algorithm"] for row in found.model.facts["compared"]] == ["shallow", "deep"]
+    assert found.choice is not None and found.choice.chosen == "shallow" and found.model.algorithm == "hhgdt"
+
+
+def test_sizes_by_hand():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
+    tree = ALGORITHMS["hhgdt"].make(max_depth=2).fit(X, y)
+    assert Size.of(tree) == Size(tree.n_leaves_, 3 * (tree.n_leaves_ - 1))
+    axis = ALGORITHMS["axis_parallel"].make(max_depth=2).fit(X, y)
+    assert Size.of(axis) == Size(axis.n_leaves_, axis.n_leaves_ - 1)
+    forest = ALGORITHMS["hhcart_forest"].make(n_estimators=3, random_state=0).fit(X, y)
+    assert Size.of(forest).leaves == sum(forest.tree(k).n_leaves for k in range(3))
+    retis = ALGORITHMS["retis"].make().fit(X, X @ [1.0, 2.0, 0.0] + np.abs(X[:, 2]))
+    leaves = np.flatnonzero(retis.tree_.left < 0)
+    assert Size.of(retis) == Size(len(leaves), len(leaves) - 1 + np.count_nonzero(retis.tree_.coef[leaves]))
+    assert Size.of(ALGORITHMS["svm"].make().fit(X, y)).key > Size(10**9, 10**9).key
 
 
 def test_auto_on_oblique_classes_takes_an_oblique_tree():

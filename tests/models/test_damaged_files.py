@@ -179,6 +179,11 @@ def said_of(path: Path, document: dict[str, Any]) -> str:
         (lambda d: d.update(task="regression"), "the estimator is not for regression."),
         (lambda d: d["state"]["classes_"].update(dtype="<c16"), "state.classes_ must be labels of a type of numbers"),
         (lambda d: d["state"]["classes_"].update(dtype="|O8"), "state.classes_ must be labels of a type of numbers"),
+        (
+            lambda d: d["state"]["tree_"].update(probabilities=[[2.0] * 3] * len(d["state"]["tree_"]["left"])),
+            "state.tree_ is damaged: probabilities must not be negative and must add up to 1",
+        ),
+        (lambda d: d["state"]["tree_"].update(probabilities=[[1.0]]), "state.tree_.probabilities must have"),
         (lambda d: d["state"]["tree_"].update(left={"npz": "a0"}), "state.tree_.left names the array 'a0', which the"),
     ],
 )

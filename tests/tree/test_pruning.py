@@ -270,6 +270,61 @@ def test_pessimistic_pruning_asks_every_node_of_the_grown_tree_from_the_root_dow
         assert pruning.pessimistic(tree).n_nodes == 2 * len(reached(tree, frozenset(collapsed))) + 1, f"seed {seed}"
 
 
+# Minimum error by m-probabilities (Cestnik & Bratko 1991)
+
+
+def test_minimum_error_pruning_by_hand():
+    def leaves(left, right, m):
+        builder = TreeBuilder(1, 2)
+        for counts in (np.add(left, right), left, right):
+            builder.add(np.array(counts, dtype=float), int(sum(counts)))
+        builder.split(0, np.array([1.0]), 0.0, 0.1, 1, 2)
+        return pruning.minimum_error(builder.finish(), m).n_leaves
+
+    # Shares 4/5 and 1/5 at the root. As a leaf with m = 2: 1 - (8 + 1.6) / 12 = 0.2. Below, 8 rows err with
+    # 1 - (8 + 1.6) / 10 = 0.04 and 2 rows with 1 - (2 + 0.4) / 4 = 0.4: 0.8 * 0.04 + 0.2 * 0.4 = 0.112 is less.
+    assert leaves([8, 0], [0, 2], 2) == 2
+    # m = 8: 0.2 as a leaf. Below 1 - (8 + 6.4) / 16 = 0.1 and 1 - (2 + 1.6) / 10 = 0.64: 0.208 is more.
+    assert leaves([8, 0], [0, 2], 8) == 1
+    # A row of another class alone, of 10: 0.1 as a leaf; m = 2 gives 0.9 * 0.2 / 11 + 0.1 * 1.8 / 3 = 0.0764 below,
+    # and m = 8 gives 0.9 * 0.8 / 17 + 0.1 * 7.2 / 9 = 0.122.
+    assert (leaves([9, 0], [0, 1], 2), leaves([9, 0], [0, 1], 8)) == (2, 1)
+    # A split that saves no error goes even with m = 0.
+    assert leaves([5, 1], [3, 1], 0) == 1
+
+
+@pytest.mark.parametrize("m", [0, 1, 2, 16])
+def test_minimum_error_finds_the_least_expected_error_of_all_subtrees(m):
+    for seed in range(60):
+        rng = np.random.default_rng([10, seed])
+        tree = random_tree(rng, int(rng.integers(0, 8)))
+        counts = [[Fraction(int(count)) for count in row] for row in tree.counts]
+        prior = [count / sum(counts[0]) for count in counts[0]]
+
+        def expected(node, counts=counts, prior=prior, tree=tree):
+            k, n = int(tree.labels[node]), sum(counts[node])
+            return n * (1 - (counts[node][k] + m * prior[k]) / (n + m))
+
+        best = min(
+            (sum(expected(leaf) for leaf in leaves), len(leaves))
+            for leaves in (leaves_below(tree, 0, collapsed) for collapsed in pruned_subtrees(tree))
+        )
+        assert pruning.minimum_error(tree, m).n_leaves == best[1], f"seed {seed}"
+
+
+def test_without_a_prior_minimum_error_is_cost_complexity_at_0():
+    for seed in range(60):
+        tree = random_tree(np.random.default_rng([11, seed]), 12)
+        assert pruning.minimum_error(tree, 0.0).to_dict() == pruning.fixed_alpha(tree, 1e-9).to_dict(), f"seed {seed}"
+
+
+@pytest.mark.parametrize("data_name", ["bupa", "glass"])
+def test_a_prior_that_outweighs_all_rows_leaves_the_root_where_one_class_is_the_most_frequent(data_name):
+    tree = grow("hhgdt", real_set(data_name).X, real_set(data_name).y)
+    assert (tree.counts[0] == tree.counts[0].max()).sum() == 1
+    assert pruning.minimum_error(tree, 1e9).n_leaves == 1
+
+
 def test_pruned_trees_are_tops_of_the_grown_one():
     data = real_set("bupa")
     tree = grow("hhcart_a", data.X[::2], data.y[::2])
@@ -279,6 +334,8 @@ def test_pruned_trees_are_tops_of_the_grown_one():
         pruning.reduced_error(tree, rest, labels),
         pruning.pessimistic(tree),
         pruning.fixed_alpha(tree, 0.01),
+        pruning.minimum_error(tree, 4.0),
+        pruning.shortest_description(tree, 0.2),
     ):
         assert 1 <= pruned.n_leaves < tree.n_leaves
         assert_top_of(pruned, tree)

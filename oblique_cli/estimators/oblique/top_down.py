@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,11 +23,14 @@ from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.missing_values import medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
+from oblique_cli.estimators.probabilities import PROBABILITY_CONSTRAINTS
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
+from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -36,8 +41,10 @@ RowNumbers = NDArray[np.intp]
 # Parameters of the rules that the constructor has too. Further rules are given theirs as an instance, or by `make`.
 PRUNING_CONSTRAINTS: Mapping[str, Constraint] = {
     name: next(rule.constraints[name] for rule in PRUNINGS.values() if name in rule.constraints)
-    for name in ("pruning_folds", "standard_errors", "ccp_alpha")
+    for name in ("pruning_folds", "pruning_repeats", "standard_errors", "ccp_alpha", "prior_weight", "tree_weight")
 }
+
+STRENGTH_FOLDS = 5  # of the cross-validation that chooses the strength of `probabilities`
 
 TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "criterion": Choice(CRITERIA),
@@ -52,6 +59,8 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "pruning": Choice(PRUNINGS),  # of names; an instance is checked by its own constraints
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
     **PRUNING_CONSTRAINTS,
+    **PROBABILITY_CONSTRAINTS,
+    "refine": Choice(REFINEMENTS),
     "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
@@ -103,15 +112,33 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance, whose parameters are then reachable as
         ``pruning__standard_errors`` and so on. "cost_complexity" and "reduced_error" choose on rows kept from growth:
         `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold
-        cross-validation of the training rows. "pessimistic" and "ccp_alpha" need no further rows.
+        cross-validation of the training rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need
+        no further rows. To the last two and to "pessimistic" a row of weight 2 is two rows.
     pruning_fraction : float in (0, 1), default 0.1
         Share of the training rows that "cost_complexity" and "reduced_error" keep from growth.
     pruning_folds : int, default 10
         Folds of "cv".
+    pruning_repeats : int, default 1
+        How often "cv" divides the rows anew; the errors are averaged.
     standard_errors : float, default 0
         c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
     ccp_alpha : float, default 0
         Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.
+    prior_weight : float, default 2
+        m of "minimum_error": how many rows the class shares of the root weigh at every node (Cestnik and Bratko 1991).
+    tree_weight : float, default 0.25
+        What a bit of the tree counts in "description_length", beside a bit of the classes of its rows; 1 in the paper.
+    probabilities : {"counts", "laplace", "m_estimate", "shrinkage"}, default "counts"
+        What `predict_proba` gives for a leaf: shares of its training rows, drawn not at all, towards equal shares,
+        towards those of the root (m-estimate), or towards those of the nodes above (hierarchical shrinkage, Agarwal et
+        al. 2022). Predicted classes stay the most frequent of a leaf. See docs/probabilities.md.
+    probability_strength : float or "cv", default 1
+        How much: rows of each class that "laplace" adds, rows that weigh as much as the shares of the root, or the
+        lambda of shrinkage, in the unit of `min_parent`. "cv" takes the strength of least log loss in a 5-fold
+        cross-validation of the training rows, pruning included.
+    refine : {"none", "tao"}, default "none"
+        "tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold
+        cross-validation of the training rows chooses; `RefinedTreeClassifier` has what can be set (docs/refinement.md).
     qualitative : "auto", None or list of columns, default "auto"
         Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, the score
         that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
@@ -136,8 +163,12 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     tree_ : Tree
         Frozen arrays; ``tree_.coef_`` (n_nodes, p) and ``tree_.intercept_`` (n_nodes,) are the hyperplanes,
         ``tree_.level_scores`` the scores of levels.
+    probability_strength_ : float, where `probabilities` is not "counts"
+        The strength, as given or chosen.
     fill_values_ : (p,) array, with missing "impute"
         What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
+    refinement_ : Refined, with refine "tao"
+        The start, the path of penalties and the objective after every update of a node (docs/refinement.md).
     levels_ : dict
         Position of each qualitative column -> its levels, in the order of their codes in ``tree_``.
     classes_ : (C,) class labels
@@ -172,8 +203,14 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
+        pruning_repeats: int = 1,
         standard_errors: float = 0.0,
         ccp_alpha: float = 0.0,
+        prior_weight: float = 2.0,
+        tree_weight: float = 0.25,
+        probabilities: str = "counts",
+        probability_strength: float | str = 1.0,
+        refine: str = "none",
         qualitative: Any = "auto",
         missing: str = "error",
         max_levels: int = 1000,
@@ -193,8 +230,14 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.pruning = pruning
         self.pruning_fraction = pruning_fraction
         self.pruning_folds = pruning_folds
+        self.pruning_repeats = pruning_repeats
         self.standard_errors = standard_errors
         self.ccp_alpha = ccp_alpha
+        self.prior_weight = prior_weight
+        self.tree_weight = tree_weight
+        self.probabilities = probabilities
+        self.probability_strength = probability_strength
+        self.refine = refine
         self.qualitative = qualitative
         self.missing = missing
         self.max_levels = max_levels
@@ -224,11 +267,37 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y)
+        self._refuse_levels(proposer)
+        growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
+        tree, refinement = self._grown(growing, kept, proposer, draws)
+        if refinement is not None:
+            self.refinement_ = refinement
+        tree = self._with_probabilities(
+            tree, growing, draws, lambda part, own: self._grown(part, kept, proposer, own)[0]
+        )
+        self._keep(tree, growing.X)
+        return self
+
+    def _grown(
+        self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws
+    ) -> tuple[Tree, Refined | None]:
+        """A tree grown, pruned and refined, and how. kept : rows to prune on"""
+        if self.refine == "none":
+            return self._pruned(growing, kept, proposer, draws), None
+        found = self._refined([_Start(self, proposer, kept)], growing, draws, None, 20, 5, 1.0, Settings())
+        return found.tree, found
+
+    def _refuse_levels(self, proposer: Proposer) -> None:
         if self.levels_ and proposer.quantitative:
             raise ConfigError(
                 f"{type(proposer).__name__} takes quantitative features only. Column {min(self.levels_)} is "
                 "qualitative; set encoding to onehot or ordinal."
             )
+
+    def _divided(
+        self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None, pruning_rows: ArrayLike | None
+    ) -> tuple[_Training, _Training, _Draws]:
+        """The rows to grow on, those kept from growth, and what the fit draws; learns classes and fill values."""
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)
@@ -241,10 +310,41 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             self.fill_values_[list(self.levels_)] = 0.0
             rows = self._filled(rows)
         training = _Training(rows, codes, weights)
-        growing, kept = training.part(grow_on), training.part(prune_on)
-        pruned = self._prune(self._grow(growing, proposer, draws), growing, kept, proposer, draws)
-        self._keep(pruned, growing.X)
-        return self
+        return training.part(grow_on), training.part(prune_on), draws
+
+    def _refined(
+        self,
+        starts: Sequence[_Start],
+        rows: _Training,
+        draws: _Draws,
+        penalty: float | None,
+        n_penalties: int,
+        folds: int,
+        standard_errors: float,
+        settings: Settings,
+    ) -> Refined:
+        """The best of several starts refined at the best penalty, see `tree.refining.refined`. rows : to grow on"""
+
+        def space_of(part: _Training) -> PlaneSpace:
+            return PlaneSpace(part.X, part.codes, len(self.classes_), part.weights, self._level_counts())
+
+        def grown_on(part: _Training, space: PlaneSpace, own: _Draws) -> list[Callable[[], Tree]]:
+            return [partial(start.tree, part, space, own, self.missing == "learn") for start in starts]
+
+        def parts() -> Iterator[Fold]:
+            number = min(folds, len(rows.X))
+            seed = seeds.integer(draws.seed, "refinement folds")
+            for i, (grow_on, test_on) in enumerate(shuffled_folds(len(rows.X), number, seed)):
+                part = rows.part(grow_on)
+                space = space_of(part)
+                own = _Draws.of(seeds.integer(draws.seed, "refinement fold", i))
+                yield Fold(space, rows.part(test_on), grown_on(part, space, own))
+
+        space = space_of(rows)
+        if len(rows.X) < 2:  # nothing to divide, and nothing to choose
+            penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
+        own = grown_on(rows, space, draws)
+        return refined(space, own, parts(), penalty, n_penalties, standard_errors, settings)
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -275,6 +375,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         limits = np.asarray(values, dtype=np.float64)
         if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
             raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
+        if self.refine != "none":
+            raise ConfigError(f"a path over max_misrate needs refine 'none'. Got {self.refine!r}.")
         if not self._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
         if limits.min() < self.max_misrate:
@@ -404,7 +506,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
         return grow_on, useful[is_kept[useful]]
 
-    def _grow(self, training: _Training, proposer: Proposer, draws: _Draws, number: int = 0) -> Tree:
+    def _grow(self, training: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         of_node = self.misrate_of == "node"
         tree = grow_top_down(
             training.X,
@@ -417,7 +519,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             min_leaf=max(self.min_samples_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
-            seed=draws.tree_seed(proposer, number),
+            seed=draws.tree_seed(proposer),
             levels=self._level_counts(),
             missing=self.missing == "learn",
         )
@@ -438,34 +540,64 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         rule = PRUNINGS[self.pruning]
         return rule(**{name: getattr(self, name) for name in rule.constraints if name in PRUNING_CONSTRAINTS})
 
-    def _prune(self, tree: Tree, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
-        """The tree pruned; `growing` are the rows it was grown on, `kept` those kept from growth."""
+    def _pruned(self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
+        """A tree grown on `growing` and pruned; `kept` are rows kept from growth."""
+        tree, rule = self._grow(growing, proposer, draws), self._rule()
 
         def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
             seed = int(draws.rng.integers(2**31))
-            for i, (grow_on, test_on) in enumerate(shuffled_folds(len(growing.X), number, seed), start=1):
-                yield self._grow(growing.part(grow_on), proposer, draws, i), growing.part(test_on)
+            for grow_on, left_out in shuffled_folds(len(growing.X), number, seed):
+                yield self._grow(growing.part(grow_on), proposer, draws), growing.part(left_out)
 
-        rule = self._rule()
         if rule.rows == TRAINING_ROWS:
             return rule.prune(tree, CrossValidation(growing, folds))
         if rule.rows == KEPT_ROWS:
             return rule.prune(tree, kept) if len(kept.X) else tree
         return rule.prune(tree, None)
 
+    def _with_probabilities(
+        self, tree: Tree, growing: _Training, draws: _Draws, grow: Callable[[_Training, _Draws], Tree]
+    ) -> Tree:
+        """The tree with what `probabilities` asks for. growing : its rows; grow : a tree as it is, of other rows"""
+        if self.probabilities == COUNTS:
+            return tree
+        strength, n = self.probability_strength, len(growing.X)
+        if not isinstance(strength, str):
+            self.probability_strength_ = float(strength)
+        elif n < 2:
+            self.probability_strength_ = 1.0
+        else:
+            folds = shuffled_folds(n, min(STRENGTH_FOLDS, n), seeds.integer(draws.seed, "probability folds"))
+            parts = (
+                (
+                    grow(growing.part(grow_on), _Draws.of(seeds.integer(draws.seed, "probability fold", i))),
+                    *growing.part(left_out),
+                )
+                for i, (grow_on, left_out) in enumerate(folds)
+            )
+            self.probability_strength_ = best_strength(self.probabilities, parts)
+        return with_probabilities(tree, self.probabilities, self.probability_strength_)
+
 
 class _Draws(NamedTuple):
-    """What a fit draws. seed : of the fit; rng : draws the pruning rows and the folds of pruning"""
+    """What a fit draws.
+
+    seed     of the fit
+    rng      draws the pruning rows and divisions into folds
+    numbers  of trees: 0 for the tree itself, then those of folds in the order in which they are grown
+    """
 
     seed: int
     rng: np.random.Generator
+    numbers: Iterator[int]
 
     @classmethod
     def of(cls, seed: int) -> _Draws:
-        return cls(seed, np.random.default_rng(seed))
+        return cls(seed, np.random.default_rng(seed), itertools.count())
 
-    def tree_seed(self, proposer: Proposer, number: int) -> int:
-        """The seed of a tree. number : 0 for the tree itself, 1, 2, ... for those of pruning folds"""
+    def tree_seed(self, proposer: Proposer) -> int:
+        """The seed of the next tree."""
+        number = next(self.numbers)
         return int(self.rng.integers(2**63)) if proposer.draws_tree_seed else seeds.integer(self.seed, "tree", number)
 
 
@@ -482,6 +614,27 @@ class _Training(LabeledRows):
         if len(rows) == len(self.X):
             return self
         return _Training(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
+
+
+class _Start(NamedTuple):
+    """A way to grow a tree for refinement: an estimator with its heuristic, or a complete random tree of a depth.
+
+    The estimator has the classes and levels of the one whose fit it is part of. kept : rows to prune on
+    """
+
+    estimator: ObliqueTreeClassifier | None
+    proposer: Proposer | None = None
+    kept: _Training | None = None
+    depth: int = 0
+
+    def tree(self, rows: _Training, space: PlaneSpace, draws: _Draws, missing: bool) -> Tree:
+        """The tree grown on some rows. missing : whether it takes missing values"""
+        if self.estimator is None or self.proposer is None:
+            rng = seeds.generator(draws.seed, "random tree", self.depth)
+            return random_tree(space, self.depth, rng, missing)
+        kept = rows.part(np.empty(0, dtype=np.intp)) if self.kept is None else self.kept
+        # Trees of a start have the numbers that they have alone, whatever other starts there are.
+        return self.estimator._pruned(rows, kept, self.proposer, draws._replace(numbers=itertools.count()))
 
 
 def shuffled_folds(n: int, folds: int, seed: int) -> Iterator[tuple[RowNumbers, RowNumbers]]:

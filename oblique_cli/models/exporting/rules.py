@@ -45,8 +45,9 @@ def conclusion(procedure: Procedure, node: int, precision: int) -> str:
         sign = "-" if leaf.intercept < 0 else "+"
         total = joined([*pieces, (sign, f"{abs(leaf.intercept):.{precision}g}")])
         return f"{quoted(procedure.target)} = {total}  [{rows}]"
-    share = leaf.shares[leaf.label]
-    return f"class {quoted(procedure.classes[leaf.label])}  [{share:.1%} of {rows}]"
+    share, probability = leaf.counts[leaf.label] / (sum(leaf.counts) or 1.0), leaf.shares[leaf.label]
+    smoothed = f", probability {probability:.1%}" if abs(share - probability) > 1e-9 else ""
+    return f"class {quoted(procedure.classes[leaf.label])}  [{share:.1%} of {rows}{smoothed}]"
 
 
 def terms_of(lane: Lane, procedure: Procedure, precision: int) -> list[tuple[str, str]]:

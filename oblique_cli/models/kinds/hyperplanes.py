@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from oblique_cli.models.codecs import Many, Maybe, Numbers, Pairs, Plain, Record, Whole
+from oblique_cli.models.codecs import Many, Maybe, Numbers, Pairs, Plain, Real, Record, Whole
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind, check_binary
 
 
@@ -14,6 +14,10 @@ def _check(fields: Mapping[str, Any]) -> None:
     scores, levels = fields["level_scores"], fields["levels"]
     if scores.shape[1] != sum(levels):
         raise ValueError(f"level_scores must have a column for each of {sum(levels)} levels. Got {scores.shape[1]}")
+    if "probabilities" in fields:
+        from oblique_cli.tree.structure import check_probabilities
+
+        check_probabilities(fields["probabilities"], fields["counts"].shape)
 
 
 def _tree(fields: dict[str, Any]) -> Any:
@@ -38,9 +42,11 @@ TREE = Record(
         "levels": Many(Whole(), "p", kind=tuple),
         "level_scores": Numbers("float64", ("nodes", "levels in all")),
         "missing_left": Maybe(Numbers("bool", ("nodes",))),
+        "probabilities": Numbers("float64", ("nodes", "C"), 0),
     },
     _tree,
     _check,
+    frozenset({"probabilities"}),
 )
 
 
@@ -66,10 +72,11 @@ KINDS.register("hyperplane_tree")(
             "_ranges": Numbers("float64", ("p",)),
             "fill_values_": Numbers("float64", ("p",)),
             "n_clusters_": Pairs(Plain(), Whole()),
+            "probability_strength_": Real(),
         },
-        optional=frozenset({"levels_", "fill_values_", "n_clusters_"}),
+        optional=frozenset({"levels_", "fill_values_", "n_clusters_", "probability_strength_"}),
         # A path over the cost of BUTIF-SVM fits machines to the training rows, which a model file does not keep.
-        left_out={"_skeleton": None, "_trees": {}, "seconds_saved_": 0.0, "_power": 0},
+        left_out={"_skeleton": None, "_trees": {}, "seconds_saved_": 0.0, "_power": 0, "refinement_": None},
         check=_goes_together,
         predictor="oblique_cli.models.predicting:HyperplanePredictor",
     )

@@ -452,6 +452,50 @@ def test_pruning_by_cross_validation_is_that_of_breiman_by_hand(data_name):
     assert model.tree_.to_dict() == pruning.fixed_alpha(tree, alphas[best]).to_dict()
 
 
+def test_repeated_cross_validation_adds_the_errors_of_divisions_drawn_one_after_the_other():
+    data = real_set("bupa")
+    seen = []
+
+    class Spy(pruning.CrossValidatedComplexity):
+        def prune(self, tree, rows):
+            def grow(folds):
+                for part, left_out in rows.grow(folds):
+                    seen.append((len(part.labels), left_out.X[:, 0].sum()))
+                    yield part, left_out
+
+            return super().prune(tree, pruning.CrossValidation(rows.rows, grow))
+
+    once = ObliqueTreeClassifier("hhgdt", pruning=Spy(5), random_state=3).fit(data.X, data.y)
+    first, seen[:] = list(seen), []
+    thrice = ObliqueTreeClassifier("hhgdt", pruning=Spy(5, 3), random_state=3).fit(data.X, data.y)
+    assert len(seen) == 15 and seen[:5] == first and len(set(seen)) == 15
+    by_name = ObliqueTreeClassifier("hhgdt", pruning="cv", pruning_folds=5, random_state=3)
+    flat = clone(by_name).set_params(pruning_repeats=3).fit(data.X, data.y)
+    assert flat.tree_.to_dict() == thrice.tree_.to_dict()
+    single = by_name.fit(data.X, data.y)
+    assert single.tree_.to_dict() == once.tree_.to_dict()
+
+
+def test_repeated_pruning_chooses_by_the_mean_of_all_divisions_and_the_error_of_its_rows():
+    tree = grown = make("axis_parallel").fit(*(real_set("bupa").X, real_set("bupa").y)).tree_
+    path = pruning.cost_complexity_path(grown)
+    rows = pruning.LabeledRows(real_set("bupa").X, real_set("bupa").y.astype(np.int32), None)
+    halves = [np.arange(0, len(rows.X), 2), np.arange(1, len(rows.X), 2)]
+    calls = iter([halves[0], halves[1], halves[1]])
+
+    def grow(folds):  # a division whose only fold has other rows each time
+        at = next(calls)
+        yield tree, pruning.LabeledRows(rows.X[at], rows.codes[at], None)
+
+    alphas = np.maximum(path.alphas, 0.0)
+    cuts = np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf)
+    by_half = [pruning.sequence_errors(tree, path, cuts, rows.X[at], rows.codes[at]) for at in halves]
+    mean = (by_half[0] + 2 * by_half[1]) / 3
+    k = pruning.smallest_within(mean, float(len(rows.X)), 1.0)
+    found = pruning.CrossValidatedComplexity(2, 3, 1.0).prune(tree, pruning.CrossValidation(rows, grow))
+    assert found.n_leaves == path.n_leaves[k]
+
+
 def test_pruning_by_cross_validation_of_a_split_that_saves_no_error_is_quiet():
     X, y = np.repeat([[0.0], [1.0]], 10, axis=0), [0] * 8 + [1] * 2 + [0] * 6 + [1] * 4
     assert make("axis_parallel").fit(X, y).n_leaves_ == 2

@@ -1,0 +1,42 @@
+"""What `auto` compares: candidates.yaml beside this file, read once."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.strict_yaml import Problems, parse, read
+
+FILE = Path(__file__).with_name("candidates.yaml")
+
+
+def candidates(task: str, path: Path = FILE) -> tuple[dict[str, Any], ...]:
+    """Return the algorithms that auto compares for a task, as a configuration writes them, each with name and id.
+
+    task : "classification" or "regression"
+    ConfigError for a file that lists no algorithms for it, or two of one id
+    """
+    listed = _lists(path).get(task)
+    if not isinstance(listed, list) or not listed:
+        raise ConfigError(f"{path.name} must list algorithms for {task}. Got {listed!r}.")
+    found = []
+    for one in listed:
+        entry = {"name": one} if isinstance(one, str) else one
+        if not (isinstance(entry, dict) and isinstance(entry.get("name"), str)):
+            raise ConfigError(f"an algorithm in {path.name} must be a name, or a mapping with a name. Got {one!r}.")
+        found.append({"id": entry["name"], **entry})
+    ids = [entry["id"] for entry in found]
+    if twice := next((one for one in ids if ids.count(one) > 1), None):
+        raise ConfigError(f"{path.name} has two algorithms of the id {twice!r} for {task}; give one another id.")
+    return tuple(found)
+
+
+@cache
+def _lists(path: Path) -> dict[str, Any]:
+    problems = Problems()
+    plain = parse(read(path, path.name, problems), problems).plain()
+    if not isinstance(plain, dict):
+        raise ConfigError(f"{path.name} must be a mapping of tasks to lists of algorithms. Got {plain!r}.")
+    return plain

@@ -1,0 +1,90 @@
+"""Class probabilities of the nodes of a tree, beside the shares of its training rows.
+
+The shares of a pure leaf are 0 and 1 however few rows it has, so the log loss of a grown tree is infinite. The rules
+here draw the shares of a leaf towards equal ones, towards those of the root, or towards those of its ancestors. None
+changes which class is predicted: that is the most frequent one of the leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+# A tree and rows that it was not grown on: features (n, p), class codes (n,), weights (n,) or None.
+Unseen = tuple[Tree, Array, NDArray[np.int32], Array | None]
+
+COUNTS = "counts"
+STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # among which cross-validation chooses
+LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss, as in the metric of this name
+
+
+def laplace(tree: Tree, counts: Array, strength: float) -> Array:
+    """Return (n_k + s) / (n + s C) for C classes: the law of succession of Laplace with s = 1."""
+    return _divided(counts + strength, counts.sum(axis=1) + strength * counts.shape[1], counts[0])
+
+
+def m_estimate(tree: Tree, counts: Array, strength: float) -> Array:
+    """Return (n_k + m P_k) / (n + m), P_k the share of class k at the root (Cestnik 1990)."""
+    prior = counts[0] / counts[0].sum()
+    return _divided(counts + strength * prior, counts.sum(axis=1) + strength, counts[0])
+
+
+def shrinkage(tree: Tree, counts: Array, strength: float) -> Array:
+    """Return hierarchical shrinkage (Agarwal et al. 2022, equation 2): the shares of the root, plus every change of
+    shares on the way down, divided by 1 + s / n of the node above.
+
+    Computed as a mean of the shares on the path, whose weights are not negative since n falls: no probability is below
+    0 or above 1 by rounding.
+    """
+    n = counts.sum(axis=1)
+    shares = _divided(counts, n, counts[0])
+    # fixed : the part of a node's probabilities that does not depend on where the path goes on from there.
+    fixed, weight = np.zeros_like(counts), np.ones(len(counts))
+    for node in np.flatnonzero(~tree.is_leaf):
+        below = min(n[node] / (n[node] + strength), weight[node]) if n[node] > 0.0 else weight[node]
+        for child in (tree.left[node], tree.right[node]):
+            fixed[child] = fixed[node] + (weight[node] - below) * shares[node]
+            weight[child] = below
+            if n[child] == 0.0:  # of a tree that was merged from clusters
+                shares[child] = shares[node]
+    found: Array = fixed + weight[:, None] * shares
+    return found
+
+
+def _divided(values: Array, totals: Array, root: Array) -> Array:
+    """Rows of values by their totals; those of a node without rows are the shares of the root."""
+    empty = totals <= 0.0
+    found: Array = np.where(empty[:, None], root / root.sum(), values / np.where(empty, 1.0, totals)[:, None])
+    return found
+
+
+RULES: Mapping[str, Callable[[Tree, Array, float], Array] | None] = MappingProxyType(
+    {COUNTS: None, "laplace": laplace, "m_estimate": m_estimate, "shrinkage": shrinkage}
+)
+
+
+def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
+    """Return the tree with the probabilities of a rule of `RULES`. strength : in the unit of its counts"""
+    given = RULES[rule]
+    return tree if given is None else tree.with_probabilities(given(tree, tree.counts, strength))
+
+
+def best_strength(rule: str, folds: Iterable[Unseen]) -> float:
+    """Return the strength of `STRENGTHS` with the least log loss on rows that trees have not seen; the first of equals.
+
+    folds : a tree and rows that it was not grown on, fold by fold
+    """
+    losses = np.zeros(len(STRENGTHS))
+    for tree, X, codes, weights in folds:
+        leaves = tree.apply(X)
+        for i, strength in enumerate(STRENGTHS):
+            shares = with_probabilities(tree, rule, strength).shares[leaves, codes]
+            each = -np.log(np.maximum(shares, LEAST))
+            losses[i] += each.sum() if weights is None else each @ weights
+    return STRENGTHS[int(np.argmin(losses))]

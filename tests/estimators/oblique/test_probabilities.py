@@ -1,0 +1,139 @@
+"""`probabilities` of classifiers: labels stay, shares follow the rule, the strength comes from rows not grown on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import real_set
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.estimator_checks import check_estimator
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.oblique.top_down import STRENGTH_FOLDS, ObliqueTreeClassifier
+from oblique_cli.tree.probabilities import RULES, STRENGTHS, with_probabilities
+
+SMOOTHING = [name for name in RULES if name != "counts"]
+BUPA = real_set("bupa")
+
+
+@pytest.mark.parametrize("rule", SMOOTHING)
+@pytest.mark.parametrize("strength", [3.0, "cv"])
+@pytest.mark.parametrize("options", [{}, {"pruning": "cv"}, {"pruning": "cost_complexity"}, {"proposer": "oc1"}])
+def test_the_tree_and_its_labels_are_those_of_counts(rule, strength, options):
+    options = {"proposer": "hhgdt", "max_depth": 4, "random_state": 2, **options}
+    plain = ObliqueTreeClassifier(**options).fit(BUPA.X, BUPA.y)
+    smooth = ObliqueTreeClassifier(**options, probabilities=rule, probability_strength=strength).fit(BUPA.X, BUPA.y)
+    tree = smooth.tree_.to_dict()
+    del tree["probabilities"]
+    assert tree == plain.tree_.to_dict()
+    np.testing.assert_array_equal(smooth.predict(BUPA.X), plain.predict(BUPA.X))
+    assert smooth.probability_strength_ == strength or smooth.probability_strength_ in STRENGTHS
+    expected = with_probabilities(plain.tree_, rule, smooth.probability_strength_).shares
+    np.testing.assert_array_equal(smooth.predict_proba(BUPA.X), expected[smooth.apply(BUPA.X)])
+    assert not hasattr(plain, "probability_strength_")
+
+
+def test_a_strength_is_chosen_on_rows_that_the_trees_have_not_seen():
+    seen = []
+
+    class Spy(ObliqueTreeClassifier):
+        def _pruned(self, growing, kept, proposer, draws):
+            seen.append({tuple(row) for row in growing.X})
+            return super()._pruned(growing, kept, proposer, draws)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    Spy("hhgdt", probabilities="m_estimate", probability_strength="cv", random_state=0).fit(X, rng.integers(0, 2, 100))
+    everything, *parts = seen
+    assert len(parts) == STRENGTH_FOLDS and [len(part) for part in parts] == [80] * 5
+    left_out = [everything - part for part in parts]
+    assert set.union(*left_out) == everything and sum(map(len, left_out)) == 100
+
+
+@pytest.mark.parametrize("rule", SMOOTHING)
+def test_noise_takes_strong_shrinkage_and_clear_classes_take_little(rule):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 2))
+
+    def strength(y):
+        model = make("axis_parallel", probabilities=rule, probability_strength="cv", random_state=0)
+        return model.fit(X, y).probability_strength_
+
+    assert strength(rng.integers(0, 2, 300)) >= 10.0
+    assert strength((X[:, 0] > 0).astype(int)) <= 3.0
+
+
+def test_log_loss_falls_where_leaves_are_pure():
+    for rule in SMOOTHING:
+        losses = {"counts": 0.0, rule: 0.0}
+        for train, test in StratifiedKFold(4, shuffle=True, random_state=0).split(BUPA.X, BUPA.y):
+            for name in losses:
+                model = make("hhgdt", probabilities=name, probability_strength="cv", random_state=0)
+                model.fit(BUPA.X[train], BUPA.y[train])
+                losses[name] += log_loss(BUPA.y[test], model.predict_proba(BUPA.X[test])) / 4
+        assert losses[rule] < 0.7 < 5.0 < losses["counts"], rule
+
+
+def test_the_unit_is_the_lightest_row():
+    weights = np.random.default_rng(0).integers(1, 4, len(BUPA.y)).astype(float)
+    options = {"probabilities": "shrinkage", "probability_strength": 5.0, "max_depth": 4}
+    once = make("hhgdt", **options).fit(BUPA.X, BUPA.y, weights)
+    scaled = make("hhgdt", **options).fit(BUPA.X, BUPA.y, weights / 1024)
+    repeated = np.repeat(np.arange(len(weights)), weights.astype(int))
+    drawn = make("hhgdt", **options).fit(BUPA.X[repeated], BUPA.y[repeated])
+    np.testing.assert_allclose(scaled.predict_proba(BUPA.X), once.predict_proba(BUPA.X), rtol=1e-12)
+    np.testing.assert_allclose(drawn.predict_proba(BUPA.X), once.predict_proba(BUPA.X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rule", SMOOTHING)
+def test_one_row_and_one_class_have_probabilities(rule):
+    for X, y in (([[1.0]], [3]), ([[1.0], [2.0]], [3, 3]), ([[1.0], [2.0]], [3, 4])):
+        model = make("hhcart_a", probabilities=rule, probability_strength="cv").fit(X, y)
+        found = model.predict_proba(X)
+        assert np.isfinite(found).all() and np.allclose(found.sum(axis=1), 1.0)
+        assert model.predict(X).tolist() == y
+
+
+@pytest.mark.parametrize("strength", [2.0, "cv"])
+def test_estimator_checks_pass(strength):
+    # The checks take the class of greatest probability for the one predicted, which Laplace alone keeps.
+    model = ObliqueTreeClassifier(
+        "hhgdt", probabilities="laplace", probability_strength=strength, max_depth=3, random_state=0
+    )
+    found = check_estimator(model, on_fail=None, on_skip=None)
+    failed = {check["check_name"] for check in found if check["status"] == "failed"}
+    # Other rows are drawn into folds once a row is repeated instead of weighted.
+    assert failed <= ({"check_sample_weight_equivalence_on_dense_data"} if strength == "cv" else set())
+
+
+def test_bad_values_are_one_sentence():
+    with pytest.raises(ConfigError, match=r"probabilities of hhgdt must be one of 'counts', 'laplace', .* Got 'm'\."):
+        make("hhgdt", probabilities="m")
+    for bad in (-1.0, "auto", None, float("nan")):
+        with pytest.raises(
+            ConfigError, match=r"probability_strength of hhgdt must be a number in \[0, inf\), or 'cv'\. Got "
+        ):
+            make("hhgdt", probability_strength=bad)
+    with pytest.raises(ConfigError, match="probability_strength of ObliqueTreeClassifier must be a number in"):
+        ObliqueTreeClassifier(probability_strength="yes").fit(BUPA.X, BUPA.y)
+
+
+def test_every_top_down_algorithm_has_both_parameters():
+    for algorithm in ALGORITHMS.values():
+        if algorithm.family.growth == "top-down trees":
+            assert {"probabilities", "probability_strength"} <= algorithm.parameters.keys()
+
+
+@pytest.mark.parametrize("strength", [4.0, "cv"])
+def test_refined_trees_have_them_too(strength):
+    X, y = BUPA.X[::2], BUPA.y[::2]
+    options = {"probabilities": "shrinkage", "probability_strength": strength, "random_state": 0}
+    for made, plain in (
+        (make("tao", n_penalties=3, folds=2, **options), make("tao", n_penalties=3, folds=2, random_state=0)),
+        (make("hhgdt", refine="tao", max_depth=2, **options), make("hhgdt", refine="tao", max_depth=2, random_state=0)),
+    ):
+        smooth, refined = made.fit(X, y).tree_, plain.fit(X, y).tree_
+        expected = with_probabilities(refined, "shrinkage", made.probability_strength_)
+        assert smooth.to_dict() == expected.to_dict()
