@@ -274,6 +274,7 @@ CORE_FLOORS = {
     "hierarchy": 1,
     "pathfinder": 1,
     "model_tree": 1,
+    "linear": 1,
     "search": 2,
     "growth": 3,
     "forest": 4,

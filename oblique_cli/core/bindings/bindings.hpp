@@ -11,6 +11,7 @@ void bind_growth(nanobind::module_& m);
 void bind_tree(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_hierarchy(nanobind::module_& m);
+void bind_linear(nanobind::module_& m);
 void bind_model_tree(nanobind::module_& m);
 void bind_pathfinder(nanobind::module_& m);
 

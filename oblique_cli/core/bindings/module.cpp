@@ -36,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_tree(m);
   bind_forest(m);
   bind_hierarchy(m);
+  bind_linear(m);
   bind_model_tree(m);
   bind_pathfinder(m);
 }
