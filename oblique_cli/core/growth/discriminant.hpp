@@ -44,6 +44,8 @@ class Discriminant {
 
   const StandardScores& standard() const { return standard_; }
   std::size_t n_components() const { return n_components_; }
+  // n_components() vectors over standard scores, p values each: eigenvectors divided by the root of their eigenvalue.
+  const Vector& components() const { return basis_; }
   // Mean of each class present in whitened coordinates, n_components() each.
   Vector class_means() const;
   // Fisher's direction from the first group to the rest, over standard scores; false if the means are the same.
