@@ -12,7 +12,7 @@ import oblique_cli._core as _core
 from oblique_cli import data
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.nouns import DatasetSpec
-from oblique_cli.tree.splitting import Proposer
+from oblique_cli.tree.splitting import PLAIN, Proposer
 from oblique_cli.tree.structure import Tree
 
 Data = tuple[NDArray[np.float64], NDArray[np.int32]]
@@ -66,6 +66,7 @@ def grow(
         "strict_ties": model.ties == "strict",
         "exhaustive": exhaustive,
         "seed": 0,
+        **PLAIN.options(),
         **proposer.native_options(),
     }
     if direct:

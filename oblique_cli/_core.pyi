@@ -28,6 +28,26 @@ def split(
     options: dict[str, Any],
     path: int = 1,
 ) -> tuple[Doubles, float, float, bool] | None: ...
+def propose(
+    X: Doubles,
+    y: Codes,
+    weights: Doubles | None,
+    n_classes: int,
+    family: str,
+    options: dict[str, Any],
+    path: int = 1,
+) -> list[tuple[Any, ...]]: ...
+def finish(
+    X: Doubles,
+    y: Codes,
+    weights: Doubles | None,
+    n_classes: int,
+    options: dict[str, Any],
+    normal: Doubles,
+    threshold: float,
+    gain: float,
+    path: int = 1,
+) -> tuple[Doubles, float, float]: ...
 def families() -> dict[str, dict[str, str]]: ...
 def line_search(
     v: Doubles,

@@ -8,13 +8,18 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from oblique_cli.errors import ConfigError
 
 
 class Constraint(ABC):
-    """What a parameter may be."""
+    """What a parameter may be.
+
+    takes_list : whether it may be a list, so that a list in a configuration is one value
+    """
+
+    takes_list: ClassVar[bool] = False
 
     @abstractmethod
     def holds(self, value: Any) -> bool:
@@ -27,6 +32,10 @@ class Constraint(ABC):
     @abstractmethod
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema of the allowed values."""
+
+    def fault(self, value: Any) -> str:
+        """Return what exactly is wrong with a forbidden value; empty where `describe` says all there is to say."""
+        return ""
 
 
 @dataclass(frozen=True)
@@ -192,11 +201,17 @@ class ClassWeight(Constraint):
         return {"anyOf": [{"const": "balanced"}, weights]}
 
 
+def because(constraint: Constraint, value: Any) -> str:
+    """What is wrong with a forbidden value, as it follows the value in a sentence."""
+    fault = constraint.fault(value)
+    return f": {fault}" if fault else ""
+
+
 def violation(name: str, value: Any, constraint: Constraint, owner: str) -> str | None:
     """The one sentence for a bad parameter, or None if the value is allowed."""
     if constraint.holds(value):
         return None
-    return f"{name} of {owner} must be {constraint.describe()}. Got {value!r}."
+    return f"{name} of {owner} must be {constraint.describe()}. Got {value!r}{because(constraint, value)}."
 
 
 def check(params: Mapping[str, Any], table: Mapping[str, Constraint], owner: str) -> None:

@@ -41,6 +41,8 @@ GROWTH_OPTIONS: dict[str, Any] = {
     "strict_ties": False,
     "exhaustive": False,
     "seed": 0,
+    "polish": False,
+    "split_cost": 0.0,
 }
 
 REAL_SETS = ["bupa", "balance_scale", "wine", "iris", "statlog_heart", "glass"]

@@ -42,6 +42,8 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "sadt": ("sadt",),
     "fdt": ("fdt",),
     "cline": ("cline",),
+    "union": ("union",),
+    "linear_splits": ("svm_split", "logistic_split"),
     "bottom_up": ("hhbut", "butif_svm"),
     "mpsvm_forests": (
         *("raf", "mpraf_t", "mpraf_p", "mpraf_n"),
@@ -151,6 +153,8 @@ def _default(name: str, having: list[Algorithm]) -> str:
 def _plain(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(map(_plain, value))
     return f"`{value}`" if isinstance(value, str) else f"{value:g}"
 
 

@@ -64,13 +64,18 @@ def _imports(body: str) -> str:
     known = vars(inspect.getmodule(ObliqueTreeClassifier)) | {"HeuristicTreeClassifier": HeuristicTreeClassifier}
     code = re.sub(r'"[^"]*"', "", re.sub(r'""".*?"""', "", body, flags=re.DOTALL))
     used = {"Any"} | {name for name in re.findall(r"\b[A-Z]\w*", code) if name in known}
-    lines = {f"from {known[name].__module__} import {name}" for name in used}
+    homes: dict[str, list[str]] = {}
+    for name in sorted(used):
+        homes.setdefault(known[name].__module__, []).append(name)
+    lines = {f"from {home} import {', '.join(names)}" for home, names in homes.items()}
     own = sorted(line for line in lines if line.startswith("from oblique_cli"))
     return "\n".join([*sorted(lines - set(own)), "", *own])
 
 
 def _literal(value: object) -> str:
     """Return a default as the stub has it, with the quotes of the formatter."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))}{',' * (len(value) == 1)})"
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 

@@ -19,7 +19,7 @@ from oblique_cli.bounds import FOLDS
 from oblique_cli.config import keys, outside, sources
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, RANGE, READING, READING_LISTS, TUNE
-from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text
+from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text, because
 from oblique_cli.data.own_source import STDIN, stem
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.outside import known
@@ -120,7 +120,8 @@ class _Checking:
             hint = ""
             if isinstance(inner, Choice) and isinstance(value.data, str):
                 hint = close_matches(value.data[:80], inner.names)
-            self.problems.add(value.place, f"{owner} must be {constraint.describe()}. Got {value.shown()}.{hint}")
+            got = f"{value.shown()}{because(inner, plain)}"
+            self.problems.add(value.place, f"{owner} must be {constraint.describe()}. Got {got}.{hint}")
             return None
         if isinstance(inner, Real | Integer) and value.data is not None:
             # 0 and 0.0 are one setting with one digest, and numpy numbers are no JSON.
@@ -333,7 +334,7 @@ class _Checking:
                     tuning = named(lambda one: one.tunes)
                     message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
                     self.problems.add(entry.key, message)
-            elif isinstance(entry.data, list):
+            elif isinstance(entry.data, list) and not constraints[key].takes_list:
                 message = f"{owner} is a list; write {{grid: [...]}} to let cross-validation choose."
                 self.problems.add(entry.place, message)
             else:

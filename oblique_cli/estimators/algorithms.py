@@ -197,7 +197,7 @@ class TopDown(Algorithm):
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """Native growth of what has none, a parameter of a pruning rule that is not the one chosen, or one twice."""
-        if params.get("engine") == "native" and not self.compiled:
+        if params.get("engine") == "native" and self._proposer(params).native_family() is None:
             return no_native(self.name)
         rule = (self.defaults | dict(params))["pruning"]
         proposers_own = self.estimator.constraints.keys() - TREE_CONSTRAINTS.keys()
@@ -205,6 +205,11 @@ class TopDown(Algorithm):
             return f"pruning {rule!r} has a parameter {taken[0]!r}, as {self.name} itself has; give it another name."
         strays = sorted(self._of_rules(params).keys() - PRUNINGS[rule].constraints.keys())
         return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
+
+    def _proposer(self, params: Mapping[str, Any]) -> Proposer:
+        """The heuristic with those of `params` that are its own."""
+        heuristic: type[Proposer] = self.estimator.heuristic
+        return heuristic(**{name: value for name, value in params.items() if name in heuristic.constraints})
 
     def _of_rules(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Those of `params` that belong to a pruning rule and that the tree has no name for."""

@@ -21,6 +21,7 @@ class FDT(Proposer):
     title = "FDT"
     source = "López-Chau, Cervantes, López-García & Lamont (2013); Wickramarachchi (2015), section 2.3"
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
+    native: ClassVar[str | None] = "fdt"
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield Fisher's direction."""

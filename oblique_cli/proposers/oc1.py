@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
-import oblique_cli._core as _core
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Real
 from oblique_cli.proposers.axis_parallel import AxisParallel
-from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, from_core
 
 # OC1 splits nodes of at least two rows (thesis 3.9.1): more than one, in the words of min_parent.
 TREE_DEFAULTS: Mapping[str, Any] = {"criterion": "twoing", "min_parent": 1}
@@ -32,22 +29,7 @@ class HillClimbing(Proposer):
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the hyperplane with its threshold, or else the original axes."""
-        assert self.native is not None
-        options = {
-            "criterion": node.criterion,
-            "min_leaf": float(node.min_leaf),
-            "strict_ties": node.ties == "strict",
-            "exhaustive": False,
-            "seed": self._seed(node),
-        }
-        path = node.path % 2**64  # as much as the core keeps: beyond depth 63 two nodes may share a stream
-        found = _core.split(
-            node.X, node.y, node.weights, node.n_classes, self.native, options | self.native_options(), path
-        )
-        if found is None or not found[3]:
-            yield Candidates.axes()
-        else:
-            yield Candidates.directions(found[0][None, :], np.array([found[1]]))
+        yield from from_core(self, node, self._seed(node))
 
 
 @PROPOSERS.register("oc1")

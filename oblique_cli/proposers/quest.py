@@ -40,6 +40,7 @@ class QUEST(Proposer):
         "eigenvalue_tolerance": Real(0.0, 1.0, open_high=True),
     }
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
+    native: ClassVar[str | None] = "quest"
 
     def __init__(self, split_point: str = "qda", eigenvalue_tolerance: float = 1e-10) -> None:
         self.split_point = split_point
@@ -59,6 +60,13 @@ class QUEST(Proposer):
             yield Candidates.directions(unit_normal(normal, standard)[None, :])
         else:
             yield plane(node, normal, discriminant_cut(scores @ direction, first, node.weights), standard)
+
+    def native_options(self) -> dict[str, Any]:
+        """The tolerance, and whether the threshold is searched."""
+        return {
+            "eigenvalue_tolerance": float(self.eigenvalue_tolerance),
+            "searches_threshold": self.split_point == "search",
+        }
 
 
 def two_means(points: Array) -> np.ndarray:

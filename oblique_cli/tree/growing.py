@@ -11,7 +11,7 @@ import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.geometry import crimcoord, level_codes, level_table
 from oblique_cli.tree.missing import divide
-from oblique_cli.tree.splitting import Node, Proposer
+from oblique_cli.tree.splitting import PLAIN, Finish, Node, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
@@ -33,6 +33,7 @@ def grow_top_down(
     seed: int = 0,
     levels: Sequence[int] | None = None,
     missing: bool = False,
+    finish: Finish = PLAIN,
 ) -> Tree:
     """Grow a tree.
 
@@ -47,6 +48,7 @@ def grow_top_down(
         3.7)
     missing : whether the tree learns where rows with missing values (NaN) go, see `missing.divide`. If there are any,
         the reference engine grows the tree; ConfigError if that is ruled out by "native"
+    finish : what becomes of the split that the heuristic finds at a node
     """
     stopping = stopping or Stopping()
     if weights is not None:
@@ -56,9 +58,10 @@ def grow_top_down(
     incomplete = missing and bool(np.isnan(X if levels is None else X[:, np.equal(levels, 0)]).any())
     if incomplete and engine == "native":
         raise ConfigError("engine 'native' does not grow on missing values; set engine to 'auto' or 'reference'.")
-    if engine == "reference" or proposer.native is None or incomplete:
+    family = proposer.native_family()
+    if engine == "reference" or family is None or incomplete:
         return _grow_reference(
-            X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, seed, levels, missing
+            X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, seed, levels, missing, finish
         )
     options = {
         "criterion": criterion,
@@ -69,14 +72,14 @@ def grow_top_down(
         "strict_ties": ties == "strict",
         "exhaustive": False,
         "seed": seed,
-    }
+    } | finish.options()
     qualitative = levels is not None and any(levels)
     arrays = _core.grow(
         X,
         y,
         weights,
         n_classes,
-        proposer.native,
+        family,
         options | proposer.native_options(),
         levels=np.array(levels, dtype=np.int32) if qualitative else None,
     )
@@ -107,6 +110,7 @@ def _grow_reference(
     seed: int,
     levels: Sequence[int] | None,
     missing: bool,
+    finish: Finish,
 ) -> Tree:
     def class_weights(rows: NDArray[np.intp]) -> Array:
         w = None if weights is None else weights[rows]
@@ -122,7 +126,7 @@ def _grow_reference(
         w = None if weights is None else weights[rows]
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
         node = Node(Z, y[rows], w, n_classes, depth, criterion, ties, min_leaf, seed, path)
-        division = divide(node, proposer, min_leaf)
+        division = divide(node, proposer, min_leaf, finish)
         if division is None:
             continue
         split, goes_left, missing_left = division

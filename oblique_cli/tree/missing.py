@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.splitting import Candidates, Node, Proposer, Split, best_split, search
+from oblique_cli.tree.splitting import PLAIN, Candidates, Finish, Node, Proposer, Split, best_split, search
 from oblique_cli.tree.structure import EVERYTHING, lacking
 
 Array = NDArray[np.float64]
@@ -24,10 +24,10 @@ class MissingDivision(NamedTuple):
     missing_left: bool
 
 
-def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0) -> MissingDivision | None:
+def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0, finish: Finish = PLAIN) -> MissingDivision | None:
     """Return the best division of a node, or None if there is no split. NaN in node.X is a missing value.
 
-    Without NaN this is `best_split`. With NaN the candidates are, in this order:
+    Without NaN this is `best_split`, which `finish` is for. With NaN the candidates are, in this order:
 
     1. The split that the heuristic finds on the complete rows, which see only features with some value at the node.
        Rows that lack a feature it uses go left as a block, then right as a block; other rows go by their values.
@@ -39,10 +39,10 @@ def divide(node: Node, proposer: Proposer, min_leaf: float = 1.0) -> MissingDivi
     """
     absent = np.isnan(node.X)
     if not absent.any():
-        split = best_split(node, proposer, min_leaf)
+        split = best_split(node, proposer, min_leaf, finish=finish)
         return None if split is None else _by_values(node, split)
     known = np.flatnonzero(~absent.all(axis=0))
-    plane = _on_complete_rows(node, known, proposer, min_leaf)
+    plane = _on_complete_rows(node, known, proposer, min_leaf, finish)
     alone = () if plane else (_on_complete_rows(node, np.array([j]), None, min_leaf) for j in known)
     options = [side for split in (plane, *alone) if split for side in _either_side(node, split)]
     for j in known[absent[:, known].any(axis=0)]:
@@ -69,7 +69,7 @@ def heavier_left(node: Node, goes_left: Mask) -> bool:
 
 
 def _on_complete_rows(
-    node: Node, features: NDArray[np.intp], proposer: Proposer | None, min_leaf: float
+    node: Node, features: NDArray[np.intp], proposer: Proposer | None, min_leaf: float, finish: Finish = PLAIN
 ) -> Split | None:
     """The split that a heuristic, or None for axis-parallel cuts, finds on rows complete in `features`."""
     rows = np.flatnonzero(~np.isnan(node.X[:, features]).any(axis=1))
@@ -81,8 +81,10 @@ def _on_complete_rows(
         y=node.y[rows],
         weights=None if node.weights is None else node.weights[rows],
     )
-    groups = [Candidates.axes()] if proposer is None else proposer.propose(part)
-    split = search(part, groups, min_leaf)
+    if proposer is None:
+        split = search(part, [Candidates.axes()], min_leaf)
+    else:
+        split = best_split(part, proposer, min_leaf, finish=finish)
     if split is None:
         return None
     coef = np.zeros(node.X.shape[1])

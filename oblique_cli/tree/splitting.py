@@ -25,7 +25,7 @@ CRITERIA = ("gini", "entropy", "twoing", "max_minority", "sum_minority")
 # Options of every family in the compiled core, which growth gives. All others are given by `Proposer.native_options`.
 GROWTH_OPTIONS = frozenset(
     ("criterion", "min_parent", "max_misrate", "max_depth", "min_leaf", "strict_ties", "exhaustive", "seed")
-)
+) | frozenset(("polish", "split_cost"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,21 @@ class Node:
         if self.seed is None:
             raise ConfigError("a node made by hand has no random numbers; give it a seed, as in Node(..., seed=0).")
         return self.seed
+
+    def search_options(self, seed: int = 0) -> dict[str, Any]:
+        """What the compiled core wants to know of a search at this node. seed : of what it draws there."""
+        return {
+            "criterion": self.criterion,
+            "min_leaf": float(self.min_leaf),
+            "strict_ties": self.ties == "strict",
+            "exhaustive": False,
+            "seed": seed,
+        }
+
+    @property
+    def core_path(self) -> int:
+        """As much of the path as the core keeps: beyond depth 63 two nodes may share a stream."""
+        return self.path % 2**64
 
     def rng(self, *names: str | int) -> np.random.Generator:
         """Return a new generator of this node, the same for the same names; ConfigError if the node has no seed.
@@ -105,6 +120,29 @@ class Candidates:
         return cls(("directions", np.ascontiguousarray(D, dtype=np.float64), t))
 
 
+@dataclass(frozen=True)
+class Finish:
+    """What becomes of the split that a heuristic has found; nothing by default.
+
+    polish : perturb the hyperplane as OC1 does, from where it is, and keep what is better (Murthy et al. 1994)
+    split_cost : c of a preference for axes: a split with k non-zero coefficients of p has to beat the best
+        axis-parallel split by more than c (k - 1) / p of the node's impurity
+    """
+
+    polish: bool = False
+    split_cost: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self.polish or self.split_cost > 0.0
+
+    def options(self) -> dict[str, Any]:
+        """The options of the compiled core."""
+        return {"polish": bool(self.polish), "split_cost": float(self.split_cost)}
+
+
+PLAIN = Finish()
+
+
 class Split(NamedTuple):
     """A hyperplane for a node: left iff coef @ x <= threshold."""
 
@@ -128,6 +166,9 @@ class Proposer(BaseEstimator, ABC):
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
     quantitative    whether the heuristic cannot use qualitative features
+
+    A heuristic whose parameters decide the last two overrides `native_family` and `is_quantitative`.
+
     draws_tree_seed only for OC1, whose published trees depend on it: the seed of a tree is the next number of the
                     generator that draws pruning rows, instead of being named after the fit
 
@@ -148,6 +189,14 @@ class Proposer(BaseEstimator, ABC):
     @abstractmethod
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield groups of directions, the same whenever asked at a node; yielding nothing makes the node a leaf."""
+
+    def native_family(self) -> str | None:
+        """The family that grows the same tree with these parameters, or None."""
+        return self.native
+
+    def is_quantitative(self) -> bool:
+        """Whether the heuristic, with these parameters, cannot use qualitative features."""
+        return self.quantitative
 
     def native_options(self) -> dict[str, Any]:
         """Parameters as the compiled core takes them: all options of the family, which has no defaults of its own."""
@@ -192,6 +241,13 @@ def _native_fault(native: str, proposer: Proposer) -> str | None:
     return f"has native_options() that are not those of family {native!r}: it {words}" if words else None
 
 
+def from_core(proposer: Proposer, node: Node, seed: int = 0) -> Iterator[Candidates]:
+    """Yield what the native family of a heuristic proposes, for one that has no other form. seed : of what it draws."""
+    options = node.search_options(seed) | proposer.native_options()
+    groups = _core.propose(node.X, node.y, node.weights, node.n_classes, str(proposer.native), options, node.core_path)
+    yield from map(Candidates, groups)
+
+
 PROPOSERS: Registry[type[Proposer]] = Registry("proposer", "oblique list algorithms", _fault)
 
 
@@ -200,13 +256,54 @@ def best_split(
     proposer: Proposer,
     min_leaf: float = 1.0,
     exhaustive: bool = False,
+    finish: Finish = PLAIN,
 ) -> Split | None:
     """Return the first of the best splits among all proposals, or None if none has a positive score.
 
     The tie rule is that of docs/architecture.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
-    sorts every direction instead of bounding it, with the same result.
+    sorts every direction instead of bounding it, with the same result. `finish` says what becomes of the split.
     """
-    return search(node, proposer.propose(node), min_leaf, exhaustive)
+    split = search(node, proposer.propose(node), min_leaf, exhaustive)
+    return finished(node, split, min_leaf, finish) if split and finish else split
+
+
+def finished(node: Node, split: Split, min_leaf: float, finish: Finish) -> Split:
+    """Return what `finish` makes of a split: the hyperplane polished, then the best axis if that is good enough."""
+    if finish.polish:
+        options = node.search_options(node.tree_seed) | {"min_leaf": float(min_leaf), "polish": True, "split_cost": 0.0}
+        coef, threshold, gain = _core.finish(
+            node.X,
+            node.y,
+            node.weights,
+            node.n_classes,
+            options,
+            split.coef,
+            split.threshold,
+            split.gain,
+            node.core_path,
+        )
+        split = Split(coef, threshold, gain, split.order)
+    further = np.count_nonzero(split.coef) - 1
+    axis = search(node, [Candidates.axes()], min_leaf) if finish.split_cost > 0.0 and further > 0 else None
+    if axis is None:
+        return split
+    whole = impurity(node.class_weights, node.criterion)
+    needed = finish.split_cost * (further / len(split.coef)) * whole
+    # As in every search, what is equal but for rounding is equal.
+    return split if split.gain - axis.gain > needed + (0.0 if node.ties == "strict" else 1e-9 * whole) else axis
+
+
+def impurity(class_weights: Array, criterion: str) -> float:
+    """Return the impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only.
+
+    That of twoing is half of Gini's: with two classes the twoing value is half the decrease of the Gini index.
+    """
+    shares = class_weights[class_weights > 0] / class_weights.sum()
+    if criterion == "entropy":
+        return float(-(shares * np.log2(shares)).sum())
+    if criterion.endswith("minority"):
+        return float(1.0 - shares.max())
+    return float(1.0 - shares @ shares) * (0.5 if criterion == "twoing" else 1.0)
 
 
 def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:

@@ -510,7 +510,7 @@ def option(**values):
         ({"y": np.array([0, 2], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
         ({"y": np.array([0, -1], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
         ({"weights": np.ones(3)}, "X and weights must have the same number of rows"),
-        ({"family": "hhcart"}, "^the core has no family 'hhcart'; it has axis_parallel, gdt, "),
+        ({"family": "hhcart"}, "^the core has no family 'hhcart'; it has axis_parallel, fdt, "),
         ({"family": "gdt"}, "^family 'gdt' has no option 'both_signs'; it takes criterion, .*classes$"),
         (option(criterion="gin"), "^option 'criterion' of family 'hhcart_a' must be one of 'gini', .*Got 'gin'$"),
         (option(tau="much"), "^option 'tau' of family 'hhcart_a' must be a number. Got 'much'$"),
@@ -553,12 +553,14 @@ def test_the_split_of_one_node_is_that_of_the_root(name):
     data = real_set("wine")
     options = GROWTH_OPTIONS | PROPOSERS[name]().native_options()
     tree = _core.grow(data.X, data.y, None, 3, name, options)
-    growth_only = ("min_parent", "max_misrate", "max_depth")
+    growth_only = ("min_parent", "max_misrate", "max_depth", "polish", "split_cost")
     at_root = {key: value for key, value in options.items() if key not in growth_only}
     normal, threshold, gain, given = _core.split(data.X, data.y, None, 3, name, at_root)
     np.testing.assert_array_equal(normal, tree["weights"][0])
     assert (threshold, gain) == (tree["thresholds"][0], tree["gains"][0])
-    assert given == (name in ("gdt", "oc1_lc"))  # they bring an offset of their own; the others leave it to the search
+    assert given == (
+        name in ("gdt", "oc1_lc", "quest")
+    )  # they bring an offset of their own; the others leave it to the search
 
 
 def test_the_traversal_refuses_what_does_not_fit_the_tree():

@@ -14,6 +14,7 @@
 #include "bindings/option_values.hpp"
 #include "bindings/release.hpp"
 #include "common/random.hpp"
+#include "growth/finish.hpp"
 #include "growth/grower.hpp"
 #include "growth/heuristic.hpp"
 #include "search/node.hpp"
@@ -54,7 +55,7 @@ nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& wei
   const Family& family = family_of(family_name);
   const Options options = read_options(family, growth_options(), given);
   const Levels levels = levels_of(of_feature, x.shape(1));
-  if (family.quantitative && levels.any())
+  if (is_quantitative(family, options) && levels.any())
     throw nb::value_error(("family '" + family.name + "' takes quantitative features only").c_str());
   TreeArrays tree;
   {
@@ -76,11 +77,98 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   {
     const Released released;
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
-    found = Splitter(data, family, options).split(0, data.n, path, out);
+    found = Splitter(data, family, options, {}).split(0, data.n, path, out);
   }
   if (!found) return nb::none();
   const std::size_t p = out.normal.size();
   return nb::make_tuple(array(std::move(out.normal), {p}), out.threshold, out.gain, out.given);
+}
+
+// The rows of one node of quantitative features, in their canonical order.
+class OneNode {
+ public:
+  OneNode(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const Options& options,
+          std::uint64_t path)
+      : levels_(std::vector<std::int32_t>(x.shape(1), 0)),
+        rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true),
+        options_(search_of(options)),
+        search_(make_search(options_)), node_{rows_.node(0, x.shape(0)),
+                                              spread_,
+                                              rows_.predicted(),
+                                              *search_,
+                                              options_,
+                                              static_cast<std::uint64_t>(options.integer("seed")),
+                                              path} {
+    spread_.measure(node_.rows);
+    search_->begin(node_.rows);
+  }
+
+  const Node& node() const { return node_; }
+
+ private:
+  const Levels levels_;
+  WorkingRows rows_;
+  const SearchOptions options_;
+  std::unique_ptr<NodeSearch> search_;
+  Spread spread_;
+  Node node_;
+};
+
+nb::list groups_of(Candidates&& candidates, std::size_t p) {
+  nb::list out;
+  for (const Candidates::Group& group : candidates.groups()) {
+    for (const Space& space : group.spaces)
+      if (space.original)
+        out.append(nb::make_tuple("axes"));
+      else
+        out.append(nb::make_tuple("reflection", array(Vector(space.u), {p})));
+    if (group.directions.empty()) continue;
+    Vector rows;
+    for (const Vector& each : group.directions) rows.insert(rows.end(), each.begin(), each.end());
+    const std::size_t k = group.directions.size();
+    nb::object thresholds = nb::none();
+    if (!group.thresholds.empty()) thresholds = array(Vector(group.thresholds), {k});
+    out.append(nb::make_tuple("directions", array(std::move(rows), {k, p}), thresholds));
+  }
+  return out;
+}
+
+nb::list propose(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+                 const std::string& family_name, const nb::dict& given, std::uint64_t path) {
+  check_training(x, y, weights, n_classes);
+  const Family& family = family_of(family_name);
+  const Options options = read_options(family, search_options(), given);
+  Candidates candidates;
+  {
+    const Released released;
+    const OneNode one(x, y, weights, options, path);
+    if (one.node().rows.n_classes > 1) family.make(options)->propose(one.node(), candidates);
+  }
+  return groups_of(std::move(candidates), x.shape(1));
+}
+
+nb::tuple finish(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+                 const nb::dict& given, const Doubles& normal, double threshold, double gain, std::uint64_t path) {
+  check_training(x, y, weights, n_classes);
+  std::vector<Option> declared = search_options();
+  declared.insert(declared.end(), {flag("polish"), number("split_cost")});
+  const Options options("finish", declared, option_values("finish", given));
+  require(normal.shape(0) == x.shape(1), "the normal needs one component per feature");
+  const std::size_t p = x.shape(1);
+  Split split{Vector(normal.data(), normal.data() + p), threshold, gain, true, 0};
+  {
+    const Released released;
+    const OneNode one(x, y, weights, options, path);
+    if (one.node().rows.n_classes > 1) {
+      Finish(one.node().options, finishing_of(options)).apply(one.node(), split);
+      if (!split.given) {
+        Vector z(x.shape(0));
+        one.node().predicted.project(split.normal.data(), z.data());
+        settle(z.data(), z.size(), split.threshold);
+      }
+    }
+  }
+  return nb::make_tuple(array(std::move(split.normal), {p}), split.threshold, split.gain);
 }
 
 // The options of each family, with what they may be.
@@ -110,6 +198,14 @@ void bind_growth(nb::module_& m) {
         "Split that a family finds at one node of quantitative features: (normal (p,), threshold, gain, whether the "
         "threshold is the family's own) or None. Options as in `grow` but for min_parent, max_misrate and max_depth, "
         "which stop growth; path names the node's random streams.");
+  m.def("propose", &propose, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "family"_a, "options"_a, "path"_a = kRootPath,
+        "Where a family would look for the split of one node of quantitative features, as `search` takes it. Options "
+        "as in `split`.");
+  m.def("finish", &finish, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "options"_a, "normal"_a.noconvert(), "threshold"_a, "gain"_a, "path"_a = kRootPath,
+        "What growth makes of a split that was found at one node of quantitative features, by the options polish and "
+        "split_cost: (normal (p,), threshold, gain). Further options are those of a search.");
   m.def("families", &list_families, "The families that `grow` knows: name -> option -> what the option may be.");
 }
 

@@ -12,6 +12,7 @@ std::string shown(const OptionValue& value) {
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "True" : "False";
   if (const std::int64_t* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
   if (const double* number = std::get_if<double>(&value)) return std::to_string(*number);
+  if (std::holds_alternative<std::vector<Member>>(value)) return "a list of families";
   return "'" + std::get<std::string>(value) + "'";
 }
 
@@ -20,6 +21,7 @@ bool fits(const Option& option, const OptionValue& value) {
     case Option::Kind::number: return std::holds_alternative<double>(value);
     case Option::Kind::integer: return std::holds_alternative<std::int64_t>(value);
     case Option::Kind::flag: return std::holds_alternative<bool>(value);
+    case Option::Kind::members: return std::holds_alternative<std::vector<Member>>(value);
     case Option::Kind::choice: break;
   }
   const std::string* text = std::get_if<std::string>(&value);
@@ -34,12 +36,14 @@ Option flag(const char* name) { return {name, Option::Kind::flag, {}}; }
 Option choice(const char* name, std::initializer_list<const char*> choices) {
   return {name, Option::Kind::choice, {choices.begin(), choices.end()}};
 }
+Option members(const char* name) { return {name, Option::Kind::members, {}}; }
 
 std::string described(const Option& option) {
   switch (option.kind) {
     case Option::Kind::number: return "a number";
     case Option::Kind::integer: return "a whole number";
     case Option::Kind::flag: return "True or False";
+    case Option::Kind::members: return "a list of families with their options";
     case Option::Kind::choice: break;
   }
   std::string out = "one of ";
@@ -88,5 +92,12 @@ std::size_t Options::count(const char* name) const {
 }
 bool Options::flag(const char* name) const { return value<bool>(name); }
 const std::string& Options::choice(const char* name) const { return value<std::string>(name); }
+const std::vector<Member>& Options::members(const char* name) const { return value<std::vector<Member>>(name); }
+
+std::map<std::string, OptionValue> Options::values_of(const std::vector<Option>& some) const {
+  std::map<std::string, OptionValue> out;
+  for (const Option& option : some) out.emplace(option.name, values_.at(option.name));
+  return out;
+}
 
 }  // namespace oblique

@@ -24,10 +24,10 @@ StoppingRule stopping_of(const Options& options) {
 // ---- one node
 // --------------------------------------------------------------------------------------------------------
 
-Splitter::Splitter(const Training& data, const Family& family, const Options& options)
-    : rows_(data.x, data.y, data.weights, data.n, data.levels, family.adds_up || data.weights),
+Splitter::Splitter(const Training& data, const Family& family, const Options& options, const Finishing& finishing)
+    : rows_(data.x, data.y, data.weights, data.n, data.levels, family.adds_up || data.weights || finishing.polish),
       options_(search_of(options)), seed_(static_cast<std::uint64_t>(options.integer("seed"))),
-      heuristic_(family.make(options)), search_(make_search(options_)) {}
+      heuristic_(family.make(options)), finish_(options_, finishing), search_(make_search(options_)) {}
 
 bool Splitter::split(std::size_t first, std::size_t last, std::uint64_t path, Split& out) {
   if (last - first < 2) return false;
@@ -37,6 +37,7 @@ bool Splitter::split(std::size_t first, std::size_t last, std::uint64_t path, Sp
   search_->begin(rows);
   const Node node{rows, spread_, rows_.predicted(), *search_, options_, seed_, path};
   const bool found = heuristic_->split(node, out);
+  if (found) finish_.apply(node, out);
   counts_ += search_->counts;
   return found && divides(rows.n, out);
 }
@@ -60,7 +61,7 @@ bool Splitter::divides(std::size_t n, Split& split) {
 // ----------------------------------------------------------------------------------------------------------
 
 Grower::Grower(const Training& data, const Family& family, const Options& options)
-    : data_(data), stopping_(stopping_of(options)), splitter_(data, family, options) {
+    : data_(data), stopping_(stopping_of(options)), splitter_(data, family, options, finishing_of(options)) {
   tree_.n_features = data.levels.count.size();
   tree_.n_classes = data.n_classes;
   tree_.n_scores = data.levels.width;

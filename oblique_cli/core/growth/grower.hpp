@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "growth/finish.hpp"
 #include "growth/heuristic.hpp"
 #include "growth/tree_arrays.hpp"
 #include "growth/working_rows.hpp"
@@ -39,7 +40,7 @@ struct Training {
 // Splits nodes of one tree by a heuristic.
 class Splitter {
  public:
-  Splitter(const Training& data, const Family& family, const Options& options);
+  Splitter(const Training& data, const Family& family, const Options& options, const Finishing& finishing);
 
   // Finds the split of rows [first, last), its threshold final; false if there is none with rows on both sides. After
   // it, `goes_left` says where every row of the node goes.
@@ -57,6 +58,7 @@ class Splitter {
   const SearchOptions options_;
   const std::uint64_t seed_;
   std::unique_ptr<Heuristic> heuristic_;
+  Finish finish_;
   std::unique_ptr<NodeSearch> search_;
   Spread spread_;
   Vector projection_;

@@ -71,7 +71,8 @@ const std::vector<Option>& search_options() {
 const std::vector<Option>& growth_options() {
   static const std::vector<Option> all = [] {
     std::vector<Option> out = search_options();
-    for (const Option& option : {number("min_parent"), number("max_misrate"), integer("max_depth")})
+    for (const Option& option :
+         {number("min_parent"), number("max_misrate"), integer("max_depth"), flag("polish"), number("split_cost")})
       out.push_back(option);
     return out;
   }();
@@ -82,6 +83,23 @@ Options options_of(const Family& family, const std::vector<Option>& common, std:
   std::vector<Option> declared = common;
   declared.insert(declared.end(), family.options.begin(), family.options.end());
   return Options("family '" + family.name + "'", declared, std::move(given));
+}
+
+std::unique_ptr<Heuristic> make_member(const Member& member, const Options& owner) {
+  const Family& family = family_of(member.family);
+  std::map<std::string, OptionValue> values = owner.values_of(search_options());
+  values.insert(member.options.begin(), member.options.end());
+  return family.make(options_of(family, search_options(), std::move(values)));
+}
+
+bool is_quantitative(const Family& family, const Options& options) {
+  if (family.quantitative) return true;
+  for (const Option& option : family.options) {
+    if (option.kind != Option::Kind::members) continue;
+    for (const Member& member : options.members(option.name.c_str()))
+      if (family_of(member.family).quantitative) return true;
+  }
+  return false;
 }
 
 SearchOptions search_of(const Options& options) {

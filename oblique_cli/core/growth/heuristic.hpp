@@ -57,16 +57,16 @@ class Heuristic {
   virtual ~Heuristic() = default;
   // Finds the split of a node; false makes the node a leaf. A node has rows of two classes or more.
   virtual bool split(const Node& node, Split& out) = 0;
+  // Adds candidates in the order of their enumeration, for a search that has more than these to choose from. Leaves
+  // node.search as begun.
+  virtual void propose(const Node& node, Candidates& candidates) = 0;
 };
 
-// A heuristic that says where to look and lets the search decide, which is what most of them are. Sums over rows have
-// the same bits in every run, because rows come in a canonical order; `node.stream` is the only source of random
-// numbers.
+// A heuristic that says where to look and lets the search decide, which is what most of them are: no candidate makes
+// the node a leaf. Sums over rows have the same bits in every run, because rows come in a canonical order;
+// `node.stream` is the only source of random numbers.
 class Proposer : public Heuristic {
  public:
-  // Adds candidates in the order of their enumeration; none makes the node a leaf.
-  virtual void propose(const Node& node, Candidates& candidates) = 0;
-
   bool split(const Node& node, Split& out) final {
     candidates_.clear();
     propose(node, candidates_);
@@ -116,6 +116,12 @@ const std::vector<Option>& growth_options();
 
 // The values that are given for a family, and for `common` options.
 Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> given);
+
+// The heuristic of a family that belongs to another one, whose options are `owner`.
+std::unique_ptr<Heuristic> make_member(const Member& member, const Options& owner);
+
+// Whether the family, or one that belongs to it, cannot use qualitative features.
+bool is_quantitative(const Family& family, const Options& options);
 
 // How nodes are searched, as the options say.
 SearchOptions search_of(const Options& options);

@@ -40,6 +40,12 @@ class Candidates {
     return groups_.back().spaces;
   }
 
+  // Puts all candidates of another list behind these. Its spaces are searched apart from those here.
+  void append(Candidates&& more) {
+    for (Group& group : more.groups_) groups_.push_back(std::move(group));
+    more.clear();
+  }
+
   void clear() { groups_.clear(); }
   const std::vector<Group>& groups() const { return groups_; }
 

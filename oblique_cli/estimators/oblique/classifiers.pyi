@@ -1,9 +1,10 @@
 # Written by `python -m tools.stubs`.
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oblique_cli.estimators.oblique.heuristics import HeuristicTreeClassifier
 from oblique_cli.tree.pruning import PruningRule
+from oblique_cli.tree.splitting import Proposer
 
 # A heuristic that is added later has a class too.
 def __getattr__(name: str) -> Any: ...
@@ -30,6 +31,8 @@ class AxisParallelClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -92,6 +95,8 @@ class ClineClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -140,6 +145,8 @@ class FDTClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -196,6 +203,8 @@ class GDTClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -264,6 +273,8 @@ class HHCARTClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -329,6 +340,8 @@ class HHCARTDClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -388,6 +401,8 @@ class HHCRVClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -449,6 +464,58 @@ class HHGDTClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
+        pruning: str | PruningRule = "none",
+        pruning_fraction: float = 0.1,
+        pruning_folds: int = 10,
+        standard_errors: float = 0.0,
+        ccp_alpha: float = 0.0,
+        qualitative: Any = "auto",
+        missing: str = "error",
+        max_levels: int = 1000,
+        engine: str = "auto",
+        random_state: Any = None,
+    ) -> None: ...
+
+class LogisticSplitClassifier(HeuristicTreeClassifier):
+    """Logistic split: a top-down tree.
+
+    Each class at the node against the rest by logistic regression, thresholds searched.
+
+    Source: Truong (2009), Fast growing and interpretable oblique trees via logistic regression models.
+
+    The ridge penalty keeps coefficients finite where a plane tells a class apart without error. Only the direction is
+    kept: the threshold is the best of all along it, for all classes. A class of the same mean as the rest gives none;
+    where no class gives one the node is a leaf.
+
+    Further parameters and attributes are those of `ObliqueTreeClassifier`.
+
+    Parameters
+    ----------
+    cost : a number in [1e-06, 1e+06], default 1.0
+        C of |w|^2 / 2 + C sum_i v_i L(y_i (w z_i + b)) over standard scores z at the node, v being the weights of rows
+        and L the loss. A smaller cost draws the direction towards that between the class means.
+    criterion : one of 'gini', 'entropy', 'twoing', 'max_minority', 'sum_minority', default 'gini'
+        Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
+    """
+
+    cost: float
+    def __init__(
+        self,
+        *,
+        cost: float = 1.0,
+        criterion: str = "gini",
+        min_parent: float = 2,
+        max_misrate: float = 0.0,
+        misrate_of: str = "node",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: str | Mapping[Any, float] | None = None,
+        ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -494,6 +561,8 @@ class OC1APClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -571,6 +640,8 @@ class OC1Classifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -638,6 +709,8 @@ class OC1LCClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -701,6 +774,8 @@ class QUESTClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -765,6 +840,113 @@ class SADTClassifier(HeuristicTreeClassifier):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
+        pruning: str | PruningRule = "none",
+        pruning_fraction: float = 0.1,
+        pruning_folds: int = 10,
+        standard_errors: float = 0.0,
+        ccp_alpha: float = 0.0,
+        qualitative: Any = "auto",
+        missing: str = "error",
+        max_levels: int = 1000,
+        engine: str = "auto",
+        random_state: Any = None,
+    ) -> None: ...
+
+class SVMSplitClassifier(HeuristicTreeClassifier):
+    """SVM split: a top-down tree.
+
+    Each class at the node against the rest by a linear support vector machine, thresholds searched.
+
+    Source: Bennett & Blue (1998), support vector machines in decision trees; Fan et al. (2008).
+
+    The loss is the squared hinge, which the solver of the core minimizes to the bit alike in every run; the bias is
+    free and not penalized. Only the direction is kept: the threshold is the best of all along it, for all classes. A
+    class that no direction tells from the rest (equal means, with rows on both sides) gives none; where no class gives
+    one the node is a leaf.
+
+    Further parameters and attributes are those of `ObliqueTreeClassifier`.
+
+    Parameters
+    ----------
+    cost : a number in [1e-06, 1e+06], default 1.0
+        C of |w|^2 / 2 + C sum_i v_i L(y_i (w z_i + b)) over standard scores z at the node, v being the weights of rows
+        and L the loss. A smaller cost draws the direction towards that between the class means.
+    criterion : one of 'gini', 'entropy', 'twoing', 'max_minority', 'sum_minority', default 'gini'
+        Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
+    """
+
+    cost: float
+    def __init__(
+        self,
+        *,
+        cost: float = 1.0,
+        criterion: str = "gini",
+        min_parent: float = 2,
+        max_misrate: float = 0.0,
+        misrate_of: str = "node",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: str | Mapping[Any, float] | None = None,
+        ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
+        pruning: str | PruningRule = "none",
+        pruning_fraction: float = 0.1,
+        pruning_folds: int = 10,
+        standard_errors: float = 0.0,
+        ccp_alpha: float = 0.0,
+        qualitative: Any = "auto",
+        missing: str = "error",
+        max_levels: int = 1000,
+        engine: str = "auto",
+        random_state: Any = None,
+    ) -> None: ...
+
+class UnionClassifier(HeuristicTreeClassifier):
+    """Union: a top-down tree.
+
+    At every node the best split of all that several heuristics propose.
+
+    Source: beyond the papers; different planes at one node as in Katuwal, Suganthan & Zhang (2020).
+
+    One rule decides: the greatest gain by the criterion of the tree. A direction without an offset is worth its best
+    threshold; a plane that a member gives with its offset (GDT, Cline, QUEST, OC1) is worth what it divides as it is.
+    Of equal gains, by the tie rule of every search, the one that stands first wins: that of the earlier member. A
+    member without a proposal leaves the node to the others; the node is a leaf if no member has one.
+
+    The tree grows in the compiled core where all members do. A member that draws random numbers draws what it would
+    draw alone with the same seed of the tree.
+
+    Further parameters and attributes are those of `ObliqueTreeClassifier`.
+
+    Parameters
+    ----------
+    proposers : a list of heuristics, names or mappings such as {name: hhgdt, tau: 0.1}, default ('fdt', 'hhgdt')
+        The members, in the order in which ties are settled: registered names, mappings of a name and parameters such as
+        {"name": "hhgdt", "tau": 0.1}, or instances.
+    criterion : one of 'gini', 'entropy', 'twoing', 'max_minority', 'sum_minority', default 'gini'
+        Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
+    """
+
+    proposers: Sequence[str | Mapping[str, Any] | Proposer]
+    def __init__(
+        self,
+        *,
+        proposers: Sequence[str | Mapping[str, Any] | Proposer] = ("fdt", "hhgdt"),
+        criterion: str = "gini",
+        min_parent: float = 2,
+        max_misrate: float = 0.0,
+        misrate_of: str = "node",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: str | Mapping[Any, float] | None = None,
+        ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli import seeds
-from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
+from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
@@ -31,7 +31,7 @@ from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
 from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
-from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
+from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Finish, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
@@ -56,6 +56,8 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "min_weight_fraction_leaf": Real(0.0, 0.5),
     "class_weight": Optional(ClassWeight()),
     "ties": Choice(("tolerant", "strict")),
+    "polish": Boolean(),
+    "split_cost": Real(0.0),
     "pruning": Choice(PRUNINGS),  # of names; an instance is checked by its own constraints
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
     **PRUNING_CONSTRAINTS,
@@ -108,6 +110,14 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     ties : {"tolerant", "strict"}, default "tolerant"
         "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
         is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
+    polish : bool, default False
+        Whether the hyperplane found at a node is perturbed as OC1 does, its coefficients one at a time and then along
+        random directions, and replaced by what splits better (Murthy et al. 1994, with the defaults of "oc1"). A node
+        that weighs at most twice the number of features keeps its split. Quantitative features only.
+    split_cost : float, default 0
+        c of a preference for axes: a split with k non-zero coefficients of p has to beat the best axis-parallel split
+        of the node by more than c (k - 1) / p of the node's impurity, or that one takes its place. Impurity is in the
+        unit of the criterion: what a cut into pure sides would gain; with "twoing" half of Gini's.
     pruning : str or PruningRule, default "none"
         A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance, whose parameters are then reachable as
         ``pruning__standard_errors`` and so on. "cost_complexity" and "reduced_error" choose on rows kept from growth:
@@ -200,6 +210,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, float] | None = None,
         ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
         pruning: str | PruningRule = "none",
         pruning_fraction: float = 0.1,
         pruning_folds: int = 10,
@@ -227,6 +239,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.ties = ties
+        self.polish = polish
+        self.split_cost = split_cost
         self.pruning = pruning
         self.pruning_fraction = pruning_fraction
         self.pruning_folds = pruning_folds
@@ -268,6 +282,11 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y)
         self._refuse_levels(proposer)
+        if self.levels_ and self.polish:
+            raise ConfigError(
+                f"polish of {type(self).__name__} takes quantitative features only. Column {min(self.levels_)} is "
+                "qualitative; set encoding to onehot or ordinal, or polish to false."
+            )
         growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
         tree, refinement = self._grown(growing, kept, proposer, draws)
         if refinement is not None:
@@ -288,7 +307,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         return found.tree, found
 
     def _refuse_levels(self, proposer: Proposer) -> None:
-        if self.levels_ and proposer.quantitative:
+        if self.levels_ and proposer.is_quantitative():
             raise ConfigError(
                 f"{type(proposer).__name__} takes quantitative features only. Column {min(self.levels_)} is "
                 "qualitative; set encoding to onehot or ordinal."
@@ -474,7 +493,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         if not isinstance(proposer, Proposer):
             raise ConfigError(f"proposer of {owner} must be a registered name or a Proposer. Got {proposer!r}.")
         check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
-        if self.engine == "native" and proposer.native is None:
+        if self.engine == "native" and proposer.native_family() is None:
             raise ConfigError(no_native(type(proposer).__name__))
         return proposer
 
@@ -522,6 +541,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             seed=draws.tree_seed(proposer),
             levels=self._level_counts(),
             missing=self.missing == "learn",
+            finish=Finish(self.polish, self.split_cost),
         )
         # Splits do not depend on the limit, so the tree may as well be cut afterwards.
         return tree if of_node else tree.collapse(self._rates(tree) <= self.max_misrate)

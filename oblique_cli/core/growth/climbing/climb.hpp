@@ -22,7 +22,7 @@ class Climb {
   MovingPlane plane;
 
  protected:
-  Climb(const Options& options, bool direct) : plane(search_of(options), direct) {}
+  Climb(const SearchOptions& options, bool direct) : plane(options, direct) {}
 };
 
 }  // namespace oblique

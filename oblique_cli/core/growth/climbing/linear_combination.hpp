@@ -14,7 +14,7 @@ namespace oblique {
 class LinearCombination final : public Climb {
  public:
   explicit LinearCombination(const Options& options)
-      : Climb(options, false), sweep_tol_(options.number("sweep_tol")),
+      : Climb(search_of(options), false), sweep_tol_(options.number("sweep_tol")),
         rows_per_feature_(options.number("rows_per_feature")), standardization_(options.choice("standardization")),
         backward_elimination_(options.flag("backward_elimination")) {}
 

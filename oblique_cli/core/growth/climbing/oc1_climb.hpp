@@ -27,9 +27,20 @@ namespace oblique {
 
 enum class PerturbationOrder { sequential, best, random50 };
 
+// How OC1 climbs; these are the defaults of its proposer.
+struct OC1Settings {
+  std::int64_t restarts = 20, jumps = 5;
+  PerturbationOrder order = PerturbationOrder::sequential;
+  double stagnation = 1.0;
+  bool exact = false;     // score every hyperplane of a line, see line_search.hpp
+  bool direct = false;    // look again at what cannot improve
+  bool as_given = false;  // draw coefficients for features as they are
+};
+
 class OC1Climb final : public Climb {
  public:
   explicit OC1Climb(const Options& options);
+  OC1Climb(const SearchOptions& search, const OC1Settings& settings);
 
   // Murthy et al., section 2: with fewer than 2 p rows a hyperplane has too many ways to fit them.
   double rows_per_feature() const override { return 2.0; }
@@ -37,12 +48,18 @@ class OC1Climb final : public Climb {
   // Climbs from `start` and from random hyperplanes; the plane keeps the best.
   void climb(const Node& node, const Cut& start) override;
 
+  // Climbs once, from a hyperplane over the features of the node. The plane has begun at the node and keeps the best.
+  void climb_from(const Split& start, Stream stream);
+
  private:
   static constexpr double kNone = MovingPlane::kNone;
   static constexpr int kRandomPerturbations = 50;
   static constexpr int kEqualSteps = 10;
 
   void start_from(const Cut& start);
+  void begin_climb();
+  // From where the plane is to where no perturbation and no random direction improves it.
+  void climb_on(Stream& stream);
 
   void random_plane(Stream& stream, Vector& a, double& t) const;
 
@@ -60,18 +77,13 @@ class OC1Climb final : public Climb {
   // Takes a better step, or an equal one with the stagnation probability.
   bool offer(std::size_t m, double t, double value, Stream& stream);
 
-  double move_probability() const { return stagnation_ * equal_steps_left_ / kEqualSteps; }
-  void forget_equal_steps() { equal_steps_left_ = stagnation_ > 0.0 ? kEqualSteps : 0; }
+  double move_probability() const { return settings_.stagnation * equal_steps_left_ / kEqualSteps; }
+  void forget_equal_steps() { equal_steps_left_ = settings_.stagnation > 0.0 ? kEqualSteps : 0; }
 
   // Moves the hyperplane along a random direction if that makes it better.
   bool try_jump(Stream& stream);
 
-  const std::int64_t restarts_, jumps_;
-  PerturbationOrder order_ = PerturbationOrder::sequential;
-  const double stagnation_;
-  const bool exact_;                      // score every hyperplane of a line, see line_search.hpp
-  const bool direct_;                     // look again at what cannot improve
-  const bool as_given_;                   // draw coefficients for features as they are
+  const OC1Settings settings_;
   std::vector<std::size_t> active_;       // the features, and p for the threshold
   std::vector<std::uint64_t> looked_at_;  // per coefficient, the version that it cannot improve
   int equal_steps_left_ = 0;

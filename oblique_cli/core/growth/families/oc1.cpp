@@ -1,4 +1,6 @@
 // OC1 and OC1-LC: the best axis-parallel split, or a hyperplane that hill climbing finds to be better.
+#include <utility>
+
 #include "growth/climbing/climb.hpp"
 #include "growth/climbing/linear_combination.hpp"
 #include "growth/climbing/oc1_climb.hpp"
@@ -20,6 +22,16 @@ class HillClimbing final : public Heuristic {
     out.gain = node.search.gain(value_);
     out.given = true;
     return true;
+  }
+
+  // Its hyperplane, or else the axes.
+  void propose(const Node& node, Candidates& candidates) override {
+    Split found;
+    if (split(node, found) && found.given)
+      candidates.add_hyperplane(std::move(found.normal), found.threshold);
+    else
+      candidates.add_axes();
+    node.search.restart();
   }
 
  private:

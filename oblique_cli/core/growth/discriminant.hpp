@@ -1,0 +1,67 @@
+// Fisher's direction between two groups of classes, by whitening the rows of a node.
+//
+// This is oblique_cli/proposers/_discriminant.py once more: standard scores, whitened rows, a plane as a proposal.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "common/eigen.hpp"
+#include "search/candidates.hpp"
+#include "search/node.hpp"
+
+namespace oblique {
+
+// Features with mean 0 and variance 1 at the node: x = center + scale * z. The scale of a constant feature is 1.
+class StandardScores {
+ public:
+  Vector center, scale;
+  Vector z;  // p columns of n values
+  double weight = 0.0;
+
+  void find(const Node& node);
+
+  std::size_t n() const { return center.empty() ? 0 : z.size() / center.size(); }
+  const double* column(std::size_t j) const { return z.data() + j * n(); }
+  // A direction over z as an oriented unit normal over x, without overflow in any units.
+  Vector unit_normal(const Vector& normal) const;
+  // Adds the plane normal'z = offset. Rows on the plane itself are on its left unless ties are strict: rounding must
+  // not choose their side.
+  void add_plane(const Node& node, const Vector& normal, double offset, Candidates& candidates) const;
+};
+
+// The classes present that belong to the first of two groups.
+using Group = std::vector<char>;
+
+class Discriminant {
+ public:
+  // Means closer than this, in standard deviations of the node, are one: the rest is rounding.
+  static constexpr double kSameMean = 1e-9;
+  static constexpr double kZeroEigenvalue = 1e-10;  // relative to the largest
+
+  // Whitens the rows of a node; components of at most `tolerance` times the largest eigenvalue are left out.
+  void begin(const Node& node, double tolerance);
+
+  const StandardScores& standard() const { return standard_; }
+  std::size_t n_components() const { return n_components_; }
+  // n_components() vectors over standard scores, p values each: eigenvectors divided by the root of their eigenvalue.
+  const Vector& components() const { return basis_; }
+  // Mean of each class present in whitened coordinates, n_components() each.
+  Vector class_means() const;
+  // Fisher's direction from the first group to the rest, over standard scores; false if the means are the same.
+  bool direction(const Group& first, Vector& normal) const;
+
+ private:
+  void find_class_sums(const Node& node);
+  void find_basis(const Node& node, double tolerance);
+
+  StandardScores standard_;
+  SymmetricEigen eigen_;
+  Vector matrix_, weighted_;
+  Vector basis_;       // n_components_ vectors of length p
+  Vector class_sums_;  // of standard scores, p for each class present
+  Vector class_weights_;
+  std::size_t n_components_ = 0;
+};
+
+}  // namespace oblique

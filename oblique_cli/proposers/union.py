@@ -1,0 +1,145 @@
+"""Several heuristics at once: the search takes the best of what all of them propose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+# The default members have to be registered first.
+import oblique_cli.proposers.fdt
+import oblique_cli.proposers.hhgdt  # noqa: F401
+from oblique_cli.constraints import Constraint
+from oblique_cli.registry import close_matches
+from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
+
+
+@dataclass(frozen=True)
+class Members(Constraint):
+    """A list of different heuristics: names, mappings of a name and parameters, or instances."""
+
+    takes_list: ClassVar[bool] = True
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, list | tuple) and not self.fault(value)
+
+    def describe(self) -> str:
+        return "a list of heuristics, names or mappings such as {name: hhgdt, tau: 0.1}"
+
+    def schema(self) -> dict[str, Any]:
+        names = sorted(name for name, cls in PROPOSERS.items() if not _is_union(cls))
+        forms: list[dict[str, Any]] = [{"enum": names}]
+        for name in names:
+            table = {key: constraint.schema() for key, constraint in PROPOSERS[name].constraints.items()}
+            own = {"name": {"const": name}, **table}
+            forms.append({"type": "object", "properties": own, "required": ["name"], "additionalProperties": False})
+        return {"type": "array", "items": {"anyOf": forms}, "minItems": 1}
+
+    def fault(self, value: Any) -> str:
+        if not isinstance(value, list | tuple):
+            return ""
+        if not value:
+            return "it names none"
+        found: list[tuple[type[Proposer], dict[str, Any]]] = []
+        for item in value:
+            if fault := _fault(item):
+                return fault
+            member = made(item)
+            own = type(member), member.get_params()
+            if own in found:
+                return f"{_name(item)} is there twice; give one of them other parameters or leave it out"
+            found.append(own)
+        return ""
+
+
+def _is_union(heuristic: type[Proposer]) -> bool:
+    return any(isinstance(constraint, Members) for constraint in heuristic.constraints.values())
+
+
+def made(member: Any) -> Proposer:
+    """Return the heuristic that a valid member stands for."""
+    if isinstance(member, Proposer):
+        return member
+    if isinstance(member, str):
+        return PROPOSERS[member]()
+    return PROPOSERS[member["name"]](**{key: value for key, value in member.items() if key != "name"})
+
+
+def _name(member: Any) -> str:
+    if isinstance(member, Proposer):
+        return type(member).__name__
+    return str(member if isinstance(member, str) else member["name"])
+
+
+def _fault(member: Any) -> str:
+    """What is wrong with a member, as part of a sentence."""
+    if isinstance(member, Proposer):
+        cls, params = type(member), member.get_params(deep=False)
+    else:
+        name = member.get("name") if isinstance(member, Mapping) else member
+        if not isinstance(name, str):
+            return f"{member!r} has no name of a heuristic" if isinstance(member, Mapping) else f"{member!r} is no name"
+        if name not in PROPOSERS:
+            near = close_matches(name[:80], PROPOSERS).removeprefix(" Did you mean ").removesuffix("?")
+            return f"{name!r} is no heuristic" + (f"; perhaps {near} is meant" if near else "")
+        cls = PROPOSERS[name]
+        params = {key: value for key, value in member.items() if key != "name"} if isinstance(member, Mapping) else {}
+    if _is_union(cls):
+        return "a union has no unions as members; name their members instead"
+    for key, value in params.items():
+        if key not in cls.constraints:
+            if key in (cls.limit_name, "max_misrate"):
+                return f"{_name(member)} has no {key!r} of its own here; set max_misrate of the union"
+            near = close_matches(str(key)[:80], cls.constraints).removeprefix(" Did you mean ").removesuffix("?")
+            return f"{_name(member)} has no parameter {key!r}" + (f"; perhaps {near} is meant" if near else "")
+        if not cls.constraints[key].holds(value):
+            return f"{key} of {_name(member)} must be {cls.constraints[key].describe()}, and is {value!r}"
+    return ""
+
+
+@PROPOSERS.register("union")
+class UnionProposer(Proposer):
+    """Union: at every node the best split of all that several heuristics propose.
+
+    proposers : the members, in the order in which ties are settled: registered names, mappings of a name and parameters
+        such as {"name": "hhgdt", "tau": 0.1}, or instances
+
+    One rule decides: the greatest gain by the criterion of the tree. A direction without an offset is worth its best
+    threshold; a plane that a member gives with its offset (GDT, Cline, QUEST, OC1) is worth what it divides as it is.
+    Of equal gains, by the tie rule of every search, the one that stands first wins: that of the earlier member. A
+    member without a proposal leaves the node to the others; the node is a leaf if no member has one.
+
+    The tree grows in the compiled core where all members do. A member that draws random numbers draws what it would
+    draw alone with the same seed of the tree.
+    """
+
+    title = "Union"
+    classifier = "UnionClassifier"
+    source = "beyond the papers; different planes at one node as in Katuwal, Suganthan & Zhang (2020)"
+    constraints: ClassVar[Mapping[str, Constraint]] = {"proposers": Members()}
+    tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
+    native: ClassVar[str | None] = "union"
+
+    def __init__(self, proposers: Sequence[str | Mapping[str, Any] | Proposer] = ("fdt", "hhgdt")) -> None:
+        self.proposers = proposers
+
+    def members(self) -> list[Proposer]:
+        """Return the heuristics, in order."""
+        return [made(member) for member in self.proposers]
+
+    def propose(self, node: Node) -> Iterator[Candidates]:
+        """Yield what the members yield, one member after the other."""
+        for member in self.members():
+            yield from member.propose(node)
+
+    def native_family(self) -> str | None:
+        """The union of the core, if every member has a family there."""
+        return self.native if all(member.native_family() for member in self.members()) else None
+
+    def is_quantitative(self) -> bool:
+        """Whether a member is."""
+        return any(member.is_quantitative() for member in self.members())
+
+    def native_options(self) -> dict[str, Any]:
+        """The families of the members with their options."""
+        return {"members": [(member.native_family(), member.native_options()) for member in self.members()]}

@@ -1,0 +1,73 @@
+"""Unions from the command line: run, tree, fit and predict, and lists that make no union."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_support import call
+
+__all__ = ["call"]
+
+BASE = "version: 1\ndataset: iris\ncv: {folds: 3, repeats: 1}\nalgorithms:\n"
+
+
+def written(call, *lines):
+    (call.folder / "c.yaml").write_text(BASE + "".join(f"  - {line}\n" for line in lines))
+    return "c.yaml"
+
+
+def test_a_configuration_with_unions_runs_and_says_each_by_its_id(call):
+    config = written(
+        call,
+        "{name: union, proposers: [fdt, {name: hhgdt, tau: 0.1}, axis_parallel]}",
+        "{name: union, id: finished, proposers: [fdt, hhgdt], split_cost: 0.1, polish: true}",
+        "{name: svm_split, cost: 2}",
+        "logistic_split",
+    )
+    ended = call("run", config, "--format", "json", "--quiet")
+    assert ended.code == 0, ended.err
+    rows = json.loads(ended.out)["rows"]
+    assert {row["algorithm"] for row in rows} == {"union", "finished", "svm_split", "logistic_split"}
+    assert all(row["accuracy_mean"] > 85.0 and row["folds_failed"] == 0 for row in rows)
+
+
+def test_a_tree_and_a_model_of_a_union(call):
+    members = ("--set", "proposers=[fdt, hhgdt]", "--set", "split_cost=0.05")
+    ended = call("tree", "iris", "--algorithm", "union", *members)
+    assert ended.code == 0 and "leaves" in ended.out
+    ended = call("fit", "iris", "--algorithm", "union", *members, "--output", "model.json")
+    assert ended.code == 0, ended.err
+    stored = json.loads((call.folder / "model.json").read_text())
+    assert "hhgdt" in json.dumps(stored)
+    shown = call("tree", "model.json")
+    assert shown.code == 0 and "leaves" in shown.out
+
+
+def test_members_may_be_a_grid_that_inner_folds_choose_from(call):
+    config = written(call, "{name: union, proposers: {grid: [[fdt], [fdt, {name: hhgdt, tau: 0.1}]]}}")
+    tuned = ("--set", "cv.scheme=nested", "--set", "cv.tune.folds=2")
+    ended = call("run", config, *tuned, "--format", "json", "--quiet")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["rows"][0]["accuracy_mean"] > 85.0
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "sentence"),
+    [
+        ("{name: union, proposers: [fdt, hgdt]}", "'hgdt' is no heuristic; perhaps"),
+        ("{name: union, proposers: []}", "it names none"),
+        ("{name: union, proposers: [fdt, fdt]}", "fdt is there twice"),
+        ("{name: union, proposers: [fdt, union]}", "a union has no unions as members"),
+        ("{name: union, proposers: fdt}", "proposers of union must be a list of heuristics"),
+        ("{name: union, proposers: [sadt], engine: native}", "union has no native growth"),
+        ("{name: hhgdt, tau: [0, 1]}", "tau of hhgdt is a list; write {grid: [...]}"),
+        ("{name: svm_split, cost: 0}", "cost of svm_split must be a number in [1e-06, 1e+06]"),
+        ("{name: fdt, split_cost: -1}", "split_cost of fdt must be a number in [0, inf)"),
+        ("{name: fdt, polish: 3}", "polish of fdt must be true or false"),
+    ],
+)
+def test_a_bad_union_is_one_sentence_with_its_place(call, algorithm, sentence):
+    ended = call("run", written(call, algorithm))
+    assert ended.code == 2 and sentence in ended.err and "Traceback" not in ended.err
+    assert "c.yaml:5" in ended.err

@@ -1,0 +1,126 @@
+"""Directions of linear classifiers: scikit-learn's, degenerate nodes, weights, units, wide data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import REAL_SETS, assert_same_tree, grow, real_set
+from node_support import DEGENERATE, cosine, node_of, proposals, split_of
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+import oblique_cli._core as _core
+from oblique_cli.tree.stopping import Stopping
+
+NAMES = ["svm_split", "logistic_split"]
+
+
+def directions(name, node, **parameters):
+    found = proposals(name, node, **parameters)
+    if not found:
+        return np.empty((0, node.X.shape[1]))
+    ((kind, normals, offsets),) = found
+    assert kind == "directions" and offsets is None
+    return normals
+
+
+def solved(name, Z, side, cost, weights=None):
+    """The direction by another program: scikit-learn's logistic regression, or Newton's method on the squared hinge."""
+    if name == "logistic_split":
+        model = LogisticRegression(C=cost, tol=1e-10, max_iter=10_000).fit(Z, side, weights)
+        return model.coef_[0]
+    v = np.ones(len(Z)) if weights is None else weights
+    A = np.column_stack([Z, np.ones(len(Z))])
+    penalty = np.diag([1.0 / cost] * Z.shape[1] + [0.0])
+    w = np.zeros(A.shape[1])
+    for _ in range(200):
+        margin = 1.0 - side * (A @ w)
+        inside = margin > 0
+        gradient = penalty @ w - 2.0 * A.T @ (v * side * np.maximum(margin, 0.0))
+        hessian = penalty + 2.0 * (A[inside] * v[inside, None]).T @ A[inside] + 1e-12 * np.eye(len(w))
+        w = w - 0.5 * np.linalg.solve(hessian, gradient)
+    return w[:-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("cost", [0.1, 10.0])
+def test_there_is_a_direction_a_class_and_it_is_that_of_another_program(name, cost):
+    for data in map(real_set, REAL_SETS):
+        found = directions(name, node_of(data.X, data.y), cost=cost)
+        codes = np.unique(data.y)
+        assert len(found) == (1 if len(codes) == 2 else len(codes))
+        scaler = StandardScaler().fit(data.X)
+        for code, w in zip(codes, found, strict=False):
+            expected = solved(name, scaler.transform(data.X), np.where(data.y == code, 1.0, -1.0), cost)
+            assert cosine(w * scaler.scale_, expected) == pytest.approx(1.0, abs=1e-5), (data.name, code)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_nothing(name):
+    data = real_set("bupa")
+    times = np.random.default_rng(3).integers(1, 3, data.n)
+    stopping = Stopping(max_depth=3)
+    doubled = grow(name, np.repeat(data.X, times, axis=0), np.repeat(data.y, times), stopping=stopping)
+    for scale in (1.0, 0.37):
+        weighted = grow(name, data.X, data.y, weights=times * scale, stopping=stopping)
+        np.testing.assert_allclose(weighted.counts, doubled.counts)
+        np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("label", DEGENERATE)
+def test_degenerate_nodes_give_finite_unit_directions(name, label):
+    X, y = DEGENERATE[label]
+    found = directions(name, node_of(X, y))
+    assert len(found) > 0 and np.isfinite(found).all()
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-12)
+    assert not found[:, X.max(axis=0) == X.min(axis=0)].any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_or_means_that_are_the_same_make_a_leaf(name):
+    for X, y in ((np.full((6, 2), 0.1), [0, 1] * 3), ([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])):
+        assert split_of(name, node_of(X, y)) is None
+        assert grow(name, np.array(X, dtype=float), np.array(y)).n_leaves == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("cost", [1e-6, 1.0, 1e6])
+def test_rows_that_a_plane_separates_have_an_answer_for_every_cost(name, cost):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = (X @ [1.0, -2.0, 0.5] > 0.1).astype(int)
+    X[y == 1] += [0.5, -1.0, 0.25]
+    split = split_of(name, node_of(X, y), cost=cost)
+    assert np.isfinite(split.coef).all()
+    assert split.gain == pytest.approx(2 * y.mean() * (1 - y.mean())) or cost < 1.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_direction_of_a_grid_has_the_symmetry_of_the_grid(name):
+    data = real_set("balance_scale")  # weight and distance on either side play the same role
+    for w in directions(name, node_of(data.X, data.y)):
+        assert w[0] == pytest.approx(w[1], rel=1e-12) and w[2] == pytest.approx(w[3], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wide_rows_are_solved_in_their_span(name):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(20, 150)) + 0.5 * (np.arange(20) % 2)[:, None], np.arange(20) % 2
+    (w,) = directions(name, node_of(X, y))
+    scaler = StandardScaler().fit(X)
+    Z = np.ascontiguousarray(scaler.transform(X))
+    loss = "logistic" if name == "logistic_split" else "squared_hinge"
+    plain, *_ = _core.linear_fit(Z, np.where(y == 0, 1.0, -1.0), loss=loss, l2=1.0, tolerance=1e-12)
+    assert cosine(w * scaler.scale_, plain) == pytest.approx(1.0, abs=1e-6)
+    assert_same_tree(*(grow(name, X, y, engine=engine) for engine in ("native", "reference")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_units_and_offsets_of_features_turn_the_directions_as_they_must(name):
+    data = real_set("wine")
+    units = 10.0 ** np.random.default_rng(1).integers(-6, 6, data.p)
+    expected = directions(name, node_of(data.X, data.y)) / units
+    found = directions(name, node_of(data.X * units - 7.0 * units, data.y))
+    for a, b in zip(found, expected, strict=True):
+        assert cosine(a, b) == pytest.approx(1.0, abs=1e-9)

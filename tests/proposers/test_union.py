@@ -1,0 +1,190 @@
+"""Unions: the best of what the members find, whatever they are, and what is said of lists that make no union."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import CRITERION_NAMES, NATIVE_NAMES, PROPOSER_NAMES, REAL_SETS, assert_same_tree, grow, real_set
+from node_support import DEGENERATE, node_of, split_of
+from sklearn.base import clone
+
+import oblique_cli
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.proposers.fdt import FDT
+from oblique_cli.proposers.hhgdt import HHGDT
+from oblique_cli.proposers.union import UnionProposer
+from oblique_cli.tree.splitting import PROPOSERS, best_split
+
+MEMBERS = [name for name in PROPOSER_NAMES if name != "union"]
+NATIVE_MEMBERS = [name for name in NATIVE_NAMES if name != "union"]
+MIXED = [
+    "gdt",
+    "cline",
+    "hhgdt",
+    "sadt",
+    "quest",
+    "axis_parallel",
+]  # given offsets and searched ones, two in Python only
+
+
+def gain_of(split):
+    return 0.0 if split is None else split.gain
+
+
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+@pytest.mark.parametrize("members", [["fdt", "hhgdt", "axis_parallel"], MIXED, NATIVE_MEMBERS], ids=len)
+def test_the_gain_of_a_union_is_the_largest_of_its_members(members, criterion):
+    for name in REAL_SETS:
+        data = real_set(name)
+        node = node_of(data.X, data.y, criterion=criterion)
+        alone = [gain_of(split_of(member, node)) for member in members]
+        assert gain_of(split_of("union", node, proposers=members)) == pytest.approx(max(alone), rel=1e-8)
+
+
+def test_of_equal_gains_that_of_the_earlier_member_wins():
+    X = np.array([[0.0, 0.0], [1.0, 0.2], [4.0, 5.0], [5.0, 5.1]])  # every direction tells the classes apart
+    node = node_of(X, [0, 0, 1, 1])
+    oblique, axis = split_of("fdt", node), split_of("axis_parallel", node)
+    assert np.count_nonzero(oblique.coef) == 2 and np.count_nonzero(axis.coef) == 1
+    for members, first in ((["fdt", "axis_parallel"], oblique), (["axis_parallel", "fdt"], axis)):
+        found = split_of("union", node, proposers=members)
+        np.testing.assert_array_equal(found.coef, first.coef)
+        assert found.threshold == first.threshold
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_native_members_at_once_grow_the_tree_of_the_reference(weighted, order):
+    members = NATIVE_MEMBERS[::order]
+    for name in ("iris", "glass"):
+        data = real_set(name)
+        weights = np.random.default_rng(1).integers(1, 4, data.n).astype(float) if weighted else None
+        trees = [
+            grow("union", data.X, data.y, weights=weights, engine=engine, proposer={"proposers": members}, seed=5)
+            for engine in ("native", "reference")
+        ]
+        assert_same_tree(*trees, coef=1e-7, threshold=1e-6)
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_union_of_one_is_that_one(name):
+    data = real_set("bupa")
+    alone, union = (
+        grow(one, data.X, data.y, seed=3, criterion="gini", proposer=parameters)
+        for one, parameters in ((name, {}), ("union", {"proposers": [name]}))
+    )
+    assert_same_tree(alone, union)
+
+
+def test_members_keep_their_parameters():
+    data = real_set("wine")
+    own = {"tau": 0.3, "sign": "positive"}
+    expected = grow("hhgdt", data.X, data.y, proposer=own)
+    for member in ({"name": "hhgdt", **own}, HHGDT(**own)):
+        assert_same_tree(grow("union", data.X, data.y, proposer={"proposers": [member]}), expected)
+
+
+def test_a_python_member_takes_the_whole_union_to_the_python_way():
+    assert UnionProposer().native_family() == "union"
+    assert UnionProposer(["fdt", "cline"]).native_family() == (
+        "union" if PROPOSERS["cline"].native is not None else None
+    )
+    assert UnionProposer(["fdt", "sadt"]).native_family() is None
+    model = oblique_cli.UnionClassifier(proposers=["fdt", "sadt"], engine="native")
+    with pytest.raises(
+        ConfigError, match=r"^UnionProposer has no native growth; set engine to 'auto' or 'reference'\.$"
+    ):
+        model.fit(np.eye(4), [0, 0, 1, 1])
+    assert "has no native growth" in ALGORITHMS["union"].clash({"proposers": ["sadt"], "engine": "native"})
+    assert ALGORITHMS["union"].clash({"engine": "native"}) is None
+
+
+@pytest.mark.parametrize("label", DEGENERATE)
+def test_degenerate_nodes_have_the_best_split_of_the_members_too(label):
+    X, y = DEGENERATE[label]
+    node = node_of(X, y)
+    members = ["fdt", "hhgdt", "gdt", "quest", "hhcart_a", "axis_parallel"]
+    best = max(gain_of(split_of(member, node)) for member in members)
+    assert gain_of(split_of("union", node, proposers=members)) == pytest.approx(best, rel=1e-8)
+
+
+def test_members_without_a_proposal_leave_the_node_to_the_others():
+    X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], dtype=float), [0, 0, 1, 1]  # classes of equal means
+    assert split_of("fdt", node_of(X, y)) is None
+    for engine in ("native", "reference"):
+        both = grow("union", X, np.array(y), engine=engine, proposer={"proposers": ["fdt", "hhcart_a"]})
+        assert both.n_leaves > 1
+        assert grow("union", X, np.array(y), engine=engine, proposer={"proposers": ["fdt"]}).n_leaves == 1
+    assert grow("union", np.full((6, 2), 0.1), np.arange(6) % 2).n_leaves == 1
+
+
+def test_a_union_with_oc1_refuses_qualitative_columns_and_one_without_takes_them():
+    X = np.array([["a", 0.0], ["b", 1.0], ["a", 2.0], ["b", 5.0]], dtype=object)
+    for members, refused in ((["fdt", "oc1"], True), (["fdt", "hhgdt"], False)):
+        model = oblique_cli.UnionClassifier(proposers=members, qualitative=[0], min_parent=1)
+        if refused:
+            with pytest.raises(ConfigError, match=r"^UnionProposer takes quantitative features only"):
+                model.fit(X, [0, 1, 0, 1])
+        else:
+            assert model.fit(X, [0, 1, 0, 1]).score(X, [0, 1, 0, 1]) == 1.0
+
+
+def test_a_union_is_cloned_saved_and_loaded_with_its_members(tmp_path):
+    data: Dataset = real_set("iris")
+    for i, members in enumerate((["fdt", {"name": "hhgdt", "tau": 0.1}], (FDT(), HHGDT(tau=0.1)))):
+        path = tmp_path / f"union{i}.json"
+        model = clone(oblique_cli.UnionClassifier(proposers=members)).fit(data.X, data.y)
+        oblique_cli.save(model, path)
+        loaded = oblique_cli.load(path)
+        np.testing.assert_array_equal(loaded.predict(data.X), model.predict(data.X))
+        assert_same_tree(loaded.estimator.tree_, model.tree_)
+        assert repr(list(loaded.estimator.proposers)) == repr(list(members))
+
+
+SAYS = "a list of heuristics, names or mappings such as {name: hhgdt, tau: 0.1}"
+
+
+@pytest.mark.parametrize(
+    ("members", "fault"),
+    [
+        ("fdt", ""),
+        (None, ""),
+        ([], ": it names none"),
+        (["clin"], ": 'clin' is no heuristic; perhaps 'cline' is meant"),
+        (["knn"], ": 'knn' is no heuristic"),
+        ([3], ": 3 is no name"),
+        ([{"tau": 0.1}], ": {'tau': 0.1} has no name of a heuristic"),
+        (["fdt", "fdt"], ": fdt is there twice; give one of them other parameters or leave it out"),
+        (
+            [{"name": "hhgdt", "tau": 0.0}, "hhgdt"],
+            ": hhgdt is there twice; give one of them other parameters or leave it out",
+        ),
+        (["fdt", "union"], ": a union has no unions as members; name their members instead"),
+        ([{"name": "hhgdt", "tua": 0.1}], ": hhgdt has no parameter 'tua'; perhaps 'tau' is meant"),
+        ([{"name": "hhgdt", "tau": 7}], ": tau of hhgdt must be a number in [0, 2], and is 7"),
+        (
+            [{"name": "hhgdt", "epsilon": 0.1}],
+            ": hhgdt has no 'epsilon' of its own here; set max_misrate of the union",
+        ),
+    ],
+)
+def test_a_list_that_makes_no_union_is_one_sentence(members, fault):
+    with pytest.raises(ConfigError) as caught:
+        ALGORITHMS["union"].make(proposers=members)
+    assert str(caught.value) == f"proposers of union must be {SAYS}. Got {members!r}{fault}."
+
+
+def test_an_instance_of_a_union_is_no_member_either():
+    model = oblique_cli.UnionClassifier(proposers=[UnionProposer()])
+    with pytest.raises(ConfigError, match="a union has no unions as members"):
+        model.fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_one_heuristic_with_different_parameters_may_be_there_twice():
+    data = real_set("wine")
+    node = node_of(data.X, data.y)
+    signs = [{"name": "hhgdt", "sign": sign} for sign in ("negative", "positive")]
+    alone = [gain_of(best_split(node, HHGDT(sign=sign))) for sign in ("negative", "positive")]
+    assert gain_of(split_of("union", node, proposers=signs)) == pytest.approx(max(alone))
