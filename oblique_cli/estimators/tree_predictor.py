@@ -34,7 +34,7 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
         leaves = self.apply(X)
-        labels: NDArray[Any] = self.classes_.take(self.tree_.labels[leaves])
+        labels: NDArray[Any] = self.classes_.take(self.tree_.labels).take(leaves)
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:

@@ -6,7 +6,7 @@
 #include "common/random.hpp"
 #include "forest/forest_grower.hpp"
 #include "forest/rotation.hpp"
-#include "forest/threads.hpp"
+#include "common/threads.hpp"
 #include "forest/tree_walk.hpp"
 
 namespace oblique {

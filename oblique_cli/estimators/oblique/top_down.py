@@ -19,7 +19,7 @@ from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Op
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
-from oblique_cli.estimators.missing_values import medians, refuse_missing
+from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
@@ -308,7 +308,13 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         if self.levels_:
             checked(self, X, skip_check_array=True, reset=False)
             return self._filled(self._coded(X))
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
+        # Single precision is exact in double: such rows are not copied.
+        dtypes = (np.float64, np.float32)
+        if self.missing == "error":
+            rows: Array = checked(self, X, dtype=dtypes, order="C", reset=False, ensure_all_finite=False)
+            if all_finite(rows):
+                return rows  # and X has been read once
+        rows = checked(self, X, dtype=dtypes, order="C", reset=False, ensure_all_finite="allow-nan")
         self._check_missing(rows)
         return self._filled(rows)
 
