@@ -11,13 +11,14 @@ Codes = NDArray[np.int32]
 Numbers = NDArray[np.int64]
 
 def grow(
-    X: Doubles,
+    X: Doubles | Singles,
     y: Codes,
     weights: Doubles | None,
     n_classes: int,
     family: str,
     options: dict[str, Any],
     levels: Codes | None = None,
+    n_threads: int = 1,
 ) -> dict[str, Any]: ...
 def split(
     X: Doubles,

@@ -33,10 +33,11 @@ def grow_top_down(
     seed: int = 0,
     levels: Sequence[int] | None = None,
     missing: bool = False,
+    n_threads: int = 1,
 ) -> Tree:
     """Grow a tree.
 
-    X : (n, p) float64 C order, finite where quantitative (but for NaN if `missing`)
+    X : (n, p) float64 C order (or float32 for native growth), finite where quantitative (but for NaN if `missing`)
     y : (n,) int32 codes below n_classes
     weights : (n,) positive, or None
     engine : "native" grows the whole tree in the compiled core without the GIL; "reference" calls the proposer at every
@@ -47,6 +48,7 @@ def grow_top_down(
         3.7)
     missing : whether the tree learns where rows with missing values (NaN) go, see `missing.divide`. If there are any,
         the reference engine grows the tree; ConfigError if that is ruled out by "native"
+    n_threads : of native growth; the tree is the same for any number
     """
     stopping = stopping or Stopping()
     if weights is not None:
@@ -79,6 +81,7 @@ def grow_top_down(
         proposer.native,
         options | proposer.native_options(),
         levels=np.array(levels, dtype=np.int32) if qualitative else None,
+        n_threads=n_threads,
     )
     tree = Tree(
         arrays["left"],

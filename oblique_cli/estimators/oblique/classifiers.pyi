@@ -39,6 +39,7 @@ class AxisParallelClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -95,6 +96,7 @@ class ClineClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -137,6 +139,7 @@ class FDTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -187,6 +190,7 @@ class GDTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -249,6 +253,7 @@ class HHCARTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -308,6 +313,7 @@ class HHCARTDClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -361,6 +367,7 @@ class HHCRVClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -416,6 +423,7 @@ class HHGDTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -455,6 +463,7 @@ class OC1APClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -526,6 +535,7 @@ class OC1Classifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -587,6 +597,7 @@ class OC1LCClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -644,6 +655,7 @@ class QUESTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -702,5 +714,6 @@ class SADTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
