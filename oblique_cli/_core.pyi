@@ -11,13 +11,14 @@ Codes = NDArray[np.int32]
 Numbers = NDArray[np.int64]
 
 def grow(
-    X: Doubles,
+    X: Doubles | Singles,
     y: Codes,
     weights: Doubles | None,
     n_classes: int,
     family: str,
     options: dict[str, Any],
     levels: Codes | None = None,
+    n_threads: int = 1,
 ) -> dict[str, Any]: ...
 def split(
     X: Doubles,
@@ -150,7 +151,7 @@ class Walker:
         level_scores: Doubles | None = None,
         missing_left: NDArray[np.bool_] | None = None,
     ) -> None: ...
-    def apply(self, X: Doubles) -> Codes: ...
+    def apply(self, X: Doubles | Singles, n_threads: int = 1, block_rows: int = 0) -> Codes: ...
     def apply_limits(self, X: Doubles, rate: Doubles, limits: Doubles) -> Codes: ...
     def leaves_of_limits(self, rate: Doubles, limits: Doubles) -> NDArray[np.int64]: ...
     def weakest_links(self, errors: Doubles, tie: float) -> Doubles: ...

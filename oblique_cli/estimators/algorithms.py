@@ -175,8 +175,11 @@ class TopDown(Algorithm):
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Those of the proposer, then those of the tree, then those of pruning rules that the tree has no name for."""
-        own = dict(self.estimator.constraints)
+        """Those of the proposer, then those of the tree, then those of pruning rules that the tree has no name for.
+
+        Threads are the runner's.
+        """
+        own = {name: c for name, c in self.estimator.constraints.items() if name != "n_jobs"}
         rules = {name: c for rule in PRUNINGS.values() for name, c in rule.constraints.items()}
         return own | {name: constraint for name, constraint in rules.items() if name not in own}
 

@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 
 def refuse_missing(X: Array, columns: list[int], estimator: Any, remedy: str) -> None:
     """Raise ConfigError, naming the first of `columns` of X that has NaN, if one has."""
+    if all_finite(X):
+        return
     counts = np.isnan(X[:, columns]).sum(axis=0)
     if not counts.any():
         return
@@ -22,6 +24,12 @@ def refuse_missing(X: Array, columns: list[int], estimator: Any, remedy: str) ->
     name = f"column {columns[at]} of X" if names is None else f"column {names[columns[at]]!r}"
     values = "1 missing value" if counts[at] == 1 else f"{counts[at]} missing values"
     raise ConfigError(f"{name} has {values} (NaN), which {type(estimator).__name__} does not take; {remedy}.")
+
+
+def all_finite(X: NDArray[Any]) -> bool:
+    """Return whether X is known to be finite by its sum: quick, and False for some X of very large numbers."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(X.sum()))
 
 
 def medians(X: Array, weights: Array | None) -> Array:

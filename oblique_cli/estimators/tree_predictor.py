@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
+from oblique_cli.estimators.jobs import threads_of
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.structure import Tree
@@ -34,7 +35,7 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
         leaves = self.apply(X)
-        labels: NDArray[Any] = self.classes_.take(self.tree_.labels[leaves])
+        labels: NDArray[Any] = self.classes_.take(self.tree_.labels).take(leaves)
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -48,7 +49,7 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
         check_is_fitted(self)
-        return self.tree_.apply(self._rows(X))
+        return self.tree_.apply(self._rows(X), threads_of(self))
 
     def tree_rows(self, X: ArrayLike) -> Array:
         """Return rows as `tree_` takes them: levels as its own codes, missing values filled if they are. X : (n, p)"""

@@ -34,10 +34,11 @@ def grow_top_down(
     levels: Sequence[int] | None = None,
     missing: bool = False,
     finish: Finish = PLAIN,
+    n_threads: int = 1,
 ) -> Tree:
     """Grow a tree.
 
-    X : (n, p) float64 C order, finite where quantitative (but for NaN if `missing`)
+    X : (n, p) float64 C order (or float32 for native growth), finite where quantitative (but for NaN if `missing`)
     y : (n,) int32 codes below n_classes
     weights : (n,) positive, or None
     engine : "native" grows the whole tree in the compiled core without the GIL; "reference" calls the proposer at every
@@ -49,6 +50,7 @@ def grow_top_down(
     missing : whether the tree learns where rows with missing values (NaN) go, see `missing.divide`. If there are any,
         the reference engine grows the tree; ConfigError if that is ruled out by "native"
     finish : what becomes of the split that the heuristic finds at a node
+    n_threads : of native growth; the tree is the same for any number
     """
     stopping = stopping or Stopping()
     if weights is not None:
@@ -82,6 +84,7 @@ def grow_top_down(
         family,
         options | proposer.native_options(),
         levels=np.array(levels, dtype=np.int32) if qualitative else None,
+        n_threads=n_threads,
     )
     tree = Tree(
         arrays["left"],

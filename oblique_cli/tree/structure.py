@@ -169,9 +169,11 @@ class Tree:
         scores = None if levels is None else self.level_scores
         return _core.Walker(self.left, self.right, self.coef_, self.thresholds, levels, scores, self.missing_left)
 
-    def apply(self, X: Array) -> Ints:
-        """Return the leaf of each row. X : (n, p) float64; returns (n,) int32."""
-        return np.asarray(self.walker.apply(np.ascontiguousarray(X, dtype=np.float64)))
+    def apply(self, X: NDArray[Any], n_threads: int = 1) -> Ints:
+        """Return the leaf of each row. X : (n, p), float32 and float64 as they are; returns (n,) int32."""
+        if X.dtype == np.float32:
+            return np.asarray(self.walker.apply(np.ascontiguousarray(X), n_threads))
+        return np.asarray(self.walker.apply(np.ascontiguousarray(X, dtype=np.float64), n_threads))
 
     def apply_limits(self, X: Array, limits: Array, rates: Array) -> Ints:
         """Return where each row stops if nodes of rate <= limit were leaves.

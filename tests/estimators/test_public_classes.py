@@ -108,7 +108,7 @@ def test_the_class_of_a_heuristic_is_an_ordinary_class(name):
     assert issubclass(cls, ObliqueTreeClassifier) and cls.__qualname__ == cls.__name__
     assert getattr(sys.modules[cls.__module__], cls.__name__) is cls
     signature = inspect.signature(cls)
-    assert set(signature.parameters) - {"qualitative", "random_state"} == set(algorithm.parameters)
+    assert set(signature.parameters) - {"qualitative", "n_jobs", "random_state"} == set(algorithm.parameters)
     assert all(p.kind is p.KEYWORD_ONLY for p in signature.parameters.values())
     documented = re.findall(r"^(\w+) : .*, default", inspect.getdoc(cls), flags=re.M)
     assert documented == list(signature.parameters)

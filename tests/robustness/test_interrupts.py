@@ -49,6 +49,7 @@ def seconds_to_stop(work: Callable[[], Any], after: float = 0.6) -> float:
 
 WORK: dict[str, Callable[[], Any]] = {
     "search": lambda: make("hhcart_a").fit(*table(60_000, 60, 10)),
+    "search by several threads": lambda: make("hhcart_a").set_params(n_jobs=3).fit(*table(60_000, 60, 10)),
     "moments": lambda: make("gdt").fit(*table(3000, 1500)),
     "one decomposition": lambda: make("hhcart_d").fit(*table(4200, 4000)),
     "span": lambda: make("hhgdt").fit(*table(1800, 20_000)),
@@ -79,6 +80,12 @@ def test_threads_of_a_forest_end_with_it():
     # And the next fit is as good as any.
     X, y = table(200, 4)
     assert make("rrof", n_estimators=5, random_state=0).fit(X, y).predict(X).shape == (200,)
+
+
+def test_threads_of_a_tree_end_with_it():
+    before = threading.active_count()
+    assert seconds_to_stop(lambda: make("hhcart_a").set_params(n_jobs=2).fit(*table(60_000, 60, 10))) < 4.0
+    assert threading.active_count() == before
 
 
 def test_the_detector_can_fire():

@@ -17,7 +17,9 @@ using namespace nb::literals;
 
 namespace oblique {
 
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = Rows<double>;
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -39,7 +41,8 @@ inline void check_codes(const Codes& y, std::size_t n_classes) {
     require(y(i) >= 0 && static_cast<std::size_t>(y(i)) < n_classes, "y must hold codes from 0 to n_classes - 1");
 }
 
-inline void check_rows(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
+template <class T>
+void check_rows(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
   require(y.shape(0) == x.shape(0), "X and y must have the same number of rows");
   require(!weights || weights->shape(0) == x.shape(0), "X and weights must have the same number of rows");
   check_codes(y, n_classes);

@@ -14,6 +14,7 @@
 #include "bindings/option_values.hpp"
 #include "bindings/release.hpp"
 #include "common/random.hpp"
+#include "common/team.hpp"
 #include "growth/finish.hpp"
 #include "growth/grower.hpp"
 #include "growth/heuristic.hpp"
@@ -23,7 +24,8 @@
 namespace oblique {
 namespace {
 
-void check_training(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
+template <class T>
+void check_training(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
   require(x.shape(0) >= 1 && x.shape(1) >= 1 && n_classes >= 1, "X must have at least one row and one column");
   check_rows(x, y, weights, n_classes);
 }
@@ -49,8 +51,11 @@ nb::dict as_dict(TreeArrays&& tree) {
   return out;
 }
 
-nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
-              const std::string& family_name, const nb::dict& given, const std::optional<Codes>& of_feature) {
+// T: double or float
+template <class T>
+nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+              const std::string& family_name, const nb::dict& given, const std::optional<Codes>& of_feature,
+              int n_threads) {
   check_training(x, y, weights, n_classes);
   const Family& family = family_of(family_name);
   const Options options = read_options(family, growth_options(), given);
@@ -61,7 +66,8 @@ nb::dict grow(const Matrix& x, const Codes& y, const std::optional<Doubles>& wei
   {
     const Released released;
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
-    tree = Grower(data, family, options).grow();
+    Team team(n_threads);
+    team.run([&] { tree = Grower(data, family, options, team).grow(); });
   }
   return as_dict(std::move(tree));
 }
@@ -77,7 +83,9 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   {
     const Released released;
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
-    found = Splitter(data, family, options, {}).split(0, data.n, path, out);
+    Team alone(1);
+    const WorkingRows rows(data.x, data.y, data.weights, data.n, levels, family.adds_up || data.weights, alone);
+    found = Splitter(rows, family, options, {}, alone).split(0, data.n, path, out);
   }
   if (!found) return nb::none();
   const std::size_t p = out.normal.size();
@@ -187,12 +195,15 @@ nb::dict list_families() {
 
 void bind_growth(nb::module_& m) {
   families();  // a family that is not well made stops the import
-  m.def("grow", &grow, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a, "family"_a,
-        "options"_a, "levels"_a.noconvert().none() = nb::none(),
-        "Grow a whole tree. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, smallest 1, or "
-        "None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; levels (p,) "
-        "int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one. Returns the "
-        "tree's arrays and search counts as a dict.");
+  m.def("grow", &grow<double>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
+        "Grow a whole tree. X (n, p) float64 or float32, C order, finite; y (n,) int32 codes; weights (n,) float64, "
+        "smallest 1, or None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; "
+        "levels (p,) int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one; "
+        "n_threads, which changes nothing but time and how much of the search bounds spare. Returns the tree's arrays "
+        "and search counts as a dict.");
+  m.def("grow", &grow<float>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1);
   m.def("split", &split, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "family"_a, "options"_a, "path"_a = kRootPath,
         "Split that a family finds at one node of quantitative features: (normal (p,), threshold, gain, whether the "

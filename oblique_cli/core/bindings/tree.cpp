@@ -4,12 +4,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
 #include "bindings/release.hpp"
+#include "tree/block_walk.hpp"
 #include "tree/levels.hpp"
 #include "tree/traverse.hpp"
 
@@ -62,12 +64,19 @@ class Walker {
              missing_left_ ? missing_left_->data() : nullptr};
   }
 
-  nb::object apply_rows(const Matrix& x) const {
-    check_columns(x);
+  // T: double or float
+  template <class T>
+  nb::object apply_rows(const Rows<T>& x, int n_threads, std::size_t block_rows) const {
+    require(x.shape(1) == view_.n_features, "X must have as many columns as the tree has features");
     std::vector<std::int32_t> leaf(x.shape(0));
     {
       const Released released;
-      apply(view_, x.data(), x.shape(0), leaf.data());
+      if (levels_.any() || (block_rows == 0 && 4 * leaf.size() < view_.n_nodes)) {
+        apply(view_, x.data(), leaf.size(), leaf.data());
+      } else {
+        std::call_once(laid_out_, [this]() { walk_.emplace(view_); });
+        walk_->leaves_of(x.data(), leaf.size(), n_threads, block_rows, leaf.data());
+      }
     }
     const std::size_t n = leaf.size();
     return array(std::move(leaf), {n});
@@ -132,6 +141,9 @@ class Walker {
   Levels levels_;
   std::vector<std::int32_t> axis_;
   TreeView view_;
+  // Made when rows first come that are worth it.
+  mutable std::once_flag laid_out_;
+  mutable std::optional<BlockWalk> walk_;
 };
 
 }  // namespace
@@ -143,7 +155,11 @@ void bind_tree(nb::module_& m) {
            "left"_a.noconvert(), "right"_a.noconvert(), "weights"_a.noconvert(), "thresholds"_a.noconvert(),
            "levels"_a.noconvert().none() = nb::none(), "level_scores"_a.noconvert().none() = nb::none(),
            "missing_left"_a.noconvert().none() = nb::none())
-      .def("apply", &Walker::apply_rows, "X"_a.noconvert(), "Leaf of each row, (n,) int32.")
+      .def(
+          "apply", &Walker::apply_rows<double>, "X"_a.noconvert(), "n_threads"_a = 1, "block_rows"_a = 0,
+          "Leaf of each row, (n,) int32. X (n, p) float64 or float32; the number of threads and the rows of a block, 0 "
+          "for those that suit the tree, change nothing but time.")
+      .def("apply", &Walker::apply_rows<float>, "X"_a.noconvert(), "n_threads"_a = 1, "block_rows"_a = 0)
       .def("apply_limits", &Walker::apply_limits, "X"_a.noconvert(), "rate"_a.noconvert(), "limits"_a.noconvert(),
            "Node at which each row stops when nodes of rate <= limit are leaves, (n, m); limits ascending.")
       .def("leaves_of_limits", &Walker::leaves_of_limits, "rate"_a.noconvert(), "limits"_a.noconvert(),

@@ -2,20 +2,14 @@
 
 #include <cstring>
 
-// OBLIQUE_NO_CLONES leaves out the code for newer processors: the thread sanitizer does not bear the choice at load
-// time, and a test holds that the choice changes no bit.
-#if !defined(OBLIQUE_NO_CLONES) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define OBLIQUE_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define OBLIQUE_CLONES
-#endif
+#include "common/clones.hpp"
+
 // Both compilers know one of these.
 #if defined(__clang__) || __GNUC__ >= 12
 #define OBLIQUE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define OBLIQUE_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, decltype(a){__VA_ARGS__})
 #endif
-#define OBLIQUE_INLINE inline __attribute__((always_inline))
 
 namespace oblique {
 

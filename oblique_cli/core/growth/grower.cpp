@@ -1,6 +1,8 @@
 #include "growth/grower.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "common/random.hpp"
@@ -24,29 +26,42 @@ StoppingRule stopping_of(const Options& options) {
 // ---- one node
 // --------------------------------------------------------------------------------------------------------
 
-Splitter::Splitter(const Training& data, const Family& family, const Options& options, const Finishing& finishing)
-    : rows_(data.x, data.y, data.weights, data.n, data.levels, family.adds_up || data.weights || finishing.polish),
-      options_(search_of(options)), seed_(static_cast<std::uint64_t>(options.integer("seed"))),
-      heuristic_(family.make(options)), finish_(options_, finishing), search_(make_search(options_)) {}
+Splitter::Splitter(const WorkingRows& rows, const Family& family, const Options& options, const Finishing& finishing,
+                   Team& team)
+    : view_(rows), team_(team), options_(search_of(options)),
+      seed_(static_cast<std::uint64_t>(options.integer("seed"))), heuristic_(family.make(options)),
+      finish_(options_, finishing), search_(make_search(options_)) {}
 
 bool Splitter::split(std::size_t first, std::size_t last, std::uint64_t path, Split& out) {
   if (last - first < 2) return false;
-  const NodeRows& rows = rows_.node(first, last);
+  const NodeRows& rows = view_.node(first, last);
   if (rows.n_classes < 2) return false;
   spread_.measure(rows);
   search_->begin(rows);
-  const Node node{rows, spread_, rows_.predicted(), *search_, options_, seed_, path};
+  const Node node{rows, spread_, view_.predicted(), *search_, options_, seed_, path, &team_};
   const bool found = heuristic_->split(node, out);
   if (found) finish_.apply(node, out);
   counts_ += search_->counts;
-  return found && divides(rows.n, out);
+  return found && divides(node, out);
 }
 
 // Sends the rows of the node to their sides, by the arithmetic of prediction; false if a side stays empty. A threshold
 // that is not given is first moved to the middle of its gap, measured in that arithmetic.
-bool Splitter::divides(std::size_t n, Split& split) {
+bool Splitter::divides(const Node& node, Split& split) {
+  const std::size_t n = node.rows.n;
   projection_.resize(n);
-  rows_.predicted().project(split.normal.data(), projection_.data());
+  constexpr std::size_t stretch = 4096;
+  if (node.is_shared(node.n_features())) {
+    // The rows of a node are found by chance anywhere in memory, which is what takes the time.
+    team_.share_with((n + stretch - 1) / stretch, Team::Meanwhile::kWait,
+                     [&] { return std::make_unique<PredictedRows>(node.predicted); },
+                     [&](std::size_t i, const std::unique_ptr<PredictedRows>& rows) {
+                       rows->project(split.normal.data(), i * stretch, std::min((i + 1) * stretch, n),
+                                     projection_.data());
+                     });
+  } else {
+    node.predicted.project(split.normal.data(), projection_.data());
+  }
   if (!split.given && !settle(projection_.data(), n, split.threshold)) return false;
   goes_left_.resize(n);
   std::size_t n_left = 0;
@@ -60,53 +75,158 @@ bool Splitter::divides(std::size_t n, Split& split) {
 // ---- a tree
 // ----------------------------------------------------------------------------------------------------------
 
-Grower::Grower(const Training& data, const Family& family, const Options& options)
-    : data_(data), stopping_(stopping_of(options)), splitter_(data, family, options, finishing_of(options)) {
+namespace {
+
+// The same tree with its nodes numbered in the order in which one thread finds them: pairs of children as their parents
+// are visited, left first.
+TreeArrays in_order(const TreeArrays& found) {
+  TreeArrays out;
+  out.n_features = found.n_features;
+  out.n_classes = found.n_classes;
+  out.n_scores = found.n_scores;
+  out.search = found.search;
+  const auto copy = [&](std::size_t node) {
+    const std::int32_t id = out.add();
+    const std::size_t to = static_cast<std::size_t>(id);
+    const auto row = [node, to](const auto& from, auto& into, std::size_t width) {
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(node * width), width,
+                  into.begin() + static_cast<std::ptrdiff_t>(to * width));
+    };
+    row(found.weights, out.weights, found.n_features);
+    row(found.counts, out.counts, found.n_classes);
+    row(found.level_scores, out.level_scores, found.n_scores);
+    out.thresholds[to] = found.thresholds[node];
+    out.gains[to] = found.gains[node];
+    out.n_rows[to] = found.n_rows[node];
+    return id;
+  };
+  struct Pair {
+    std::size_t old;
+    std::int32_t id;
+  };
+  std::vector<Pair> stack{{0, copy(0)}};
+  while (!stack.empty()) {
+    const Pair here = stack.back();
+    stack.pop_back();
+    if (found.left[here.old] < 0) continue;
+    const std::size_t left = static_cast<std::size_t>(found.left[here.old]);
+    const std::size_t right = static_cast<std::size_t>(found.right[here.old]);
+    const std::int32_t left_id = copy(left), right_id = copy(right);
+    out.left[here.id] = left_id;
+    out.right[here.id] = right_id;
+    stack.push_back({right, right_id});
+    stack.push_back({left, left_id});
+  }
+  return out;
+}
+
+}  // namespace
+
+Grower::Grower(const Training& data, const Family& family, const Options& options, Team& team)
+    : data_(data), family_(family), options_(options), stopping_(stopping_of(options)),
+      finishing_(finishing_of(options)), team_(team),
+      rows_(data.x, data.y, data.weights, data.n, data.levels, family.adds_up || data.weights || finishing_.polish,
+            team) {
   tree_.n_features = data.levels.count.size();
   tree_.n_classes = data.n_classes;
   tree_.n_scores = data.levels.width;
 }
 
 TreeArrays Grower::grow() {
-  std::vector<Open> stack{{add_node(0, data_.n), 0, data_.n, 0, kRootPath}};
-  while (!stack.empty()) {
-    const Open open = stack.back();
-    stack.pop_back();
-    std::size_t middle = 0;
-    if (!visit(open, middle)) continue;
-    const std::int32_t left = add_node(open.first, middle), right = add_node(middle, open.last);
-    tree_.left[open.node] = left;
-    tree_.right[open.node] = right;
-    stack.push_back({right, middle, open.last, open.depth + 1, child_path(open.path, true)});
-    stack.push_back({left, open.first, middle, open.depth + 1, child_path(open.path, false)});
-  }
-  tree_.search = splitter_.counts();
-  return std::move(tree_);
+  std::vector<double> counts = counts_of(0, data_.n);
+  grow_below({add_node(counts, data_.n), 0, data_.n, 0, kRootPath, std::move(counts)});
+  for (const std::unique_ptr<Splitter>& splitter : splitters_) tree_.search += splitter->counts();
+  return team_.size() > 1 ? in_order(tree_) : std::move(tree_);
 }
 
-std::int32_t Grower::add_node(std::size_t first, std::size_t last) {
+void Grower::grow_below(const Open& root) {
+  constexpr std::size_t kApart = 512;  // rows that are worth a thread of their own
+  std::unique_ptr<Splitter> splitter = take_splitter();
+  std::vector<Open> stack{root};
+  while (!stack.empty()) {
+    const Open open = std::move(stack.back());
+    stack.pop_back();
+    Open children[2];
+    if (!visit(open, *splitter, children[0], children[1])) continue;
+    const auto size = [](const Open& node) { return node.last - node.first; };
+    if (team_.size() > 1 && std::min(size(children[0]), size(children[1])) >= kApart) {
+      give_back(std::move(splitter));
+      team_.share(2, Team::Meanwhile::kHelp, [&](std::size_t side) { grow_below(children[side]); });
+      splitter = take_splitter();
+      continue;
+    }
+    stack.push_back(std::move(children[1]));
+    stack.push_back(std::move(children[0]));
+  }
+  give_back(std::move(splitter));
+}
+
+// Splits a node and its rows; false if the node is a leaf.
+bool Grower::visit(const Open& open, Splitter& splitter, Open& left, Open& right) {
+  if (stopping_.holds(open.counts.data(), data_.n_classes, open.depth)) return false;
+  Split split;
+  if (!splitter.split(open.first, open.last, open.path, split)) return false;
+  const std::vector<unsigned char>& goes_left = splitter.goes_left();
+  const std::size_t size = open.last - open.first;
+  const std::size_t middle =
+      open.first +
+      static_cast<std::size_t>(std::count(goes_left.begin(), goes_left.begin() + static_cast<std::ptrdiff_t>(size), 1));
+  rows_.partition(open.first, open.last, goes_left.data(), team_, splitter.room());
+  std::vector<double> left_counts = counts_of(open.first, middle), right_counts = counts_of(middle, open.last);
+  const std::lock_guard lock(guard_);
+  const std::size_t node = static_cast<std::size_t>(open.node);
+  const Vector& scores = splitter.level_scores();
+  const auto place = [&](std::size_t width) { return static_cast<std::ptrdiff_t>(node * width); };
+  std::copy(split.normal.begin(), split.normal.end(), tree_.weights.begin() + place(tree_.n_features));
+  std::copy(scores.begin(), scores.end(), tree_.level_scores.begin() + place(tree_.n_scores));
+  tree_.thresholds[node] = split.threshold;
+  tree_.gains[node] = split.gain;
+  left = {add_node(left_counts, middle - open.first),
+          open.first,
+          middle,
+          open.depth + 1,
+          child_path(open.path, false),
+          std::move(left_counts)};
+  right = {add_node(right_counts, open.last - middle),
+           middle,
+           open.last,
+           open.depth + 1,
+           child_path(open.path, true),
+           std::move(right_counts)};
+  tree_.left[node] = left.node;
+  tree_.right[node] = right.node;
+  return true;
+}
+
+std::vector<double> Grower::counts_of(std::size_t first, std::size_t last) const {
+  std::vector<double> counts(data_.n_classes, 0.0);
+  for (std::size_t i = first; i < last; ++i) counts[rows_.code(i)] += rows_.weight(i);
+  return counts;
+}
+
+std::int32_t Grower::add_node(const std::vector<double>& counts, std::size_t n_rows) {
   const std::int32_t node = tree_.add();
-  double* counts = tree_.counts.data() + static_cast<std::size_t>(node) * data_.n_classes;
-  for (std::size_t i = first; i < last; ++i) counts[splitter_.rows().code(i)] += splitter_.rows().weight(i);
-  tree_.n_rows[static_cast<std::size_t>(node)] = static_cast<std::int64_t>(last - first);
+  std::copy(counts.begin(), counts.end(),
+            tree_.counts.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * data_.n_classes));
+  tree_.n_rows[static_cast<std::size_t>(node)] = static_cast<std::int64_t>(n_rows);
   return node;
 }
 
-// Splits a node and its rows, of which those before `middle` go left; false if the node is a leaf.
-bool Grower::visit(const Open& open, std::size_t& middle) {
-  const std::size_t node = static_cast<std::size_t>(open.node);
-  if (stopping_.holds(tree_.counts.data() + node * data_.n_classes, data_.n_classes, open.depth)) return false;
-  if (!splitter_.split(open.first, open.last, open.path, split_)) return false;
-  const std::vector<unsigned char>& goes_left = splitter_.goes_left();
-  middle = open.first + static_cast<std::size_t>(std::count(goes_left.begin(), goes_left.end(), 1));
-  const Vector& scores = splitter_.rows().level_scores();
-  const auto place = [&](std::size_t width) { return static_cast<std::ptrdiff_t>(node * width); };
-  std::copy(split_.normal.begin(), split_.normal.end(), tree_.weights.begin() + place(tree_.n_features));
-  std::copy(scores.begin(), scores.end(), tree_.level_scores.begin() + place(tree_.n_scores));
-  tree_.thresholds[node] = split_.threshold;
-  tree_.gains[node] = split_.gain;
-  splitter_.rows().partition(open.first, open.last, goes_left.data());
-  return true;
+std::unique_ptr<Splitter> Grower::take_splitter() {
+  {
+    const std::lock_guard lock(guard_);
+    if (!splitters_.empty()) {
+      std::unique_ptr<Splitter> splitter = std::move(splitters_.back());
+      splitters_.pop_back();
+      return splitter;
+    }
+  }
+  return std::make_unique<Splitter>(rows_, family_, options_, finishing_, team_);
+}
+
+void Grower::give_back(std::unique_ptr<Splitter> splitter) {
+  const std::lock_guard lock(guard_);
+  splitters_.push_back(std::move(splitter));
 }
 
 }  // namespace oblique

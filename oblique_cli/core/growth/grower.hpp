@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "common/input_rows.hpp"
+#include "common/team.hpp"
 #include "growth/finish.hpp"
 #include "growth/heuristic.hpp"
 #include "growth/tree_arrays.hpp"
@@ -30,31 +33,35 @@ StoppingRule stopping_of(const Options& options);
 
 // Training rows as the caller has them, see WorkingRows.
 struct Training {
-  const double* x;
+  InputRows x;
   const std::int32_t* y;
   const double* weights;
   std::size_t n, n_classes;
   const Levels& levels;
 };
 
-// Splits nodes of one tree by a heuristic.
+// Splits nodes of one tree by a heuristic; each thread has its own.
 class Splitter {
  public:
-  Splitter(const Training& data, const Family& family, const Options& options, const Finishing& finishing);
+  Splitter(const WorkingRows& rows, const Family& family, const Options& options, const Finishing& finishing,
+           Team& team);
 
   // Finds the split of rows [first, last), its threshold final; false if there is none with rows on both sides. After
   // it, `goes_left` says where every row of the node goes.
   bool split(std::size_t first, std::size_t last, std::uint64_t path, Split& out);
 
-  WorkingRows& rows() { return rows_; }
+  const Vector& level_scores() const { return view_.level_scores(); }
   const std::vector<unsigned char>& goes_left() const { return goes_left_; }
+  // For whoever moves the rows then.
+  std::vector<std::byte>& room() { return room_; }
   // The work of all searches so far.
   const SearchCounts& counts() const { return counts_; }
 
  private:
-  bool divides(std::size_t n, Split& split);
+  bool divides(const Node& node, Split& split);
 
-  WorkingRows rows_;
+  NodeView view_;
+  Team& team_;
   const SearchOptions options_;
   const std::uint64_t seed_;
   std::unique_ptr<Heuristic> heuristic_;
@@ -63,13 +70,15 @@ class Splitter {
   Spread spread_;
   Vector projection_;
   std::vector<unsigned char> goes_left_;
+  std::vector<std::byte> room_;
   SearchCounts counts_;
 };
 
-// Grows one tree.
+// Grows one tree on the threads of a team: subtrees apart from each other, and the directions of a large node. Every
+// array of the tree is the same for any number of threads.
 class Grower {
  public:
-  Grower(const Training& data, const Family& family, const Options& options);
+  Grower(const Training& data, const Family& family, const Options& options, Team& team);
   TreeArrays grow();
 
  private:
@@ -78,16 +87,26 @@ class Grower {
     std::size_t first, last;
     std::int64_t depth;
     std::uint64_t path;
+    std::vector<double> counts;  // weight of each class
   };
 
-  std::int32_t add_node(std::size_t first, std::size_t last);
-  bool visit(const Open& open, std::size_t& middle);
+  void grow_below(const Open& root);
+  bool visit(const Open& open, Splitter& splitter, Open& left, Open& right);
+  std::vector<double> counts_of(std::size_t first, std::size_t last) const;
+  std::int32_t add_node(const std::vector<double>& counts, std::size_t n_rows);
+  std::unique_ptr<Splitter> take_splitter();
+  void give_back(std::unique_ptr<Splitter> splitter);
 
   const Training data_;
+  const Family& family_;
+  const Options& options_;
   const StoppingRule stopping_;
-  Splitter splitter_;
-  Split split_;
+  const Finishing finishing_;
+  Team& team_;
+  WorkingRows rows_;
+  std::mutex guard_;  // of what follows
   TreeArrays tree_;
+  std::vector<std::unique_ptr<Splitter>> splitters_;  // those that no thread uses just now
 };
 
 }  // namespace oblique

@@ -9,6 +9,9 @@
 
 #include "common/divide.hpp"
 #include "common/eigen.hpp"
+#include "common/input_rows.hpp"
+#include "common/interrupt.hpp"
+#include "common/team.hpp"
 #include "growth/crimcoord.hpp"
 #include "search/node_rows.hpp"
 #include "search/predicted_rows.hpp"
@@ -18,33 +21,25 @@ namespace oblique {
 
 // One working copy of X, stored by columns and grouped by class. The rows of a node are a contiguous range of it. A
 // split partitions the range in place and keeps the order of rows inside each class, so memory stays flat and the class
-// of a row is known from its place. Columns of qualitative features hold level codes; `node` replaces them by the
-// scores that the levels have there.
+// of a row is known from its place. Columns of qualitative features hold level codes. Threads may work on ranges that
+// do not overlap.
 class WorkingRows {
  public:
   // x: (n, p) row-major, finite but for cells of qualitative features, which hold level codes or anything else for no
   // level; y: codes; weights: n positive numbers, smallest 1, or nullptr. canonical: whether the rows of a class are
   // put into the order of their values, so that sums do not depend on the order in which rows came.
-  WorkingRows(const double* x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
-              bool canonical)
-      : n_(n), p_(levels.count.size()), levels_(levels), predicted_(x, levels) {
-    const auto cell = [&](std::size_t i, std::size_t j) {
-      const double value = x[i * p_ + j];
-      return levels.count[j] > 0 ? static_cast<double>(level_of(value, levels.count[j])) : value;
-    };
-    row_.resize(n);
-    std::iota(row_.begin(), row_.end(), std::size_t{0});
-    if (canonical) {
-      std::sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) {
-        if (y[a] != y[b]) return y[a] < y[b];
-        return comes_before(cell, weights, a, b);
-      });
-    } else {
-      std::stable_sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) { return y[a] < y[b]; });
-    }
+  WorkingRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
+              bool canonical, Team& team)
+      : n_(n), p_(levels.count.size()), x_(x), levels_(levels) {
+    sort(y, weights, canonical, team);
     columns_.resize(n * p_);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < p_; ++j) columns_[j * n + i] = cell(row_[i], j);
+    constexpr std::size_t stretch = 4096;
+    team.share((n + stretch - 1) / stretch, Team::Meanwhile::kWait, [&](std::size_t block) {
+      const std::size_t last = std::min((block + 1) * stretch, n);
+      for (std::size_t i = block * stretch; i < last; ++i)
+        for (std::size_t j = 0; j < p_; ++j) columns_[j * n + i] = cell(row_[i], j);
+      checkpoint(p_ * stretch);
+    });
     code_.resize(n);
     for (std::size_t i = 0; i < n; ++i) code_[i] = y[row_[i]];
     if (weights) {
@@ -53,24 +48,116 @@ class WorkingRows {
     }
   }
 
+  const InputRows& input() const { return x_; }
+  const Levels& levels() const { return levels_; }
+  std::size_t n_features() const { return p_; }
   std::int32_t code(std::size_t i) const { return code_[i]; }
   double weight(std::size_t i) const { return weight_.empty() ? 1.0 : weight_[i]; }
+  const double* column(std::size_t j) const { return columns_.data() + j * n_; }
+  const double* weights() const { return weight_.empty() ? nullptr : weight_.data(); }
+  const std::size_t* row_numbers() const { return row_.data(); }
+
+  // Puts the rows of [first, last) for which goes_left is 1 before the others. room : a buffer to keep
+  void partition(std::size_t first, std::size_t last, const unsigned char* goes_left, Team& team,
+                 std::vector<std::byte>& room) {
+    const std::size_t n = last - first;
+    const auto divide = [n, goes_left](auto* values, std::vector<std::byte>& buffer) {
+      buffer.resize(n * sizeof *values);
+      divide_in_order(values, n, reinterpret_cast<decltype(values)>(buffer.data()),
+                      [goes_left](std::size_t i, const auto&) -> std::size_t { return 1u - goes_left[i]; });
+    };
+    const auto divide_part = [&](std::size_t part, std::vector<std::byte>& buffer) {
+      if (part < p_) divide(columns_.data() + part * n_ + first, buffer);
+      if (part == p_) divide(row_.data() + first, buffer);
+      if (part == p_ + 1) divide(code_.data() + first, buffer);
+      if (part == p_ + 2 && !weight_.empty()) divide(weight_.data() + first, buffer);
+    };
+    if (n < kWorthSharing || team.size() < 2) {
+      for (std::size_t part = 0; part < p_ + 3; ++part) divide_part(part, room);
+      return;
+    }
+    team.share_with(
+        p_ + 3, Team::Meanwhile::kWait, [] { return std::vector<std::byte>(); }, divide_part);
+  }
+
+ private:
+  static constexpr std::size_t kWorthSharing = 16384;  // rows
+
+  double cell(std::size_t i, std::size_t j) const {
+    const double value = x_.at(i, j, p_);
+    return levels_.count[j] > 0 ? static_cast<double>(level_of(value, levels_.count[j])) : value;
+  }
+
+  // row_ = the rows by class. In canonical order, those of a class by their values, then by weight, then as they came:
+  // no two rows are equal, so however the work is divided, there is one result.
+  void sort(const std::int32_t* y, const double* weights, bool canonical, Team& team) {
+    row_.resize(n_);
+    if (!canonical) {
+      std::iota(row_.begin(), row_.end(), std::size_t{0});
+      std::stable_sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) { return y[a] < y[b]; });
+      return;
+    }
+    struct Place {
+      double value;  // in the first column
+      std::size_t row;
+      std::int32_t code;
+    };
+    std::vector<Place> places(n_);
+    for (std::size_t i = 0; i < n_; ++i) places[i] = {cell(i, 0), i, y[i]};
+    const auto before = [&](const Place& a, const Place& b) {
+      if (a.code != b.code) return a.code < b.code;
+      if (a.value != b.value) return a.value < b.value;
+      for (std::size_t j = 1; j < p_; ++j) {
+        const double left = cell(a.row, j), right = cell(b.row, j);
+        if (left != right) return left < right;
+      }
+      if (weights && weights[a.row] != weights[b.row]) return weights[a.row] < weights[b.row];
+      return a.row < b.row;
+    };
+    // Stretches by themselves, then neighbors merged until one is left.
+    std::size_t stretches = 1;
+    while (stretches < static_cast<std::size_t>(team.size()) && n_ / stretches >= kWorthSharing) stretches *= 2;
+    const auto at = [&](std::size_t i, std::size_t of) {
+      return places.begin() + static_cast<std::ptrdiff_t>(n_ * i / of);
+    };
+    team.share(stretches, Team::Meanwhile::kWait,
+               [&](std::size_t i) { std::sort(at(i, stretches), at(i + 1, stretches), before); });
+    for (; stretches > 1; stretches /= 2)
+      team.share(stretches / 2, Team::Meanwhile::kWait, [&](std::size_t i) {
+        std::inplace_merge(at(2 * i, stretches), at(2 * i + 1, stretches), at(2 * i + 2, stretches), before);
+      });
+    for (std::size_t i = 0; i < n_; ++i) row_[i] = places[i].row;
+  }
+
+  std::size_t n_, p_;
+  InputRows x_;
+  const Levels& levels_;
+  std::vector<std::size_t> row_;  // working place -> row of x
+  std::vector<std::int32_t> code_;
+  Vector columns_, weight_;
+};
+
+// One node after another of the working rows, as one thread sees them; levels are replaced by the scores that they have
+// at the node.
+class NodeView {
+ public:
+  explicit NodeView(const WorkingRows& all) : all_(all), levels_(all.levels()), predicted_(all.input(), all.levels()) {}
 
   // Turns to the node of rows [first, last), which are valid until the next turn.
   const NodeRows& node(std::size_t first, std::size_t last) {
     NodeRows& rows = rows_;
     rows.n = last - first;
-    rows.columns.resize(p_);
-    for (std::size_t j = 0; j < p_; ++j) rows.columns[j] = columns_.data() + j * n_ + first;
-    rows.weights = weight_.empty() ? nullptr : weight_.data() + first;
+    rows.columns.resize(all_.n_features());
+    for (std::size_t j = 0; j < rows.columns.size(); ++j) rows.columns[j] = all_.column(j) + first;
+    rows.weights = all_.weights() ? all_.weights() + first : nullptr;
     offsets_.assign(1, 0);
     for (std::size_t i = first + 1; i < last; ++i)
-      if (code_[i] != code_[i - 1]) offsets_.push_back(i - first);
+      if (all_.code(i) != all_.code(i - 1)) offsets_.push_back(i - first);
     offsets_.push_back(rows.n);
     rows.n_classes = static_cast<int>(offsets_.size()) - 1;
     rows.first_row = offsets_.data();
     if (levels_.any() && rows.n_classes > 1) score_levels();
-    predicted_.begin(row_.data() + first, rows.n, scores_.data());
+    predicted_.begin(all_.row_numbers() + first, rows.n, scores_.data());
     return rows;
   }
 
@@ -78,27 +165,7 @@ class WorkingRows {
   PredictedRows& predicted() { return predicted_; }
   const Vector& level_scores() const { return scores_; }
 
-  // Puts the rows of [first, last) for which goes_left is 1 before the others.
-  void partition(std::size_t first, std::size_t last, const unsigned char* goes_left) {
-    const std::size_t n = last - first;
-    for (std::size_t j = 0; j < p_; ++j) divide(columns_.data() + j * n_ + first, n, goes_left);
-    divide(row_.data() + first, n, goes_left);
-    divide(code_.data() + first, n, goes_left);
-    if (!weight_.empty()) divide(weight_.data() + first, n, goes_left);
-  }
-
  private:
-  // Canonical order of the rows of a class: by value, then by weight. cell(i, j) is the value of row i in column j.
-  template <class Cell>
-  bool comes_before(const Cell& cell, const double* weights, std::size_t a, std::size_t b) const {
-    for (std::size_t j = 0; j < p_; ++j) {
-      const double left = cell(a, j), right = cell(b, j);
-      if (left != right) return left < right;
-    }
-    if (weights && weights[a] != weights[b]) return weights[a] < weights[b];
-    return a < b;
-  }
-
   // Gives the levels of the node their scores, and lets the columns of qualitative features point to them.
   void score_levels() {
     scores_.resize(levels_.width);
@@ -123,24 +190,13 @@ class WorkingRows {
     }
   }
 
-  template <class T>
-  void divide(T* values, std::size_t n, const unsigned char* goes_left) {
-    buffer_.resize(n * sizeof(T));
-    divide_in_order(values, n, reinterpret_cast<T*>(buffer_.data()),
-                    [goes_left](std::size_t i, const T&) -> std::size_t { return 1u - goes_left[i]; });
-  }
-
-  std::size_t n_, p_;
+  const WorkingRows& all_;
   const Levels& levels_;
-  std::vector<std::size_t> row_;  // working place -> row of x
-  std::vector<std::int32_t> code_;
-  Vector columns_, weight_;
   NodeRows rows_;  // of the node at hand
   std::vector<std::size_t> offsets_;
   PredictedRows predicted_;
   Vector scores_, scored_columns_, table_;  // of the levels at the node at hand
   Crimcoord crimcoord_;
-  std::vector<std::byte> buffer_;
 };
 
 }  // namespace oblique

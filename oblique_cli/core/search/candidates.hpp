@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -62,11 +63,24 @@ class Candidates {
 // Searches candidates at one node after another. Buffers are kept.
 class CandidateSearch {
  public:
-  // The best cut of a node among candidates, the first of equals; false if none scores.
+  // The best cut of a node among candidates, the first of equals; false if none scores. At a large node the directions
+  // are shared among the threads of the team: which cuts may still win does not depend on who finds them.
   bool find(const Node& node, const Candidates& candidates, Split& split);
 
  private:
+  // A thread's own search.
+  struct Helper {
+    std::unique_ptr<NodeSearch> search;
+    Vector xu, z;
+    bool begun = false;
+  };
+
+  void search_together(const Node& node, const Candidates::Group& group, std::int64_t first_order);
+  template <class Work>
+  void share(const Node& node, std::size_t n, const Work& work);
+
   Vector xu_, z_;
+  std::vector<std::unique_ptr<Helper>> idle_;
   std::vector<std::int64_t> starts_;
 };
 

@@ -36,7 +36,7 @@ class Front {
   // the slack of the best, and better than the best once an earlier direction holds it.
   double needed(std::int64_t order) const {
     const bool earlier = !cuts_.empty() && cuts_.back().order < order;
-    return earlier ? above_best_ : bar_;
+    return earlier ? std::max(above_best_, bar_) : bar_;
   }
 
   void offer(std::int64_t order, double threshold, double value) {
@@ -45,7 +45,7 @@ class Front {
       best_ = value;
       above_best_ = std::nextafter(best_, std::numeric_limits<double>::infinity());
       const double slack = relative_ * (best_ - base_) + (relative_ > 0.0 ? noise_ : 0.0);
-      bar_ = std::max(best_ - slack, base_ + noise_);
+      bar_ = std::max({bar_, best_ - slack, base_ + noise_});
     }
     std::size_t place = 0;
     while (place < cuts_.size() && before(cuts_[place], order, threshold)) {
@@ -58,6 +58,14 @@ class Front {
     cuts_.insert(cuts_.begin() + static_cast<std::ptrdiff_t>(place), Cut{order, threshold, value});
     std::erase_if(cuts_, [this](const Cut& c) { return c.value < bar_; });
   }
+
+  // Cuts below `bar` cannot win: another front holds one that beats them.
+  void raise(double bar) {
+    if (bar > bar_) bar_ = bar;
+  }
+  double bar() const { return bar_; }
+  // The cuts that may still win, in the order of the enumeration.
+  const std::vector<Cut>& cuts() const { return cuts_; }
 
   double best() const { return best_; }
   Cut winner() const { return cuts_.empty() ? Cut{} : cuts_.front(); }

@@ -6,6 +6,7 @@
 
 #include "common/eigen.hpp"
 #include "common/random.hpp"
+#include "common/team.hpp"
 #include "search/node_rows.hpp"
 #include "search/node_search.hpp"
 #include "search/predicted_rows.hpp"
@@ -21,10 +22,20 @@ struct Node {
   NodeSearch& search;            // begun at this node
   const SearchOptions& options;  // of the search
   std::uint64_t seed, path;      // of the tree, and of the node in it
+  Team* team = nullptr;          // whose threads may take part, where the node is large enough to be worth it
 
   std::size_t n_features() const { return rows.columns.size(); }
+  // Whether to share work of `steps` over all rows: if a thread is free and it is worth a call, or is so much that one
+  // will be.
+  bool is_shared(std::size_t steps) const {
+    if (!team || team->size() < 2) return false;
+    const std::size_t work = rows.n * steps;
+    return work >= kMuchWork || (work >= kWorthACall && team->has_idle());
+  }
   // Random numbers of this node alone; a heuristic numbers the streams it takes.
   Stream stream(std::uint64_t number) const { return Stream(seed, path, number); }
+
+  static constexpr std::size_t kWorthACall = std::size_t{1} << 18, kMuchWork = std::size_t{1} << 24;
 };
 
 // A row goes left if normal'x <= threshold.

@@ -52,6 +52,14 @@ class NodeSearch {
   // The published score of a cut of this value.
   virtual double gain(double value) const = 0;
 
+  // Takes over what another search of the same node has found among other directions.
+  void join(const NodeSearch& other) {
+    for (const Cut& cut : other.front_.cuts()) front_.offer(cut.order, cut.threshold, cut.value);
+    counts += other.counts;
+  }
+  // Tells of a bar that another search has reached, see Front::raise.
+  void raise(double bar) { front_.raise(bar); }
+
   const Totals& totals() const { return totals_; }
   const Front& front() const { return front_; }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
+#include "common/input_rows.hpp"
 #include "common/kernels.hpp"
 #include "tree/levels.hpp"
 
@@ -13,7 +15,8 @@ namespace oblique {
 class PredictedRows {
  public:
   // x : row-major, with one column for each of `levels.count`
-  PredictedRows(const double* x, const Levels& levels) : x_(x), levels_(levels), scored_row_(levels) {}
+  PredictedRows(const InputRows& x, const Levels& levels)
+      : x_(x), levels_(levels), row_buffer_(levels.count.size()), scored_row_(levels) {}
 
   // Turns to a node: row[i] is the place in x of its row i of n, and `scores` are those of its levels.
   void begin(const std::size_t* row, std::size_t n, const double* scores) {
@@ -23,10 +26,12 @@ class PredictedRows {
   }
 
   // z[i] = w'x for row i.
-  void project(const double* w, double* z) {
+  void project(const double* w, double* z) { project(w, 0, n_, z); }
+  // The same for rows [first, last) of the node only.
+  void project(const double* w, std::size_t first, std::size_t last, double* z) {
     const std::size_t p = levels_.count.size();
-    for (std::size_t i = 0; i < n_; ++i) {
-      const double* x = x_ + row_[i] * p;
+    for (std::size_t i = first; i < last; ++i) {
+      const double* x = x_.row(row_[i], p, row_buffer_.data());
       if (levels_.any()) {
         scored_row_.start(x);
         x = scored_row_.at(scores_);
@@ -36,8 +41,9 @@ class PredictedRows {
   }
 
  private:
-  const double* x_;
+  InputRows x_;
   const Levels& levels_;
+  std::vector<double> row_buffer_;
   ScoredRow scored_row_;
   const std::size_t* row_ = nullptr;
   std::size_t n_ = 0;

@@ -41,34 +41,43 @@ void householder_vector(const double* d, std::size_t p, double* u) {
   for (std::size_t j = 0; j < p; ++j) u[j] /= length;
 }
 
+SpaceParts::SpaceParts(const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces)
+    : rows_(rows), spread_(spread), spaces_(spaces), owner_(rows.columns.size(), spaces.size()) {
+  for (std::size_t j = 0; j < owner_.size(); ++j)
+    for (std::size_t s = 0; s < spaces.size() && owner_[j] == spaces.size(); ++s)
+      if (spaces[s].original || spaces[s].u[j] == 0.0) owner_[j] = s;
+}
+
+void SpaceParts::add_up(const Space& space, std::size_t first, std::size_t last, double* xu) const {
+  if (space.original) return;
+  std::vector<const double*> columns = rows_.columns;
+  for (const double*& column : columns) column += first;
+  combine_columns(columns.data(), space.u.data(), columns.size(), xu + first, last - first);
+  checkpoint(columns.size() * (last - first));
+}
+
+void SpaceParts::search_axis(NodeSearch& search, std::size_t s, std::size_t j, const Spread::Reflected& reflected,
+                             std::int64_t first_order, const double* xu) const {
+  const Space& space = spaces_[s];
+  const std::int64_t order = first_order + static_cast<std::int64_t>(s * rows_.columns.size() + j);
+  if (!space.original && space.u[j] != 0.0)  // every reflected axis is x_j - 2 u_j X u
+    search.reflected_direction(order, rows_.columns[j], xu, 2.0 * space.u[j], reflected.of_axis(j));
+  else if (owner_[j] == s)
+    search.direction(order, rows_.columns[j], spread_.of_axis(j));
+}
+
+void SpaceParts::search_space(NodeSearch& search, std::size_t s, std::int64_t first_order, const double* xu) const {
+  const Spread::Reflected reflected(spread_, spaces_[s].u);
+  for (std::size_t j = 0; j < rows_.columns.size(); ++j) search_axis(search, s, j, reflected, first_order, xu);
+}
+
 void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces,
                    std::int64_t first_order, Vector& xu) {
-  const std::size_t p = rows.columns.size();
-  std::vector<char> axis_done(p, 0);
   if (xu.size() < rows.n) xu.resize(rows.n);
-  std::int64_t order = first_order;
-  for (const Space& space : spaces) {
-    if (space.original) {
-      for (std::size_t j = 0; j < p; ++j, ++order) {
-        if (axis_done[j]) continue;
-        axis_done[j] = 1;
-        search.direction(order, rows.columns[j], spread.of_axis(j));
-      }
-      continue;
-    }
-    // X u once, then every reflected axis is x_j - 2 u_j X u.
-    combine_columns(rows.columns.data(), space.u.data(), p, xu.data(), rows.n);
-    checkpoint(p * rows.n);
-    const Spread::Reflected reflected(spread, space.u);
-    for (std::size_t j = 0; j < p; ++j, ++order) {
-      if (space.u[j] == 0.0) {  // the reflection leaves this axis where it was
-        if (axis_done[j]) continue;
-        axis_done[j] = 1;
-        search.direction(order, rows.columns[j], spread.of_axis(j));
-      } else {
-        search.reflected_direction(order, rows.columns[j], xu.data(), 2.0 * space.u[j], reflected.of_axis(j));
-      }
-    }
+  const SpaceParts parts(rows, spread, spaces);
+  for (std::size_t s = 0; s < spaces.size(); ++s) {
+    parts.add_up(spaces[s], 0, rows.n, xu.data());
+    parts.search_space(search, s, first_order, xu.data());
   }
 }
 

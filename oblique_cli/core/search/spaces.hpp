@@ -29,6 +29,26 @@ struct Space {
 void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces,
                    std::int64_t first_order, Vector& xu);
 
+// The parts of it, for searches that share the spaces. Axes that several spaces have in common are searched in the
+// first of them.
+class SpaceParts {
+ public:
+  SpaceParts(const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces);
+
+  // X u of a space over rows [first, last), of which a reflection needs all.
+  void add_up(const Space& space, std::size_t first, std::size_t last, double* xu) const;
+  // The axes of space number s, or axis j of it.
+  void search_space(NodeSearch& search, std::size_t s, std::int64_t first_order, const double* xu) const;
+  void search_axis(NodeSearch& search, std::size_t s, std::size_t j, const Spread::Reflected& reflected,
+                   std::int64_t first_order, const double* xu) const;
+
+ private:
+  const NodeRows& rows_;
+  const Spread& spread_;
+  const std::vector<Space>& spaces_;
+  std::vector<std::size_t> owner_;  // of each axis that a space leaves where it is: the first such space
+};
+
 // Unit normal of direction `order` of `spaces`.
 Vector normal_of(const std::vector<Space>& spaces, std::size_t p, std::int64_t order);
 

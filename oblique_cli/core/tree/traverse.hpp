@@ -74,11 +74,15 @@ class Descent {
   std::optional<ScoredRow> scored_;
 };
 
-inline void apply(const TreeView& tree, const double* x, std::size_t n, std::int32_t* leaf) {
+// The leaf of each row, one row after another. T: double, or float, whose values are exact in double.
+template <class T>
+void apply(const TreeView& tree, const T* x, std::size_t n, std::int32_t* leaf) {
   Descent descent(tree);
+  std::vector<double> row(tree.n_features);
   for (std::size_t i = 0; i < n; ++i) {
     std::size_t node = 0;
-    descent.start(x + i * tree.n_features);
+    std::copy_n(x + i * tree.n_features, tree.n_features, row.begin());
+    descent.start(row.data());
     while (!tree.is_leaf(node)) node = descent.next(node);
     leaf[i] = static_cast<std::int32_t>(node);
   }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -22,6 +21,7 @@ from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
+from oblique_cli.estimators.jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.rows import checked
 from oblique_cli.nodes import parents_of
 from oblique_cli.tree.describe import export_text
@@ -31,7 +31,6 @@ Array = NDArray[np.float64]
 
 VOTINGS = ("majority", "mean")
 MOST_TREES = 1_000_000
-LARGEST = 2**31 - 1  # of the numbers that the core counts with
 FAINT = 2.0**-300  # a weight next to 1 that leaves no trace in a sum and has a normal cube
 
 
@@ -75,7 +74,7 @@ SHARED: Mapping[str, Constraint] = {
     "voting": Choice(VOTINGS),
     "oob_score": Boolean(),
     "warm_start": Boolean(),
-    "n_jobs": Optional(Integer(-LARGEST, LARGEST)),
+    "n_jobs": N_JOBS,
 }
 
 
@@ -176,8 +175,7 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
         owner = type(self).__name__
         if message := self.clash(owner, p):
             raise ConfigError(message)
-        if self.n_jobs == 0:
-            raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one thread or -1 for all.")
+        threads_of(self)  # refuses 0
         return {
             "mtry": FeatureCount.of(self.max_features, p),
             "minleaf": float(self.min_samples_leaf),
@@ -188,9 +186,7 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
         } | self._options(p)
 
     def _threads(self) -> int:
-        if self.n_jobs is None:
-            return 1
-        return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
+        return threads_of(self)
 
     def _score_out_of_bag(self, X: Array, codes: NDArray[Any]) -> None:
         votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads()))

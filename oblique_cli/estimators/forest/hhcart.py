@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from oblique_cli.constraints import Choice, Constraint, Integer, Real
-from oblique_cli.estimators.forest.base import LARGEST, SHARED, ForestClassifier
+from oblique_cli.estimators.forest.base import SHARED, ForestClassifier
+from oblique_cli.estimators.jobs import LARGEST
 
 HHCART_OPTIONS: Mapping[str, Constraint] = {
     "reflections": Integer(1, LARGEST),

@@ -48,6 +48,7 @@ class AxisParallelClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -112,6 +113,7 @@ class ClineClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -162,6 +164,7 @@ class FDTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -220,6 +223,7 @@ class GDTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -290,6 +294,7 @@ class HHCARTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -357,6 +362,7 @@ class HHCARTDClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -418,6 +424,7 @@ class HHCRVClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -475,6 +482,7 @@ class HHGDTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -578,6 +586,7 @@ class OC1APClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -657,6 +666,7 @@ class OC1Classifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -726,6 +736,7 @@ class OC1LCClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -791,6 +802,7 @@ class QUESTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 
@@ -851,6 +863,7 @@ class SADTClassifier(HeuristicTreeClassifier):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None: ...
 

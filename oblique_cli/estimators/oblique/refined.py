@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ from sklearn.base import clone
 
 from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.jobs import N_JOBS, threads_of
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, _Start
 from oblique_cli.estimators.probabilities import PROBABILITY_CONSTRAINTS
@@ -106,7 +106,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         "missing": Choice(("error", "impute", "learn")),
         "max_levels": Integer(1),
         **PROBABILITY_CONSTRAINTS,
-        "n_jobs": Optional(Integer(-1)),
+        "n_jobs": N_JOBS,
     }
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choice(STARTS)}
     aliases: ClassVar[Mapping[str, Any]] = {}
@@ -160,7 +160,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         given = self._given()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None)
-        settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self.n_jobs))
+        settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))
         starts = self._starts(given)
 
         def refined_on(part: Any, own: Any) -> Refined:
@@ -226,10 +226,3 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
     def n_leaves_path(self, values: ArrayLike) -> NDArray[np.int64]:
         """Raise ConfigError: a refined tree has no path over max_misrate."""
         raise ConfigError(f"{type(self).__name__} has no path over max_misrate; its base has.")
-
-
-def threads_of(n_jobs: int | None) -> int:
-    """Return the number of threads that n_jobs asks for."""
-    if n_jobs is None:
-        return 1
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

@@ -21,7 +21,8 @@ from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, In
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
-from oblique_cli.estimators.missing_values import medians, refuse_missing
+from oblique_cli.estimators.jobs import N_JOBS, threads_of
+from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.probabilities import PROBABILITY_CONSTRAINTS
 from oblique_cli.estimators.rows import checked
@@ -29,7 +30,15 @@ from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
-from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
+from oblique_cli.tree.pruning import (
+    KEPT_ROWS,
+    NO_ROWS,
+    PRUNINGS,
+    TRAINING_ROWS,
+    CrossValidation,
+    LabeledRows,
+    PruningRule,
+)
 from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Finish, Proposer
 from oblique_cli.tree.stopping import Stopping
@@ -66,6 +75,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
+    "n_jobs": N_JOBS,
 }
 
 
@@ -165,6 +175,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     engine : {"auto", "native", "reference"}, default "auto"
         "native" grows the tree in the compiled core, "reference" calls the proposer at every node; "auto" is native
         where the heuristic has native growth. Both give the same tree.
+    n_jobs : int or None, default None
+        Threads for growth by the native engine and for prediction: None for one, -1 for all processors, -2 for all but
+        one. The tree and its predictions are the same for any number.
     random_state : int, RandomState or None, default None
         What is drawn: see the notes.
 
@@ -227,6 +240,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         missing: str = "error",
         max_levels: int = 1000,
         engine: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.proposer = proposer
@@ -256,6 +270,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.missing = missing
         self.max_levels = max_levels
         self.engine = engine
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _refuse_plain(self, part: str, value: Any, parameter: str) -> None:
@@ -280,7 +295,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
         """
         proposer = self._checked_proposer()
-        rows, labels = self._training_rows(X, y)
+        rows, labels = self._training_rows(X, y, proposer)
         self._refuse_levels(proposer)
         if self.levels_ and self.polish:
             raise ConfigError(
@@ -406,14 +421,19 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         order = np.argsort(limits, kind="stable")
         return np.ascontiguousarray(limits[order]), order
 
-    def _training_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any]]:
+    def _training_rows(
+        self, X: ArrayLike, y: ArrayLike, proposer: Proposer | None = None
+    ) -> tuple[Array, NDArray[Any]]:
         """Checked rows, levels as codes, and labels; learns the levels."""
         owner = type(self).__name__
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_: dict[int, tuple[Any, ...]] = {}
         if not columns:
+            # Native growth reads single precision, which is exact in double, without a copy.
+            native = proposer is not None and proposer.native is not None and self._takes_single()
+            dtypes = (np.float64, np.float32) if native and self._rule().rows == NO_ROWS else np.float64
             rows, labels = checked(
-                self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"
+                self, X, y, dtype=dtypes, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"
             )
             self._check_missing(rows)
             return rows, labels
@@ -424,12 +444,23 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         check_consistent_length(rows, labels)
         return rows, labels
 
+    def _takes_single(self) -> bool:
+        """Whether nothing but native growth reads the training rows."""
+        plain = self.refine == "none" and self.probabilities == COUNTS
+        return plain and self.engine != "reference" and self.missing == "error"
+
     def _rows(self, X: ArrayLike) -> Array:
         """Checked rows to predict, levels as codes."""
         if self.levels_:
             checked(self, X, skip_check_array=True, reset=False)
             return self._filled(self._coded(X))
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
+        # Single precision is exact in double: such rows are not copied.
+        dtypes = (np.float64, np.float32)
+        if self.missing == "error":
+            rows: Array = checked(self, X, dtype=dtypes, order="C", reset=False, ensure_all_finite=False)
+            if all_finite(rows):
+                return rows  # and X has been read once
+        rows = checked(self, X, dtype=dtypes, order="C", reset=False, ensure_all_finite="allow-nan")
         self._check_missing(rows)
         return self._filled(rows)
 
@@ -542,6 +573,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             levels=self._level_counts(),
             missing=self.missing == "learn",
             finish=Finish(self.polish, self.split_cost),
+            n_threads=threads_of(self),
         )
         # Splits do not depend on the limit, so the tree may as well be cut afterwards.
         return tree if of_node else tree.collapse(self._rates(tree) <= self.max_misrate)

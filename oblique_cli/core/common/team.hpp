@@ -1,0 +1,169 @@
+// Threads that work on one thing together, parts of parts included.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "common/threads.hpp"
+
+namespace oblique {
+
+// While `run` runs its work, `share` divides a part of it among the threads that have nothing to do. What is computed
+// must not depend on which thread computes it.
+class Team {
+ public:
+  explicit Team(int n_threads) : size_(std::max(n_threads, 1)) {}
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int size() const { return size_; }
+  // Whether a thread has nothing to do just now.
+  bool has_idle() const { return idle_ > 0; }
+
+  // Calls work() on one of the threads; the others wait for what it shares. Throws what any of them throws first.
+  template <class Work>
+  void run(const Work& work) {
+    if (size_ == 1) return work();
+    on_threads(static_cast<std::size_t>(size_), size_, [&]() {
+      return [&](std::size_t i) {
+        const Question* before = interrupt::state().question;
+        const Interruptible watch([this, before]() {
+          if (failed_) throw GivenUp();
+          if (before) (*before)();
+        });
+        if (i > 0) return serve();
+        part([&work](std::size_t) { work(); }, 0);
+        const std::lock_guard lock(guard_);
+        finished_ = true;
+        changed_.notify_all();
+      };
+    });
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  // What a thread does whose own parts are done while others still work on theirs: nothing, or anything that is shared.
+  // A thread that helps may come to the same code again, so it must hold no buffers then.
+  enum class Meanwhile { kWait, kHelp };
+
+  // Calls work(i) for i from 0 to n - 1 on the threads that are free, the calling one among them.
+  template <class Work>
+  void share(std::size_t n, Meanwhile meanwhile, const Work& work) {
+    if (size_ == 1 || n < 2) {
+      for (std::size_t i = 0; i < n; ++i) work(i);
+      return;
+    }
+    Job job(n, work);
+    {
+      const std::lock_guard lock(guard_);
+      jobs_.push_back(&job);
+      changed_.notify_all();
+    }
+    work_on(job);
+    std::unique_lock lock(guard_);
+    std::erase(jobs_, &job);
+    while (job.active > 0) {
+      if (meanwhile == Meanwhile::kWait)
+        wait(lock);
+      else if (!help(lock))
+        idle(lock);
+    }
+    if (failed_) throw GivenUp();
+  }
+
+  // The same with a buffer for each thread that takes part: work(i, buffer), buffer made by make().
+  template <class Make, class Work>
+  void share_with(std::size_t n, Meanwhile meanwhile, const Make& make, const Work& work) {
+    if (size_ == 1 || n < 2) {
+      auto buffer = make();
+      for (std::size_t i = 0; i < n; ++i) work(i, buffer);
+      return;
+    }
+    std::atomic<std::size_t> next{0};
+    share(std::min(n, static_cast<std::size_t>(size_)), meanwhile, [&](std::size_t) {
+      std::size_t i = next.fetch_add(1);
+      if (i >= n) return;
+      auto buffer = make();
+      for (; i < n; i = next.fetch_add(1)) work(i, buffer);
+    });
+  }
+
+ private:
+  struct Job {
+    Job(std::size_t count, std::function<void(std::size_t)> what) : n(count), work(std::move(what)) {}
+    const std::size_t n;
+    const std::function<void(std::size_t)> work;
+    std::atomic<std::size_t> next{0};
+    std::size_t active = 0;  // threads that help
+  };
+
+  template <class Work>
+  void part(const Work& work, std::size_t i) {
+    try {
+      work(i);
+    } catch (...) {
+      const std::lock_guard lock(guard_);
+      if (!failure_) failure_ = std::current_exception();
+      failed_ = true;
+      changed_.notify_all();
+    }
+  }
+
+  void work_on(Job& job) {
+    for (std::size_t i; !failed_ && (i = job.next.fetch_add(1)) < job.n;) part(job.work, i);
+  }
+
+  // Works on what is shared last; false if there is nothing.
+  bool help(std::unique_lock<std::mutex>& lock) {
+    for (std::size_t j = jobs_.size(); j-- > 0;) {
+      Job& job = *jobs_[j];
+      if (failed_ || job.next >= job.n) continue;
+      ++job.active;
+      lock.unlock();
+      work_on(job);
+      lock.lock();
+      --job.active;
+      changed_.notify_all();
+      return true;
+    }
+    return false;
+  }
+
+  void serve() {
+    std::unique_lock lock(guard_);
+    while (!finished_)
+      if (!help(lock)) idle(lock);
+  }
+
+  void idle(std::unique_lock<std::mutex>& lock) {
+    ++idle_;
+    wait(lock);
+    --idle_;
+  }
+
+  // Waits for a change, and asks the thread's question at times.
+  void wait(std::unique_lock<std::mutex>& lock) {
+    if (changed_.wait_for(lock, interrupt::kEvery) == std::cv_status::no_timeout || failed_) return;
+    lock.unlock();
+    part([](std::size_t) { ask(); }, 0);
+    lock.lock();
+  }
+
+  const int size_;
+  std::mutex guard_;
+  std::condition_variable changed_;
+  std::vector<Job*> jobs_;
+  std::exception_ptr failure_;
+  std::atomic<bool> failed_{false};
+  std::atomic<int> idle_{0};
+  bool finished_ = false;
+};
+
+}  // namespace oblique
