@@ -160,11 +160,13 @@ def _standard_input() -> Any:
     """All of standard input, which can be read once only: bytes, or a file that goes with this process if long."""
     if sys.stdin is None or sys.stdin.isatty():
         raise DataError("standard input: nothing is piped in, as in `oblique tree - --target y < my.csv`")
-    content = sys.stdin.buffer.read(MOST_HELD + 1)
-    if len(content) <= MOST_HELD:
+    most = STDIN_BYTES.value
+    held_here = min(MOST_HELD, most)
+    content = sys.stdin.buffer.read(held_here + 1)
+    if len(content) <= held_here:
         return content
     held = tempfile.NamedTemporaryFile(prefix="oblique-")  # noqa: SIM115  (closed with the process)
-    size, most = 0, STDIN_BYTES.value
+    size = 0
     while content:
         size += len(content)
         if size > most:

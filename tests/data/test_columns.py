@@ -369,11 +369,13 @@ def test_long_standard_input_is_held_in_a_file(monkeypatch):
     assert held.content is None and held.path.read_text() == TEXT and held.where == "standard input"
     assert len(next(chunks("-", columns)).X) == 40 and held.digest() == source(TEXT).digest()
     monkeypatch.setenv("OBLIQUE_MAX_STDIN_BYTES", "200")
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
-    own_source._standard_input.cache_clear()
     said = "standard input: more than 200 bytes; give the name of a file, or set OBLIQUE_MAX_STDIN_BYTES to read more"
-    with pytest.raises(DataError, match=said):
-        source_of("-")
+    for most_held in (100, 1 << 26):
+        monkeypatch.setattr(own_source, "MOST_HELD", most_held)
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+        own_source._standard_input.cache_clear()
+        with pytest.raises(DataError, match=said):
+            source_of("-")
 
 
 def test_a_character_set_that_was_said_holds_for_new_rows():
