@@ -50,6 +50,7 @@ FLOORS = {
     "explaining": 6,
     "config": 6,
     "experiments": 6,
+    "scale": 6,
     "fitting": 7,
     "report": 7,
     "reproduction": 7,
@@ -173,11 +174,11 @@ def test_every_floor_is_lived_on():
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
         ("sqlite3", "experiments/store/"),
-        ("distributed", "experiments/cluster.py"),
+        ("distributed", ("experiments/cluster.py", "scale/cluster.py")),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        ("pyarrow", ("data/own_rows.py", "models/tables.py", "experiments/tidy.py")),
+        ("pyarrow", ("data/own_rows.py", "models/tables.py", "experiments/tidy.py", "scale/tables.py")),
         # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths.
         # The core takes LAPACK by address.
         (
@@ -277,6 +278,7 @@ CORE_FLOORS = {
     "search": 2,
     "growth": 3,
     "forest": 4,
+    "scale": 4,
     "bindings": 5,
 }
 

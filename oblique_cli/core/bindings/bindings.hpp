@@ -13,5 +13,6 @@ void bind_forest(nanobind::module_& m);
 void bind_hierarchy(nanobind::module_& m);
 void bind_model_tree(nanobind::module_& m);
 void bind_pathfinder(nanobind::module_& m);
+void bind_scale(nanobind::module_& m);
 
 }  // namespace oblique

@@ -38,4 +38,5 @@ NB_MODULE(_core, m) {
   bind_hierarchy(m);
   bind_model_tree(m);
   bind_pathfinder(m);
+  bind_scale(m);
 }
