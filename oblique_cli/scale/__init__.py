@@ -1,1 +1,1 @@
-"""Trees of tables that do not fit into memory, or into one machine: the tree in memory would be the same, to the bit."""
+"""Trees of tables beyond memory, or beyond one machine: those that memory would give, to the bit."""

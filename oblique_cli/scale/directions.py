@@ -77,12 +77,12 @@ class Slot:
         low, high = self.box
         return float(_core.moment_factor(float((high - low).max())))
 
-    def _sums(self, k: int, weighted: bool) -> tuple[Any, ...]:
+    def _sums(self, k: int, weighted: bool) -> tuple[Array, Array, Any, Any, float, float]:
         assert self.center is not None and self.inverse is not None
         assert self.high_sums is not None and self.low_sums is not None
-        where = (np.ascontiguousarray(self.center[k]), np.ascontiguousarray(self.inverse[k]))
-        sums = (np.ascontiguousarray(self.high_sums[k]), np.ascontiguousarray(self.low_sums[k]))
-        return (*where, *sums, float(self.weight[k]), float(self.unit(weighted)[k]))
+        center, inverse = np.ascontiguousarray(self.center[k]), np.ascontiguousarray(self.inverse[k])
+        high, low = np.ascontiguousarray(self.high_sums[k]), np.ascontiguousarray(self.low_sums[k])
+        return center, inverse, high, low, float(self.weight[k]), float(self.unit(weighted)[k])
 
     def differs(self, k: int) -> bool:
         """Whether rows of a class differ."""

@@ -47,7 +47,7 @@ class Plan:
 
     proposer: Proposer
     criterion: str = "gini"
-    stopping: Stopping = Stopping()
+    stopping: Stopping = field(default_factory=Stopping)
     min_leaf: float = 1.0
     ties: str = "tolerant"
     memory: int = 1 << 30
@@ -58,7 +58,7 @@ class Plan:
     def family(self) -> str:
         """The native family. ConfigError for a heuristic that needs all rows of a node at once."""
         native = self.proposer.native
-        if native not in NEEDS:
+        if native is None or native not in NEEDS:
             raise ConfigError(
                 f"{type(self.proposer).__name__} needs all rows of a node at once and cannot be grown from a table "
                 f"larger than memory; {', '.join(sorted(NEEDS))} can."
@@ -78,8 +78,8 @@ class Plan:
         if fitting < least:
             need = least * row / 0.4
             raise ConfigError(
-                f"--memory {self.memory / 1e6:.0f} MB is too small: a table of {store.n_features} features needs at least "
-                f"{need / 1e6:.0f} MB, because nodes of up to {least} rows are finished in memory."
+                f"--memory {self.memory / 1e6:.0f} MB is too small: a table of {store.n_features} features needs at "
+                f"least {need / 1e6:.0f} MB, because nodes of up to {least} rows are finished in memory."
             )
         return max(fitting if self.finish_rows is None else self.finish_rows, least)
 
@@ -388,9 +388,10 @@ class _Grower:
         self, level: int, base: dict[str, Any], slots: list[Slot]
     ) -> tuple[dict[str, Any], list[_core.SlotSearch], list[NDArray[np.int64]]]:
         n_bins = self.n_bins
-        orders, places, lows, highs, at = [], [], [], [], 0
+        orders, places, lows, highs, of_slots, at = [], [], [], [], [], 0
         for slot in slots:
             assert slot.spaces is not None
+            of_slots.append(slot.spaces)
             order = _searched_axes(slot.spaces)
             place = np.full(slot.spaces.size, -1, np.int64)
             place[order] = at + np.arange(len(order))
@@ -406,23 +407,24 @@ class _Grower:
             scale = np.where(high > low, n_bins / (high - low), 0.0)
         request = {
             **base,
-            "first_space": np.concatenate([[0], np.cumsum([len(s.spaces) for s in slots])]).astype(np.int64),
-            "u": np.ascontiguousarray(np.vstack([s.spaces for s in slots])),
+            "first_space": np.concatenate([[0], np.cumsum([len(spaces) for spaces in of_slots])]).astype(np.int64),
+            "u": np.ascontiguousarray(np.vstack(of_slots)),
             "place": np.concatenate(places),
             "low": low,
             "scale": np.where(np.isfinite(scale), scale, 0.0),
             "n_bins": n_bins,
         }
         found = self._ask("histograms", level, request)
-        searches, start = [], 0
+        searches: list[_core.SlotSearch] = []
+        start = 0
         for slot, order in zip(slots, orders, strict=True):
             end = start + len(order)
             search = self._search(np.ascontiguousarray(slot.weight[slot.present]))
             low, high = (np.ascontiguousarray(side) for side in slot.box)
-            gaps = np.asarray(_core.distinct_gaps(np.ascontiguousarray(slot.spaces), low, high))[order]
+            gaps = np.asarray(_core.distinct_gaps(of_slots[len(searches)], low, high))[order]
             counts = np.ascontiguousarray(found["counts"][start:end][:, slot.present], dtype=np.float64)
-            ranges = (np.ascontiguousarray(found[name][start:end]) for name in ("least", "largest"))
-            search.begin(order, counts, *ranges, gaps, int(slot.rows.sum()))
+            least, largest = found["least"][start:end], found["largest"][start:end]
+            search.begin(order, counts, least, largest, gaps, int(slot.rows.sum()))
             searches.append(search)
             start = end
         return request, searches, orders
@@ -494,7 +496,7 @@ class _Grower:
                 children.append(state.builder.add(stats["weight"][side], int(stats["rows"][side].sum())))
                 nodes.append((children[-1], slot.depth + 1))
                 kept.append(side)
-            state.builder.split(slot.node, normal, threshold, gain, *children, slot.scores)
+            state.builder.split(slot.node, normal, threshold, gain, children[0], children[1], slot.scores)
         stats = {name: stats[name] for name in ("rows", "weight", "heaviest", "low", "high", "tables")}
         if len(kept) < 2 * len(done):  # slots stay as the rows have them; those of leaves hold no node
             by_side = dict(zip(kept, nodes, strict=True))
@@ -526,7 +528,7 @@ def _graft(builder: TreeBuilder, node: int, arrays: Mapping[str, Any]) -> None:
     counts, n_rows = np.asarray(arrays["counts"]), np.asarray(arrays["n_rows"])
     for i in range(1, len(left)):
         ids.append(builder.add(counts[i], int(n_rows[i])))
-    for i in np.flatnonzero(left >= 0):
+    for i in np.flatnonzero(left >= 0).tolist():
         builder.split(
             ids[i],
             np.asarray(arrays["weights"])[i],

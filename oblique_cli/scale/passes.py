@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import oblique_cli._core as _core
-from oblique_cli.scale.store import GROW, Rows, Store, parts_of_levels
+from oblique_cli.scale.store import Rows, Store, parts_of_levels
 
 Answer = dict[str, Any]
 
@@ -44,7 +44,7 @@ def together(answers: Sequence[Answer]) -> Answer:
 
 def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
     """Return the answer of some chunks to a request of a kind in ASKED. Reads each chunk once, one at a time."""
-    parts = []
+    parts: list[Answer] = []
     for chunk in chunks:
         rows = store.read(chunk)
         places = store.places(level, chunk, rows)
@@ -137,8 +137,14 @@ def _histograms(store: Store, chunk: int, level: int, rows: Rows, places: Any, r
     n, n_bins = len(request["low"]), request["n_bins"]
     counts = np.zeros((n, store.n_classes, n_bins), np.float64 if store.weighted else np.uint32)
     answer = {"counts": counts, "least": np.full(n, np.inf), "largest": np.full(n, -np.inf)}
+    low, scale = request["low"], request["scale"]
     _asked(store, rows, places, request).add_histograms(
-        *(request[name] for name in SPACES),
+        request["first_space"],
+        request["u"],
+        request["place"],
+        low,
+        scale,
+        n_bins,
         None if store.weighted else counts,
         counts if store.weighted else None,
         answer["least"],
@@ -147,13 +153,19 @@ def _histograms(store: Store, chunk: int, level: int, rows: Rows, places: Any, r
     return answer
 
 
-SPACES = ("first_space", "u", "place", "low", "scale", "n_bins")
-
-
 def _gather(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
     smallest = np.full(len(request["bin"]), np.inf)
     found = _asked(store, rows, places, request).gather(
-        *(request[name] for name in SPACES), request["direction"], request["bin"], request["after"], smallest
+        request["first_space"],
+        request["u"],
+        request["place"],
+        request["low"],
+        request["scale"],
+        request["n_bins"],
+        request["direction"],
+        request["bin"],
+        request["after"],
+        smallest,
     )
     names = ("entry", "code", "z", "found_weight")
     return {**{name: [part] for name, part in zip(names, found, strict=True)}, "smallest": smallest}
@@ -199,5 +211,3 @@ ASKED: Mapping[str, Callable[..., Answer]] = {
     "fetch": _fetch,
     "part": _part,
 }
-
-__all__ = ["ASKED", "GROW", "SPACES", "Answer", "ask", "together"]

@@ -155,7 +155,7 @@ class Store:
         return self.path / f"level_{level:04d}" / f"chunk_{chunk:06d}.places"
 
     def places(self, level: int, chunk: int, rows: Rows) -> NDArray[np.int32]:
-        """Return the slot of every row at a level, below 0 for a row of none. At level 0 rows that grow are in slot 0."""
+        """Return the slot of every row at a level, below 0 for none; at level 0 rows that grow are in slot 0."""
         if level == 0:
             return np.where(rows.parts == GROW, 0, -1).astype(np.int32)
         n = self.sizes[chunk]
