@@ -38,15 +38,10 @@ def is_beyond(data: str, memory: int | None) -> bool:
     """Whether a table is to be grown from the disk: Parquet that would not fit into `memory`."""
     if memory is None or not data.lower().endswith((".parquet", ".pq")) or not Path(data).is_file():
         return False
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        return False  # what reads the table says what to install
-    try:
-        found = pyarrow.parquet.read_metadata(data)
-    except (pyarrow.ArrowException, OSError):
-        return False  # likewise
-    return bool(found.num_rows * found.num_columns * CELL_BYTES > memory)
+    from oblique_cli.scale.tables import takes
+
+    cells = takes(data)
+    return cells is not None and cells * CELL_BYTES > memory
 
 
 def fit_beyond(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -14,12 +15,13 @@ from numpy.typing import NDArray
 
 from oblique_cli import __version__
 from oblique_cli.data.columns import Column, Columns
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN, make
 from oblique_cli.models.model import Model
 from oblique_cli.scale.asking import Here
+from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.growing import Asker, Level, Plan, grow
-from oblique_cli.scale.store import GROW, PRUNE, TEST, Store
+from oblique_cli.scale.store import GROW, MANIFEST, PRUNE, TEST, Store, writing
 from oblique_cli.scale.tables import Division, Table, store
 from oblique_cli.tree.pruning import cost_complexity_path, smallest_within
 from oblique_cli.tree.reading import Units
@@ -60,7 +62,6 @@ def fit(
     scratch: str | Path | None = None,
     threads: int = 1,
     asker: Callable[[Store], Asker] | None = None,
-    checkpoint: Any = None,
     prune: float = 0.1,
     test: float = 0.0,
     seed: int = 1,
@@ -71,7 +72,8 @@ def fit(
     algorithm  of `oblique list algorithms`, grown level by level from sums over rows: see `directions.NEEDS`
     params     of the estimator; pruning "cost_complexity" chooses on a share `prune` of the rows, drawn with `seed`
     memory     bytes that rows and histograms may take at a time
-    scratch    folder for the copy of the rows, some 8 p + 9 bytes each; a temporary one by default
+    scratch    folder for the copy of the rows, some 8 p + 9 bytes each; a temporary one by default. The same fit
+               goes on from what a fit that did not come to its end left there: its last whole level
     asker      who answers the passes; this process with `threads` by default
     test       share of the rows kept to tell how good the tree is
     The tree is the one that the estimator grows in memory on the same rows. ConfigError for what cannot be done so.
@@ -82,8 +84,9 @@ def fit(
         raise ConfigError(f"{algorithm} takes quantitative features only; leave columns of text out by --drop.")
     Plan(proposer).family  # noqa: B018  (ConfigError before the table is copied)
     kept = prune if estimator.needs_pruning_rows else 0.0
-    made = scratch is None
-    folder = Path(tempfile.mkdtemp(prefix="oblique-rows-")) if scratch is None else Path(scratch) / "rows"
+    folder = Path(tempfile.mkdtemp(prefix="oblique-rows-")) if scratch is None else Path(scratch) / "oblique-rows"
+    checkpoint = None if scratch is None else Checkpoint(folder / "state.npz")
+    done = False
     try:
         rows = _rows(table, folder, Division(kept, test, seed), _class_weights(estimator, table))
         who: Asker = Here(rows, threads) if asker is None else asker(rows)
@@ -102,19 +105,32 @@ def fit(
         wrong, tested = _tested(who, tree) if test else (0.0, 0)
         X, y = _some(rows)
         _keep(estimator, tree, table, X)
+        done = True
         return Fitted(estimator, grown.levels, tested - wrong, tested, X, y, rows.bytes_read, memory)
     finally:
-        if made or checkpoint is None:
+        if done or scratch is None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _rows(table: Table, folder: Path, division: Division, of_class: Array | None) -> Store:
-    if (folder / "rows.json").exists():
-        return Store.open(folder)  # of a fit that goes on
+    names = [[column.name for column in table.features], list(map(str, table.classes))]
+    drawn = [division.prune, division.test, division.seed, None if of_class is None else of_class.tolist()]
+    said = [table.where, table.stamp, table.n_rows, table.target, table.weight, table.counts.tolist()]
+    question = json.dumps([*said, *names, *drawn])
+    asked = folder / "table.json"
+    if (folder / MANIFEST).exists():
+        if not asked.exists() or asked.read_text(encoding="utf-8") != question:
+            raise DataError(
+                f"{folder}: holds the rows of another fit, which did not come to its end; run that one again, remove "
+                "the folder, or name another --scratch"
+            )
+        return Store.open(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"--scratch {folder.parent} is no folder to write to ({error.strerror}).") from None
+    with writing(asked) as stream:
+        stream.write(question.encode())
     return store(table, folder, division, of_class)
 
 

@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 
 ADD, LARGER, SMALLER, JOIN = "add", "larger", "smaller", "join"
 HOW = {  # to put together what answers hold
-    **dict.fromkeys(("rows", "weight", "tables", "high_sums", "low_sums", "left", "counts", "seen"), ADD),
+    **dict.fromkeys(("rows", "weight", "tables", "high_sums", "low_sums", "left", "counts", "seen", "bytes_read"), ADD),
     **dict.fromkeys(("heaviest", "high", "largest", "below", "squares"), LARGER),
     **dict.fromkeys(("low", "least", "above", "smallest"), SMALLER),
     **dict.fromkeys(("entry", "code", "z", "found_weight", "slot", "X", "y", "w"), JOIN),

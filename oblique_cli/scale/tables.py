@@ -55,6 +55,7 @@ class Table:
     dropped   rows without a class, or of weight 0
     weight    name of the column of weights, "" without
     lightest, heaviest  weights
+    stamp     tells a file that was changed
     single    whether all features are single precision, so that the copy may be too
     read      gives the parts of the table, in order
     """
@@ -71,6 +72,7 @@ class Table:
     lightest: float = 1.0
     heaviest: float = 1.0
     single: bool = False
+    stamp: str = ""
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -134,7 +136,7 @@ def parquet_table(
 
     return Table(
         where, columns, target, look.classes, look.counts, n_rows, read, look.dropped, weight, look.lightest,
-        look.heaviest, single,
+        look.heaviest, single, _stamp(path),
     )  # fmt: skip
 
 
@@ -200,6 +202,24 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
     if lone := next((name for name, known in shown.items() if len(known) < 1), None):
         raise DataError(f"{where}: column {lone!r} is empty; leave it out by --drop")
     return _Look(labels_, of_class, shown, dropped, 1.0 if lightest == np.inf else lightest, heaviest or 1.0)
+
+
+def _stamp(path: str | Path) -> str:
+    status = Path(path).stat()
+    return f"{status.st_size} bytes, {status.st_mtime_ns}"
+
+
+def takes(path: str | Path) -> int | None:
+    """Return how many cells a Parquet file has; None if it cannot be read, which others say better."""
+    try:
+        import pyarrow.parquet
+
+        found = pyarrow.parquet.read_metadata(path)
+    except (ImportError, OSError):
+        return None
+    except ValueError:  # what pyarrow raises for a file that is none
+        return None
+    return int(found.num_rows * found.num_columns)
 
 
 def _arrow(path: str | Path) -> tuple[Any, Any]:
