@@ -102,8 +102,8 @@ class Store:
         total = 0
         with writing(self.file(len(self.sizes))) as stream:
             for block in blocks:
-                total = zlib.crc32(memoryview(block).cast("B"), total)
-                stream.write(memoryview(block).cast("B"))
+                total = zlib.crc32(block.data.cast("B"), total)
+                stream.write(block.data.cast("B"))
         self.sizes.append(len(codes))
         self.sums.append(total)
 
@@ -173,7 +173,7 @@ class Store:
         target = self.place_file(level, chunk)
         target.parent.mkdir(exist_ok=True)
         with writing(target) as stream:
-            stream.write(memoryview(np.ascontiguousarray(places, "<i4")).cast("B"))
+            stream.write(np.ascontiguousarray(places, "<i4").data.cast("B"))
 
     def forget_level(self, level: int) -> None:
         """Remove the places of a level that nothing needs any more."""

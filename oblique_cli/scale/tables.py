@@ -157,8 +157,8 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
     dropped, lightest, heaviest, at = 0, np.inf, 0.0, 0
     with _faults(where):
         for batch in file.iter_batches(BATCH):
-            labels = np.array(_texts(batch.column(target)), dtype=object)
-            useful = labels != ""
+            shown, places = _coded(batch.column(target))
+            useful = np.array([text != "" for text in shown])[places]
             if weight:
                 w = _numbers(batch.column(weight))
                 wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
@@ -170,7 +170,8 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
                 useful &= w > 0
                 if useful.any():
                     lightest, heaviest = min(lightest, float(w[useful].min())), max(heaviest, float(w[useful].max()))
-            counts.update(labels[useful].tolist())
+            of_text = np.bincount(places[useful], minlength=len(shown)).tolist()
+            counts.update({text: n for text, n in zip(shown, of_text, strict=True) if n})
             if len(counts) > MOST_CLASSES:
                 raise DataError(
                     f"{where}: column {target!r} has more than {MOST_CLASSES} different values, so it is no class; "
@@ -274,14 +275,20 @@ def _distinct(column: Any) -> list[str]:
 
 def _codes(column: Any, code_of: Mapping[str, float | int]) -> Array:
     """Codes of cells, -1 for any other; looked up once for each different cell."""
+    shown, places = _coded(column)
+    found: Array = np.array([float(code_of.get(text, -1)) for text in shown])[places]
+    return found
+
+
+def _coded(column: Any) -> tuple[list[str], NDArray[np.intp]]:
+    """The different texts of a column, "" for what is missing as the last, and which of them each cell is."""
     import pyarrow
 
     if not pyarrow.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    shown = np.array([code_of.get(text, -1) for text in _texts(column.dictionary)] + [-1.0])
+    shown = [*_texts(column.dictionary), ""]
     places = column.indices.fill_null(len(shown) - 1).to_numpy(zero_copy_only=False)
-    found: Array = shown[places]
-    return found
+    return shown, places.astype(np.intp)
 
 
 # ---- arrays ----------------------------------------------------------------------------------------------------------
