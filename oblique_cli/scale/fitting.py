@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 # Rules that need no rows, and the one that needs only counts of its rows. Others need all rows at once.
 PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "cost_complexity")
-SHOWN_ROWS = 20_000  # rows that units of features are told from
+SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # rows that units of features are told from, and the chunks they are in
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,15 +185,14 @@ def _tested(who: Asker, tree: Tree) -> tuple[float, int]:
 
 def _some(rows: Store) -> tuple[Array, NDArray[np.int32]]:
     """Some rows that the tree grew on, spread over the table."""
-    share = -(-SHOWN_ROWS // len(rows.sizes))
+    count = len(rows.sizes)
+    chunks = sorted({i * count // SHOWN_CHUNKS for i in range(SHOWN_CHUNKS)})
     X, y = [], []
-    for chunk in range(len(rows.sizes)):
+    for chunk in chunks:
         found = rows.read(chunk)
-        chosen = np.flatnonzero(found.parts == GROW)[:share]
+        chosen = np.flatnonzero(found.parts == GROW)[: -(-SHOWN_ROWS // len(chunks))]
         X.append(found.columns[:, chosen].T)
         y.append(found.codes[chosen])
-        if len(X) * share >= 2 * SHOWN_ROWS:
-            break
     return np.ascontiguousarray(np.concatenate(X)), np.concatenate(y)
 
 

@@ -22,7 +22,7 @@ from oblique_cli.tree.structure import Tree, TreeBuilder
 
 Array = NDArray[np.float64]
 
-KEPT_ROW_BYTES = 32  # of a row of a bin that is looked into
+KEPT_ROW_BYTES = 120  # of a row of a bin that is looked into, while rows of all chunks are put in order
 CELL_BYTES = 24  # of a cell of a histogram, with what the search makes of it
 
 

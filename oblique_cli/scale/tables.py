@@ -332,10 +332,10 @@ def array_table(X: Any, y: Any, weights: Any = None, *, where: str = "X", names:
             yield Part(np.asarray(X[rows], dtype=np.float64).T, codes, w)
 
     of_class = np.array([seen[label] for label in classes])
-    some = {"lightest": 1.0 if lightest == np.inf else lightest, "heaviest": heaviest or 1.0}
+    lightest, heaviest = 1.0 if lightest == np.inf else lightest, heaviest or 1.0
     single = X.dtype in (np.float32, np.float16, np.int8, np.int16)
     weight = "" if weights is None else "weights"
-    return Table(where, features, "class", classes, of_class, len(X), read, dropped, weight, single=single, **some)
+    return Table(where, features, "class", classes, of_class, len(X), read, dropped, weight, lightest, heaviest, single)
 
 
 # ---- into a store ----------------------------------------------------------------------------------------------------

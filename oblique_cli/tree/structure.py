@@ -309,7 +309,7 @@ class TreeBuilder:
         whole = {"n_rows": np.int64, "children": np.int64, "missing_left": np.bool_}
         found = {}
         for name in (*nothing, "counts", "n_rows"):
-            array = np.zeros(shapes.get(name, (n,)), whole.get(name, np.float64))
+            array: NDArray[Any] = np.zeros(shapes.get(name, (n,)), whole.get(name, np.float64))
             for i, node in enumerate(nodes):
                 array[i] = node.get(name) if node.get(name) is not None else nothing[name]
             found[name] = array
