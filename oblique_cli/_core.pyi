@@ -174,3 +174,113 @@ class Forest:
     def state(self) -> list[dict[str, Any]]: ...
     def restore(self, trees: list[dict[str, Any]]) -> None: ...
     def __len__(self) -> int: ...
+
+class Block:
+    def __init__(
+        self,
+        columns: Doubles,
+        codes: Codes,
+        slots: Codes,
+        weights: Doubles | None,
+        n_slots: int,
+        n_classes: int,
+        levels: Codes | None = None,
+        scores: Doubles | None = None,
+    ) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    def add_boxes(
+        self, rows: Numbers, weight: Doubles, heaviest: Doubles, low: Doubles, high: Doubles, tables: Doubles
+    ) -> None: ...
+    def add_moments(self, center: Doubles, inverse: Doubles, unit: Doubles, high: Numbers, low: Numbers) -> None: ...
+    def raise_squares(self, mean: Doubles, inverse: Doubles, factor: Doubles, largest: Doubles) -> None: ...
+    def add_unit_moments(
+        self,
+        mean: Doubles,
+        inverse: Doubles,
+        factor: Doubles,
+        least: Doubles,
+        unit: Doubles,
+        high: Numbers,
+        low: Numbers,
+    ) -> None: ...
+    def add_left(self, normals: Doubles, thresholds: Doubles, left: Doubles) -> None: ...
+    def add_histograms(
+        self,
+        first_space: Numbers,
+        u: Doubles,
+        place: Numbers,
+        low: Doubles,
+        scale: Doubles,
+        n_bins: int,
+        counts: NDArray[np.uint32] | None,
+        weighted: Doubles | None,
+        least: Doubles,
+        largest: Doubles,
+    ) -> None: ...
+    def gather(
+        self,
+        first_space: Numbers,
+        u: Doubles,
+        place: Numbers,
+        low: Doubles,
+        scale: Doubles,
+        n_bins: int,
+        direction: Numbers,
+        bin: Codes,
+        after: Codes,
+        smallest: Doubles,
+    ) -> tuple[Codes, Codes, Doubles, Doubles]: ...
+    def route(
+        self,
+        normals: Doubles,
+        thresholds: Doubles,
+        left_slot: Codes,
+        right_slot: Codes,
+        next: Codes,
+        below: Doubles,
+        above: Doubles,
+    ) -> None: ...
+
+class SlotSearch:
+    def __init__(self, criterion: str, strict_ties: bool, min_leaf: float, of_class: Doubles) -> None: ...
+    def begin(
+        self, order: Numbers, counts: Doubles, least: Doubles, largest: Doubles, distinct: Doubles, rows: int
+    ) -> None: ...
+    def wanted(self, most_rows: float) -> tuple[Numbers, Codes, Codes, Doubles]: ...
+    def offer(self, direction: int, bin: int, z: Doubles, code: Codes, weight: Doubles, next: float) -> None: ...
+    def offer_cut(self, order: int, threshold: float, left: Doubles, least: float) -> None: ...
+    def winner(self) -> tuple[int, float, float] | None: ...
+
+def exact_sums_above(rows: int | None = None) -> int: ...
+def moment_factor(widest: float) -> float: ...
+def class_frames(low: Doubles, high: Doubles) -> tuple[Doubles, Doubles, NDArray[np.uint8]]: ...
+def weight_unit(heaviest: float) -> float: ...
+def class_scatter(
+    center: Doubles,
+    inverse: Doubles,
+    high: Numbers,
+    low: Numbers,
+    total: float,
+    unit: float,
+    factor: float,
+    scale: float,
+) -> Doubles: ...
+def class_mean(
+    center: Doubles, inverse: Doubles, high: Numbers, low: Numbers, total: float, unit: float
+) -> Doubles: ...
+def class_products(p: int, high: Numbers, low: Numbers, unit: float) -> Doubles: ...
+def shrunken(covariance: Doubles, pooled: Doubles, n: float) -> Doubles: ...
+def reflected_spaces(vectors: Doubles, tau: float, both: bool) -> Doubles: ...
+def distinct_gaps(u: Doubles, low: Doubles, high: Doubles) -> Doubles: ...
+def bisectors(
+    largest: Doubles,
+    others: Doubles,
+    weight: float,
+    rest: float,
+    low: Doubles,
+    high: Doubles,
+    strict_ties: bool,
+) -> list[tuple[Doubles, float]]: ...
+def oriented(v: Doubles, sign: float) -> Doubles: ...
+def standard_box(low: Doubles, high: Doubles) -> tuple[Doubles, Doubles]: ...

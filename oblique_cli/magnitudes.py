@@ -94,3 +94,22 @@ def product(first: Array, second: Array, culprit: str) -> Array:
         scaled: Array = a * b
     # What vanished here is lighter than the heaviest row by more than any ratio that is taken.
     return comparable(np.where(there & (scaled == 0.0), np.finfo(float).smallest_subnormal, scaled), culprit)
+
+
+FEWEST_DIGITS = 2.0**-16  # of the smallest weight: one that is rounded more is another weight
+
+
+def summable_quantum(n: int, heaviest: float) -> float:
+    """Return the power of 2 to whose multiples n weights up to `heaviest` are rounded so that every sum is exact."""
+    return float(2.0 ** (np.frexp(n * heaviest)[1] - 53))
+
+
+def summable(weights: Array) -> Array:
+    """Return weights, the smallest 1, rounded so that all their sums are exact, in whatever order they are added up.
+
+    Weights that differ so much that the smallest would lose its digits (by more than 2**-16) are returned as they are.
+    """
+    quantum = summable_quantum(len(weights), float(weights.max()))
+    if quantum > FEWEST_DIGITS:
+        return weights
+    return np.round(weights / quantum) * quantum

@@ -52,6 +52,7 @@ FLOORS = {
     "config": 6,
     "experiments": 6,
     "fitting": 7,
+    "scale": 7,
     "report": 7,
     "reproduction": 7,
     "cli": 8,
@@ -174,11 +175,11 @@ def test_every_floor_is_lived_on():
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
         ("sqlite3", "experiments/store/"),
-        ("distributed", "experiments/cluster.py"),
+        ("distributed", ("experiments/cluster.py", "scale/cluster.py")),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        ("pyarrow", ("data/own_rows.py", "data/parquet.py")),
+        ("pyarrow", ("data/own_rows.py", "data/parquet.py", "scale/tables.py")),
         # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths;
         # logarithms of the gamma function.
         # The core takes LAPACK by address.
@@ -282,6 +283,7 @@ CORE_FLOORS = {
     "refinement": 2,
     "growth": 3,
     "forest": 4,
+    "scale": 4,
     "bindings": 5,
 }
 

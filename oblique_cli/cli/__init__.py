@@ -41,6 +41,7 @@ SECTIONS = {
         "tree": ("tree.tree", "Look at a tree: of a table, a stored fold, a model."),
         "fit": ("fit.fit", "Fit a model to a table, and estimate its accuracy."),
         "predict": ("predict.predict", "Predict new rows by a model."),
+        "convert": ("convert.convert", "Turn a large CSV file into Parquet."),
         "score": ("score.score", "Score a model on rows with known answers."),
         "explain": ("explain.explain", "Explain one prediction, and what would change it."),
         "export": ("export.export", "Write a model in C, Python, SQL, ONNX and more."),

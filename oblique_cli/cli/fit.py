@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from oblique_cli.cli._beyond import Size, is_beyond
 from oblique_cli.cli._common import data_dir_option, headed, offline_option, set_option, writable, write
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
@@ -42,6 +43,16 @@ AUTO = "auto"
     "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
 )
 @click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits of the tree.")
+@click.option(
+    "--memory",
+    type=Size(),
+    help="Grow from the disk if a Parquet file would take more, as in 1GB (docs/scale.md).",
+)
+@click.option(
+    "--scratch", metavar="FOLDER", help="With --memory: where the copy of the rows goes.  [default: temporary]"
+)
+@click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="With --memory: at work.")
+@click.option("--scheduler", metavar="local|ADDRESS", help="With --memory: workers of Dask do the work.")
 @data_dir_option
 @offline_option
 def fit(
@@ -55,6 +66,10 @@ def fit(
     out: str | None,
     format_: str,
     precision: int,
+    memory: int | None,
+    scratch: str | None,
+    workers: int,
+    scheduler: str | None,
     data_dir: str | None,
     offline: bool,
 ) -> None:
@@ -69,11 +84,23 @@ def fit(
     inside each training set (nested cross-validation), so no row has a part in its own prediction. The model is then
     fitted to all rows. docs/models.md says what the file holds.
 
+    With --memory, a Parquet file that would take more is grown from the disk, level by level, to the tree that it would
+    have in memory. A tenth of its rows is kept to prune on, and another tenth for the estimate.
+
     \b
     Example: oblique fit my.csv --target class --output model.json
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
+             oblique fit big.parquet --target class --algorithm hhcart_d --memory 1GB --output model.json
     """
+    if is_beyond(data, memory):
+        assert memory is not None
+        how = {"memory": memory, "scratch": scratch, "workers": workers, "scheduler": scheduler, "seed": seed}
+        _fit_beyond(data, own, algorithm, overrides, tune, folds, out, format_, precision, how)
+        return
+    if scratch or scheduler or workers > 1:
+        option = "--scratch" if scratch else "--scheduler" if scheduler else "--workers"
+        raise click.UsageError(f"{option} is for a Parquet file that takes more than --memory; this table does not")
     load_scikit_learn()
     from oblique_cli.data.files import as_typed
     from oblique_cli.experiments.progress import Progress
@@ -100,6 +127,65 @@ def fit(
         click.echo(f"model written to {as_typed(path)}", err=True)
     if not written:
         click.echo("the model is not kept: --output model.json writes it, for predict, explain and export", err=True)
+
+
+def _fit_beyond(
+    data: str,
+    own: OwnOptions,
+    algorithm: str,
+    overrides: tuple[str, ...],
+    tune: bool,
+    folds: int | None,
+    out: str | None,
+    format_: str,
+    precision: int,
+    how: dict[str, Any],
+) -> None:
+    """Fit to a table that is larger than memory, and say what came of it."""
+    if tune or folds:
+        raise click.UsageError(
+            f"{'--tune' if tune else '--folds'} fits many times; a table larger than --memory is fitted once"
+        )
+    load_scikit_learn()
+    from oblique_cli.cli import _showing
+    from oblique_cli.cli._beyond import fit_beyond, remarks
+    from oblique_cli.data.files import as_typed
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.models.model import save
+
+    params = {} if algorithm == AUTO else _parameters(algorithm, overrides)
+    model, fitted, table = fit_beyond(data, own, algorithm, params, quiet=not sys.stderr.isatty(), **how)
+    written = [] if out is None else [str(path) for path in save(model, out)]
+    if format_ == "json":
+        plain = {
+            "algorithm": model.algorithm,
+            "parameters": dict(model.parameters),
+            "classes": list(model.classes),
+            "features": list(model.feature_names),
+            **model.facts,
+            "written": written,
+        }
+        write(json.dumps(plain, ensure_ascii=False, indent=1) + "\n")
+        return
+    title = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}"
+    shown = _showing.of_loaded(model, title, fitted.X, fitted.y, remarks(fitted, table))
+    write(headed(_showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()))
+    for path in written:
+        click.echo(f"model written to {as_typed(path)}", err=True)
+
+
+def _parameters(algorithm: str, overrides: tuple[str, ...]) -> dict[str, Any]:
+    """What --set says of an algorithm. ConfigError for anything else."""
+    from oblique_cli import config
+    from oblique_cli.cli._fitting import full_key
+    from oblique_cli.errors import ConfigError
+
+    keyed = [full_key(text) for text in overrides]
+    for text in keyed:
+        if not text.startswith("algorithm."):
+            raise ConfigError(f"--set {text} is not for a table that is larger than --memory.")
+    plain = {"version": 1, "dataset": {"name": "iris"}, "algorithm": {"name": algorithm}}
+    return dict(config.from_mapping(plain, "fit", keyed, where="oblique fit").algorithms[0].params)
 
 
 def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:

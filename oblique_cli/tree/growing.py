@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.geometry import crimcoord, level_codes, level_table
+from oblique_cli.magnitudes import summable
 from oblique_cli.tree.missing import divide
 from oblique_cli.tree.splitting import PLAIN, Finish, Node, Proposer
 from oblique_cli.tree.stopping import Stopping
@@ -57,6 +58,8 @@ def grow_top_down(
         weights = weights / weights.min()
         if np.all(weights == 1.0):
             weights = None  # equal weights are no weights, and counts are exact
+        elif len(weights) > _core.exact_sums_above():
+            weights = summable(weights)  # as where rows come in blocks (docs/scale.md)
     incomplete = missing and bool(np.isnan(X if levels is None else X[:, np.equal(levels, 0)]).any())
     if incomplete and engine == "native":
         raise ConfigError("engine 'native' does not grow on missing values; set engine to 'auto' or 'reference'.")

@@ -349,6 +349,39 @@ class TreeBuilder:
         self._nodes[node]["level_scores"] = 0.0 if level_scores is None else level_scores
         self._nodes[node]["missing_left"] = missing_left
 
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return all nodes as arrays, in the order in which they were appended."""
+        n, nodes = len(self._nodes), self._nodes
+        nothing = {"coef": np.zeros(self.n_features), "threshold": 0.0, "gain": 0.0, "missing_left": False}
+        nothing |= {"level_scores": np.zeros(sum(self.levels)), "children": (-1, -1)}
+        shapes = {"counts": (n, self.n_classes), "children": (n, 2), "coef": (n, self.n_features)}
+        shapes |= {"level_scores": (n, sum(self.levels))}
+        whole = {"n_rows": np.int64, "children": np.int64, "missing_left": np.bool_}
+        found = {}
+        for name in (*nothing, "counts", "n_rows"):
+            array: NDArray[Any] = np.zeros(shapes.get(name, (n,)), whole.get(name, np.float64))
+            for i, node in enumerate(nodes):
+                array[i] = node.get(name) if node.get(name) is not None else nothing[name]
+            found[name] = array
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None = None) -> TreeBuilder:
+        """Return the inverse of `to_arrays`. ValueError if the arrays do not go together."""
+        n = len(arrays["n_rows"])
+        if any(len(array) != n for array in arrays.values()) or not (arrays["children"] < n).all():
+            raise ValueError("arrays of a tree must have one entry per node")
+        made = cls(arrays["coef"].shape[1], arrays["counts"].shape[1], levels)
+        for i in range(n):
+            made.add(arrays["counts"][i], int(arrays["n_rows"][i]))
+        for i in range(n):
+            left, right = arrays["children"][i].tolist()
+            if left >= 0:
+                hyperplane = (arrays["coef"][i], float(arrays["threshold"][i]), float(arrays["gain"][i]))
+                further = (arrays["level_scores"][i], bool(arrays["missing_left"][i]))
+                made.split(i, *hyperplane, left, right, *further)
+        return made
+
     def order(self, root: int = 0) -> list[int]:
         """Return the ids of the nodes below `root` in the order in which `finish` numbers them.
 

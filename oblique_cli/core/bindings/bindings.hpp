@@ -15,5 +15,6 @@ void bind_hierarchy(nanobind::module_& m);
 void bind_linear(nanobind::module_& m);
 void bind_model_tree(nanobind::module_& m);
 void bind_pathfinder(nanobind::module_& m);
+void bind_scale(nanobind::module_& m);
 
 }  // namespace oblique

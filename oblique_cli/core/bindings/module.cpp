@@ -40,4 +40,5 @@ NB_MODULE(_core, m) {
   bind_linear(m);
   bind_model_tree(m);
   bind_pathfinder(m);
+  bind_scale(m);
 }

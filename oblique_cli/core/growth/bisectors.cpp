@@ -51,7 +51,22 @@ bool Bisectors::find(const NodeRows& given, const Spread& spread, const Totals& 
     moments.add_augmented(rows, rows.first_row[k], rows.first_row[k + 1], standard_, k == largest ? a_ : b_);
     if (k != largest) rest += totals.of_class[k];
   }
-  for (double& x : a_) x /= totals.of_class[largest];
+  return finish(span, spread, totals.of_class[largest], rest, out);
+}
+
+bool Bisectors::from_moments(const Vector& largest, const Vector& others, double weight, double rest,
+                             const Spread& spread, std::vector<Plane>& out) {
+  standard_ = Standard::of(spread.center, spread.range);
+  a_ = largest;
+  b_ = others;
+  return finish(nullptr, spread, weight, rest, out);
+}
+
+bool Bisectors::finish(const RowSpan* span, const Spread& spread, double weight, double rest,
+                       std::vector<Plane>& out) {
+  const std::size_t p = spread.range.size(), m = static_cast<std::size_t>(std::lround(std::sqrt(a_.size())));
+  const int power = unit_of(spread);
+  for (double& x : a_) x /= weight;
   for (double& x : b_) x /= rest;
   if (power != 0 && !span) standard_ = standard_.over_units_of(power);
   first_.resize(p + 1);

@@ -23,7 +23,15 @@ class Bisectors {
   bool find(const NodeRows& rows, const Spread& spread, const Totals& totals, int largest, ClassMoments& moments,
             std::vector<Plane>& out);
 
+  // The same from sums of w [z 1]'[z 1], z in the coordinates `Standard::of(spread.center, spread.range)`: those of the
+  // largest class, which weighs `weight`, and of all others, which weigh `rest`.
+  bool from_moments(const Vector& largest, const Vector& others, double weight, double rest, const Spread& spread,
+                    std::vector<Plane>& out);
+
  private:
+  // The bisectors from the sums in a_ and b_.
+  bool finish(const RowSpan* span, const Spread& spread, double weight, double rest, std::vector<Plane>& out);
+
   ClusteringHyperplane plane_;
   Standard standard_;
   RowSpan span_;

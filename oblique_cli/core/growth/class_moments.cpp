@@ -10,6 +10,7 @@
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "growth/clustering_planes.hpp"
+#include "growth/exact_moments.hpp"
 #include "search/node_rows.hpp"
 
 namespace oblique {
@@ -20,13 +21,19 @@ constexpr double kSameValue = 8 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
-void ClassMoments::begin(double widest) {
-  factor_ = widest > 0x1p200 || (widest > 0.0 && widest < 0x1p-200)
-                ? std::ldexp(1.0, std::clamp(-std::ilogb(widest), -1000, 1000))
-                : 1.0;
+double ClassMoments::factor_of(double widest) {
+  return widest > 0x1p200 || (widest > 0.0 && widest < 0x1p-200)
+             ? std::ldexp(1.0, std::clamp(-std::ilogb(widest), -1000, 1000))
+             : 1.0;
 }
 
 bool ClassMoments::covariance(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
+  if (is_large(rows)) {
+    if (!add_exactly(rows, first, last)) return false;
+    const ClassSums found = sums(rows, first, last);
+    found.scatter(factor_, 1.0 / std::max(found.total - 1.0, 1.0), out);
+    return true;
+  }
   double total = 0.0;
   if (!center(rows, first, last, total)) return false;
   scatter(rows, first, last, 1.0 / std::max(total - 1.0, 1.0), out);
@@ -34,6 +41,23 @@ bool ClassMoments::covariance(const NodeRows& rows, std::size_t first, std::size
 }
 
 bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
+  if (is_large(rows)) {
+    const std::size_t p = rows.columns.size();
+    if (!add_exactly(rows, first, last)) return false;
+    Vector mean(p);
+    const ClassSums found = sums(rows, first, last);
+    for (std::size_t j = 0; j < p; ++j) mean[j] = found.mean(j);
+    const FramedRows of_class = framed(rows, first, last);
+    const double largest = exact_.largest_square(of_class, mean.data(), frame_inverse_.data(), factor_);
+    high_.assign(high_.size(), 0);
+    low_.assign(low_.size(), 0);
+    exact_.add_unit_rows(of_class, mean.data(), frame_inverse_.data(), factor_, kOnTheMean * std::sqrt(largest),
+                         high_.data(), low_.data());
+    out.assign(p * p, 0.0);
+    for (std::size_t j = 0; j < p; ++j)
+      for (std::size_t k = 0; k <= j; ++k) out[j * p + k] = out[k * p + j] = found.moment(j, k);
+    return true;
+  }
   double total = 0.0;
   if (!center(rows, first, last, total)) return false;
   scale_to_unit_length(rows.columns.size(), last - first);
@@ -106,6 +130,15 @@ void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
   double all = 0.0;
   for (int k = 0; k < rows.n_classes; ++k) {
     const std::size_t first = rows.first_row[k], n = rows.first_row[k + 1] - first;
+    if (is_large(rows)) {
+      const bool differ = add_exactly(rows, first, first + n);
+      const ClassSums found = sums(rows, first, first + n);
+      all += found.total;
+      if (!differ) continue;
+      found.scatter(factor_, 1.0, matrix_);
+      for (std::size_t j = 0; j < p; ++j) out[j] += matrix_[j * p + j];
+      continue;
+    }
     double total = 0.0;
     const bool varies = center(rows, first, first + n, total);
     all += total;
@@ -122,6 +155,17 @@ void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
 void ClassMoments::add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard,
                                  Vector& out) {
   const std::size_t p = rows.columns.size(), m = p + 1, n = last - first;
+  if (is_large(rows)) {
+    const FramedRows of_class = framed(rows, first, last);
+    frame_center_ = standard.center;
+    frame_inverse_.resize(p);
+    for (std::size_t j = 0; j < p; ++j) frame_inverse_[j] = 1.0 / standard.scale[j];
+    high_.assign(packed_size(p), 0);
+    low_.assign(packed_size(p), 0);
+    exact_.add(of_class, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+    add_symmetric(sums(rows, first, last), out);
+    return;
+  }
   centered_.resize(m * n);
   weighted_.resize(n);
   for (std::size_t j = 0; j < p; ++j)
@@ -181,6 +225,48 @@ void ClassMoments::scatter(const NodeRows& rows, std::size_t first, std::size_t 
       out[j * p + i] = out[i * p + j] = scale * dot_columns(centered_.data() + i * n, cj, n);
     checkpoint(j * n);
   }
+}
+
+FramedRows ClassMoments::framed(const NodeRows& rows, std::size_t first, std::size_t last) {
+  columns_.clear();
+  for (const double* column : rows.columns) columns_.push_back(column + first);
+  const double* weights = rows.weights ? rows.weights + first : nullptr;
+  unit_ = weights ? weight_unit(range_of(weights, last - first).high) : 1.0;
+  return {columns_.data(), last - first, rows.columns.size(), weights, unit_};
+}
+
+bool ClassMoments::add_exactly(const NodeRows& rows, std::size_t first, std::size_t last) {
+  const std::size_t p = rows.columns.size(), n = last - first;
+  const FramedRows of_class = framed(rows, first, last);
+  frame_center_.resize(p);
+  frame_inverse_.resize(p);
+  Vector low(p), high(p);
+  for (std::size_t j = 0; j < p; ++j) {
+    const Range range = range_of(columns_[j], n);
+    low[j] = range.low;
+    high[j] = range.high;
+  }
+  if (!class_frame(low.data(), high.data(), p, frame_center_.data(), frame_inverse_.data()) || n < 2) return false;
+  high_.assign(packed_size(p), 0);
+  low_.assign(packed_size(p), 0);
+  exact_.add(of_class, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+  return true;
+}
+
+ClassSums ClassMoments::sums(const NodeRows& rows, std::size_t first, std::size_t last) const {
+  double total = static_cast<double>(last - first);
+  if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
+  return {rows.columns.size(), frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data(), total, unit_};
+}
+
+void add_symmetric(const ClassSums& sums, Vector& out) {
+  const std::size_t m = sums.p + 1;
+  for (std::size_t j = 0; j < m; ++j)
+    for (std::size_t k = 0; k <= j; ++k) {
+      const double value = sums.moment(j, k);
+      out[j * m + k] += value;
+      if (k != j) out[k * m + j] += value;
+    }
 }
 
 void shrink(Vector& covariance, const Vector& pooled, double n) {

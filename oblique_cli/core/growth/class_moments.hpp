@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "common/eigen.hpp"
 #include "common/kernels.hpp"
 #include "growth/clustering_planes.hpp"
+#include "growth/exact_moments.hpp"
 #include "search/node_rows.hpp"
 
 namespace oblique {
@@ -15,7 +18,8 @@ class ClassMoments {
  public:
   // widest: the largest range of a feature at the node. Only directions and ratios matter, so a power of 2 keeps the
   // squares of very large or very small rows within range.
-  void begin(double widest);
+  void begin(double widest) { factor_ = factor_of(widest); }
+  static double factor_of(double widest);
 
   // Covariance of rows [first, last), p x p, divided by the weight less one unit (any positive factor gives the same
   // eigenvectors). False if the rows are all the same.
@@ -52,17 +56,35 @@ class ClassMoments {
   // eigen_.
   void solve_in_span(const NodeRows& rows, std::size_t first, std::size_t last, bool leading_only);
 
+  // Whether the sums of a node are exact ones (exact_moments.hpp).
+  static bool is_large(const NodeRows& rows) { return rows.n > exact_sums_above(); }
+
+  // The exact moments of rows [first, last) in their own frame, in high_ and low_; false if the rows are all the same.
+  bool add_exactly(const NodeRows& rows, std::size_t first, std::size_t last);
+  // Rows [first, last), whose columns are in columns_.
+  FramedRows framed(const NodeRows& rows, std::size_t first, std::size_t last);
+  ClassSums sums(const NodeRows& rows, std::size_t first, std::size_t last) const;
+
   // out = scale * sum of w c c' over the rows in centered_, (p, p).
   void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out);
 
   double factor_ = 1.0;
   Vector centered_, weighted_, length_, matrix_;
   SymmetricEigen eigen_;
+  // Of a large node.
+  ExactMoments exact_;
+  Vector frame_center_, frame_inverse_;
+  std::vector<std::int64_t> high_, low_;
+  std::vector<const double*> columns_;
+  double unit_ = 1.0;
 };
 
 // Whether rows are so few beside features that their span is the place to work in. Narrow data, and with it every
 // published table, is not affected.
 inline bool is_wide(std::size_t n, std::size_t p) { return p > 100 && n + 1 < p; }
+
+// Adds all moments of [y 1] of a class to out, ((p + 1) x (p + 1)).
+void add_symmetric(const ClassSums& sums, Vector& out);
 
 // Shrinks the covariance of a class of weight n < 5 p towards the diagonal of pooled variances (beyond the thesis):
 // (1 - l) S + l diag(pooled), l = 1 - n / (5 p).

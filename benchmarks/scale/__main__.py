@@ -1,0 +1,73 @@
+"""One tree of a made-up table from the disk, beside memory and beside other libraries: `python -m benchmarks.scale`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tabulate import tabulate
+
+from benchmarks.scale.contestant import CONTESTANTS
+from benchmarks.scale.data import write
+
+USUAL = ("HHCART(D) from disk", "HHCART(D) in memory", "scikit-learn", "LightGBM", "XGBoost, external memory")
+
+
+def main() -> None:
+    """Write the table, run each contestant in a process of its own, and print what they took."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=float, default=1e6)
+    parser.add_argument("--features", type=int, default=16)
+    parser.add_argument("--depth", type=int, default=8)
+    parser.add_argument("--memory", type=float, default=1e9, help="bytes, for those that keep to it")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--only", nargs="*", choices=CONTESTANTS, default=USUAL)
+    parser.add_argument("--scratch", default=None, help="folder; a temporary one by default")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run?")
+    parser.add_argument("--json", default=None)
+    asked = parser.parse_args()
+    if asked.quick:
+        asked.rows, asked.features, asked.depth = 20_000, 4, 3
+    table, measured = [], {}
+    with tempfile.TemporaryDirectory(dir=asked.scratch, prefix="oblique-scale-") as folder:
+        path = Path(folder) / "table.parquet"
+        write(path, int(asked.rows), asked.features)
+        one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        for name in asked.only:
+            arguments = [name, str(path), asked.depth, int(asked.memory), asked.workers, folder, 50_000, asked.features]
+            command = [sys.executable, "-m", "benchmarks.scale.contestant", *map(str, arguments)]
+            done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **one})
+            if done.returncode:
+                print(f"{name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+                continue
+            found = json.loads(done.stdout.splitlines()[-1])
+            measured[name] = found
+            grow = found.get("grow", found["seconds"])
+            table.append(
+                [
+                    name,
+                    found["seconds"],
+                    found["cpu"],
+                    grow,
+                    asked.rows / grow,
+                    found.get("bytes_read", 0) / 1e6,
+                    found["peak"] / 1e6,
+                    100 * found["right"],
+                ]
+            )
+            for level in found.get("levels", ()):
+                print(f"{name}: {level}", file=sys.stderr)
+    heads = ["", "s", "CPU s", "growth s", "rows/s", "MB read", "peak MB", "% right"]
+    print(f"{asked.rows:.0f} x {asked.features}, depth {asked.depth}, memory {asked.memory / 1e6:.0f} MB")
+    print(tabulate(table, heads, floatfmt=("", ".1f", ".1f", ".1f", ".0f", ".0f", ".0f", ".2f")))
+    if asked.json:
+        Path(asked.json).write_text(json.dumps(measured, indent=1))
+
+
+if __name__ == "__main__":
+    main()

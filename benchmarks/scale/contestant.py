@@ -1,0 +1,226 @@
+"""One contestant in a process of its own: fits one tree and prints what it took as JSON.
+
+Usage: python -m benchmarks.scale.contestant NAME FILE DEPTH MEMORY WORKERS SCRATCH ROWS_OF_TEST FEATURES
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from benchmarks.peak import peak
+from benchmarks.scale.data import BLOCK, rows
+
+FIRST_TEST_BLOCK = 1_000_000  # far beyond those of the table
+
+
+def blocks(path: str) -> Iterator[tuple[Any, Any]]:
+    """Yield the rows of the file, block by block."""
+    for batch in pq.ParquetFile(path).iter_batches(BLOCK):
+        *columns, y = batch.columns
+        yield np.column_stack([c.to_numpy() for c in columns]), (np.array(y.to_pylist()) == "yes").astype(np.int32)
+
+
+def whole(path: str) -> tuple[Any, Any]:
+    """Return all rows, without a second copy on the way."""
+    n, p = pq.read_metadata(path).num_rows, pq.read_metadata(path).num_columns - 1
+    X, y, at = np.empty((n, p)), np.empty(n, np.int32), 0
+    for some, labels in blocks(path):
+        X[at : at + len(some)], y[at : at + len(some)] = some, labels
+        at += len(some)
+    return X, y
+
+
+Predict = Callable[[Any], Any]
+
+
+def disk(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
+    """Ours, from the disk."""
+
+    def fit(path: str, depth: int, memory: int, workers: int, scratch: str) -> tuple[Predict, dict[str, Any]]:
+        from oblique_cli.scale import fitting
+        from oblique_cli.scale.tables import parquet_table
+
+        before = time.perf_counter()
+        table = parquet_table(path, "y")
+        looked = time.perf_counter() - before
+        found = fitting.fit(
+            table, algorithm, {"pruning": "none", "max_depth": depth, "criterion": "gini"},
+            memory=memory, threads=workers, scratch=scratch,
+        )  # fmt: skip
+        growing = sum(level.seconds for level in found.levels)
+        estimator = found.estimator
+        facts = {
+            "levels": [asdict(level) for level in found.levels],
+            "bytes_read": found.bytes_read,
+            "look": looked,
+            "grow": growing,
+            "leaves": estimator.n_leaves_,
+        }
+        return lambda X: (estimator.predict(X) == "yes").astype(int), facts
+
+    return fit
+
+
+def dask(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
+    """Ours, by workers of Dask on this machine."""
+
+    def fit(path: str, depth: int, memory: int, workers: int, scratch: str) -> tuple[Predict, dict[str, Any]]:
+        from oblique_cli.scale import fitting
+        from oblique_cli.scale.cluster import workers_of
+        from oblique_cli.scale.tables import parquet_table
+
+        with workers_of(None, workers) as company:
+            found = fitting.fit(
+                parquet_table(path, "y"), algorithm, {"pruning": "none", "max_depth": depth, "criterion": "gini"},
+                memory=memory, scratch=scratch, asker=company,
+            )  # fmt: skip
+        growing = sum(level.seconds for level in found.levels)
+        estimator = found.estimator
+        return lambda X: (estimator.predict(X) == "yes").astype(int), {"grow": growing, "leaves": estimator.n_leaves_}
+
+    return fit
+
+
+def memory(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
+    """Ours, in memory."""
+
+    def fit(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+        from oblique_cli.estimators.algorithms import make
+
+        X, y = whole(path)
+        before = time.perf_counter()
+        tree = make(algorithm, max_depth=depth, criterion="gini", pruning="none").fit(X, y)
+        return tree.predict, {"grow": time.perf_counter() - before, "leaves": tree.n_leaves_}
+
+    return fit
+
+
+def scikit_learn(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+    """scikit-learn's axis-parallel tree, exact, in memory."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = whole(path)
+    before = time.perf_counter()
+    tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y)
+    return tree.predict, {"grow": time.perf_counter() - before, "leaves": int(tree.get_n_leaves())}
+
+
+def lightgbm(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+    """LightGBM: one tree, features in at most 255 bins of one byte each, read block by block."""
+    import lightgbm as lgb
+
+    class Read(lgb.Sequence):  # type: ignore[misc]
+        batch_size = BLOCK
+
+        def __init__(self, some: Any) -> None:
+            self.some = some
+
+        def __getitem__(self, at: Any) -> Any:
+            return self.some[at]
+
+        def __len__(self) -> int:
+            return len(self.some)
+
+    # Sequences want random access: a map of the rows on the disk.
+    held = Path(path).with_suffix(".f64")
+    n, p = pq.read_metadata(path).num_rows, pq.read_metadata(path).num_columns - 1
+    X, y, at = np.memmap(held, np.float64, "w+", shape=(n, p)), np.empty(n, np.int32), 0
+    for some, labels in blocks(path):
+        X[at : at + len(some)], y[at : at + len(some)] = some, labels
+        at += len(some)
+    before = time.perf_counter()
+    model = lgb.train(
+        {
+            "objective": "binary", "max_depth": depth, "num_leaves": 2**depth, "num_threads": 1, "verbose": -1,
+            "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 0.0, "learning_rate": 1.0,
+        },
+        lgb.Dataset(Read(X), y),
+        1,
+    )  # fmt: skip
+    held.unlink()
+    return lambda Z: (model.predict(Z) > 0.5).astype(int), {"grow": time.perf_counter() - before}
+
+
+def xgboost(path: str, depth: int, memory: int, workers: int, scratch: str) -> tuple[Predict, dict[str, Any]]:
+    """XGBoost: one tree, external memory, features in at most 256 bins."""
+    import xgboost as xgb
+
+    class Read(xgb.DataIter):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.source = blocks(path)
+            super().__init__(cache_prefix=str(Path(scratch) / "xgboost"))
+
+        def next(self, input_data: Any) -> bool:
+            found = next(self.source, None)
+            if found is not None:
+                input_data(data=found[0], label=found[1])
+            return found is not None
+
+        def reset(self) -> None:
+            self.source = blocks(path)
+
+    before = time.perf_counter()
+    rows_ = xgb.ExtMemQuantileDMatrix(Read(), max_bin=256)
+    params = {"max_depth": depth, "tree_method": "hist", "objective": "binary:logistic", "nthread": 1, "eta": 1.0}
+    model = xgb.train({**params, "min_child_weight": 0}, rows_, 1)
+    return lambda Z: (model.predict(xgb.DMatrix(Z)) > 0.5).astype(int), {"grow": time.perf_counter() - before}
+
+
+def ydf(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+    """YDF: one tree with sparse oblique splits, exact, in memory."""
+    import ydf as y_d_f
+
+    X, y = whole(path)
+    data = {f"x{j}": X[:, j].astype(np.float32) for j in range(X.shape[1])} | {"y": y}
+    del X
+    y_d_f.verbose(0)
+    before = time.perf_counter()
+    learner = y_d_f.RandomForestLearner(
+        "y", num_trees=1, bootstrap_training_dataset=False, max_depth=depth + 1, split_axis="SPARSE_OBLIQUE",
+        num_candidate_attributes_ratio=1.0, num_threads=1, compute_oob_performances=False, random_seed=1,
+        min_examples=1,
+    )  # fmt: skip
+    model = learner.train(data)
+
+    def predict(Z: Any) -> Any:
+        return (model.predict({f"x{j}": Z[:, j].astype(np.float32) for j in range(Z.shape[1])}) > 0.5).astype(int)
+
+    return predict, {"grow": time.perf_counter() - before}
+
+
+CONTESTANTS: dict[str, Callable[..., tuple[Predict, dict[str, Any]]]] = {
+    "HHCART(D) from disk": disk("hhcart_d"),
+    "HHCART(D) in memory": memory("hhcart_d"),
+    "HHCART(D) by Dask": dask("hhcart_d"),
+    "HHCART(A) from disk": disk("hhcart_a"),
+    "axis-parallel from disk": disk("axis_parallel"),
+    "axis-parallel in memory": memory("axis_parallel"),
+    "scikit-learn": scikit_learn,
+    "LightGBM": lightgbm,
+    "XGBoost, external memory": xgboost,
+    "YDF, sparse oblique": ydf,
+}
+
+
+def main() -> None:
+    """Fit what the command line asks for."""
+    name, path, depth, memory_, workers, scratch, n_test, p = sys.argv[1:]
+    before, spent = time.perf_counter(), time.process_time()
+    predict, facts = CONTESTANTS[name](path, int(depth), int(memory_), int(workers), scratch)
+    total = {"seconds": time.perf_counter() - before, "cpu": time.process_time() - spent}
+    found = {**facts, **total, "peak": peak()}
+    X, y = rows(FIRST_TEST_BLOCK, int(n_test), int(p), 1)
+    print(json.dumps({**found, "right": float((predict(X) == y).mean())}))
+
+
+if __name__ == "__main__":
+    main()

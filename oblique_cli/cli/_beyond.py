@@ -1,0 +1,131 @@
+"""`oblique fit` of a table that does not fit into the memory it may take."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.errors import ConfigError
+
+if TYPE_CHECKING:
+    from oblique_cli.cli._own import OwnOptions
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+# Of a table as it is read into memory: its cells as texts and as numbers, and the copies that growth works on.
+CELL_BYTES = 120
+
+
+class Size(click.ParamType[int]):
+    """A size in bytes, such as 512MB or 1GiB."""
+
+    name = "SIZE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Return the number of bytes."""
+        if isinstance(value, int):
+            return value
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", value.upper())
+        size = int(float(found[1]) * UNITS[found[2] or ""]) if found else 0
+        if size < UNITS["M"]:
+            self.fail(f"{value!r} is no size in bytes from 1MB up, such as 512MB or 1GiB.", param, ctx)
+        return size
+
+
+def is_beyond(data: str, memory: int | None) -> bool:
+    """Whether a table is to be grown from the disk: Parquet that would not fit into `memory`."""
+    if memory is None or not data.lower().endswith((".parquet", ".pq")) or not Path(data).is_file():
+        return False
+    from oblique_cli.scale.tables import takes
+
+    cells = takes(data)
+    return cells is not None and cells * CELL_BYTES > memory
+
+
+def fit_beyond(
+    data: str,
+    own: OwnOptions,
+    algorithm: str,
+    params: dict[str, Any],
+    *,
+    memory: int,
+    scratch: str | None,
+    workers: int,
+    scheduler: str | None,
+    seed: int,
+    quiet: bool,
+) -> tuple[Any, Any, Any]:
+    """Return the model, what was fitted, and the table."""
+    from oblique_cli.scale import fitting
+    from oblique_cli.scale.tables import parquet_table
+
+    if algorithm == "auto":
+        raise ConfigError(
+            "auto compares algorithms on folds of a table in memory; for one larger than --memory say which, as in "
+            "--algorithm hhcart_d."
+        )
+    if own.target is None:
+        raise ConfigError(f"{data}: which column is to be predicted? Say it with --target.")
+    unused = [name for name in own.given if name not in ("--target", "--drop", "--features", "--task")]
+    if unused or own.task == "regression":
+        what = "--task regression" if own.task == "regression" else unused[0]
+        raise ConfigError(
+            f"{what} is not for a table that is larger than --memory, which is read as it is, for classes."
+        )
+    table = parquet_table(data, own.target, drop=own.drop, features=own.features)
+    params = {"pruning": "cost_complexity", **params}
+    if params["pruning"] == "cost_complexity":
+        params = {"standard_errors": 1.0, **params}
+    given: dict[str, Any] = {}
+    if not quiet:
+        given["say"] = lambda level: click.echo(
+            f"level {level.level}: {level.nodes} nodes, {level.finished} finished in memory, {level.passes} passes, "
+            f"{level.seconds:.1f} s",
+            err=True,
+        )
+    with _workers(scheduler, workers) as asker:
+        fitted = fitting.fit(
+            table,
+            algorithm,
+            params,
+            memory=memory,
+            scratch=scratch,
+            threads=workers,
+            asker=asker,
+            test=0.1,
+            seed=seed,
+            **given,
+        )
+    return fitting.model_of(fitted, table, algorithm, seed), fitted, table
+
+
+def _workers(scheduler: str | None, workers: int) -> Any:
+    import contextlib
+
+    if scheduler is None:
+        return contextlib.nullcontext()
+    from oblique_cli.scale.cluster import workers_of
+
+    return workers_of(None if scheduler == "local" else scheduler, workers)
+
+
+def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
+    """Return sentences on the test and on what the fit took."""
+    said = []
+    if fitted.tested:
+        share = fitted.right / fitted.tested
+        error = (share * (1 - share) / fitted.tested) ** 0.5
+        said.append(
+            f"On new rows: {100 * share:.2f} % right, standard error {100 * error:.2f} points ({fitted.tested} rows "
+            "kept from the fit)."
+        )
+    said.append(
+        f"Always saying {str(table.classes[int(table.counts.argmax())])!r}: "
+        f"{100 * table.counts.max() / table.counts.sum():.1f} % right."
+    )
+    if table.dropped:
+        said.append(f"{table.dropped} rows have no class and were left out.")
+    said.append(f"Grown from the disk within {fitted.memory / 1e6:.0f} MB; the tree in memory would be the same.")
+    return tuple(said)

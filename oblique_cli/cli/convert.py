@@ -1,0 +1,41 @@
+"""`oblique convert`: a CSV file as Parquet."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from oblique_cli.cli._common import write
+
+
+@click.command()
+@click.argument("source", type=click.Path())
+@click.argument("target", type=click.Path())
+@click.option("--delimiter", metavar="SIGN", default=",", show_default=True, help="What is between cells; or tab.")
+@click.option("--single", is_flag=True, help="Numbers in single precision: half the bytes, seven digits.")
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="Form of what is said.")
+def convert(source: str, target: str, delimiter: str, single: bool, format_: str) -> None:
+    """Write SOURCE, a CSV file of any length, as TARGET, a Parquet file, in constant memory.
+
+    A column becomes whole numbers, numbers or text, the first of these that all its cells are; so SOURCE is read twice.
+    Empty cells and the usual marks of missing values (NA, ?, null, ...) stay empty.
+
+    \b
+    Example: oblique convert big.csv big.parquet
+    """
+    from oblique_cli.data.own_rows import delimiter_of
+    from oblique_cli.scale.tables import convert as converted
+
+    found = converted(source, target, delimiter=delimiter_of(delimiter), single=single)
+    if format_ == "json":
+        write(
+            json.dumps({"rows": found.rows, "columns": dict(found.kinds), "empty": dict(found.empty)}, indent=1) + "\n"
+        )
+        return
+    named = {"int64": "whole numbers", "double": "numbers", "string": "text"}
+    lines = [f"{found.rows} rows, {len(found.kinds)} columns written to {target}"]
+    for name, kind in found.kinds.items():
+        empty = found.empty.get(name, 0)
+        lines.append(f"  {name}: {named[kind]}{f', {empty} empty cells' if empty else ''}")
+    write("\n".join(lines) + "\n")

@@ -1,0 +1,424 @@
+// The Python face of growth from blocks of rows: what each pass asks of a block, and the search that puts answers
+// together. oblique_cli/scale drives the passes; nothing else uses this.
+#include "bindings/bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/release.hpp"
+#include "common/eigen.hpp"
+#include "growth/bisectors.hpp"
+#include "growth/class_moments.hpp"
+#include "growth/exact_moments.hpp"
+#include "scale/block.hpp"
+#include "scale/slot_search.hpp"
+#include "search/spaces.hpp"
+#include "search/spread.hpp"
+#include "tree/levels.hpp"
+
+namespace oblique {
+namespace {
+
+template <class T>
+using In = nb::ndarray<const T, nb::c_contig, nb::device::cpu>;
+template <class T>
+using InOut = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+
+void require_size(bool holds) { require(holds, "an array has the wrong size"); }
+
+// A block with the levels it refers to.
+class HeldBlock {
+ public:
+  HeldBlock(const In<double>& columns, const Codes& codes, const Codes& slots, const std::optional<Doubles>& weights,
+            std::size_t n_slots, std::size_t n_classes, const std::optional<Codes>& levels,
+            const std::optional<In<double>>& scores)
+      : p(columns.shape(0)), n_slots_(n_slots), n_classes_(n_classes), levels_(levels_of(levels, p)) {
+    const std::size_t n = codes.shape(0);
+    require_size(columns.ndim() == 2 && columns.shape(1) == n && slots.shape(0) == n && n < (std::size_t{1} << 32));
+    require_size(!weights || weights->shape(0) == n);
+    require_size(!scores || scores->size() == n_slots * levels_.width);
+    check_codes(codes, n_classes);
+    for (std::size_t i = 0; i < n; ++i)
+      require(slots(i) < static_cast<std::int64_t>(n_slots), "slots must be below n_slots");
+    const Released released;
+    block_ = std::make_unique<Block>(
+        RawRows{columns.data(), codes.data(), slots.data(), weights ? weights->data() : nullptr, n, p}, n_slots,
+        n_classes, levels_, scores ? scores->data() : nullptr);
+    n_raw_ = n;
+  }
+
+  std::size_t n_rows() const { return block_->n_rows(); }
+
+  void add_boxes(InOut<std::int64_t> rows, InOut<double> weight, InOut<double> heaviest, InOut<double> low,
+                 InOut<double> high, InOut<double> tables) {
+    require_size(rows.size() == groups() && weight.size() == groups() && heaviest.size() == groups());
+    require_size(low.size() == groups() * p && high.size() == groups() * p);
+    require_size(tables.size() == groups() * (levels_.width + levels_.features.size()));
+    const Released released;
+    block_->add_boxes({rows.data(), weight.data(), heaviest.data(), low.data(), high.data(), tables.data()});
+  }
+
+  void add_moments(In<double> center, In<double> inverse, In<double> unit, InOut<std::int64_t> high,
+                   InOut<std::int64_t> low) {
+    require_size(center.size() == groups() * p && inverse.size() == groups() * p && unit.size() == groups());
+    require_size(high.size() == groups() * packed_size(p) && low.size() == high.size());
+    const Released released;
+    block_->add_moments(center.data(), inverse.data(), unit.data(), high.data(), low.data());
+  }
+
+  void raise_squares(In<double> mean, In<double> inverse, In<double> factor, InOut<double> largest) {
+    require_size(mean.size() == groups() * p && inverse.size() == groups() * p && factor.size() == n_slots_);
+    require_size(largest.size() == groups());
+    const Released released;
+    block_->raise_squares(mean.data(), inverse.data(), factor.data(), largest.data());
+  }
+
+  void add_unit_moments(In<double> mean, In<double> inverse, In<double> factor, In<double> least, In<double> unit,
+                        InOut<std::int64_t> high, InOut<std::int64_t> low) {
+    require_size(mean.size() == groups() * p && inverse.size() == groups() * p && factor.size() == n_slots_);
+    require_size(least.size() == groups() && unit.size() == groups());
+    require_size(high.size() == groups() * packed_size(p) && low.size() == high.size());
+    const Released released;
+    block_->add_unit_moments(mean.data(), inverse.data(), factor.data(), least.data(), unit.data(), high.data(),
+                             low.data());
+  }
+
+  void add_left(In<double> normals, In<double> thresholds, InOut<double> left) {
+    require_size(thresholds.ndim() == 2 && thresholds.shape(0) == n_slots_);
+    require_size(normals.size() == thresholds.size() * p && left.size() == thresholds.size() * n_classes_);
+    const Released released;
+    block_->add_left(normals.data(), thresholds.data(), thresholds.shape(1), left.data());
+  }
+
+  void add_histograms(In<std::int64_t> first_space, In<double> u, In<std::int64_t> place, In<double> low,
+                      In<double> scale, int n_bins, std::optional<InOut<std::uint32_t>> counts,
+                      std::optional<InOut<double>> weighted, InOut<double> least, InOut<double> largest) {
+    const SlotSpaces spaces = checked(first_space, u, place, low.size());
+    require_size(n_bins >= 2 && n_bins <= 256 && counts.has_value() != weighted.has_value());
+    const std::size_t cells = low.size() * n_classes_ * static_cast<std::size_t>(n_bins);
+    require_size((counts ? counts->size() : weighted->size()) == cells && scale.size() == low.size());
+    require_size(least.size() == low.size() && largest.size() == low.size());
+    const Released released;
+    block_->add_histograms(spaces, low.data(), scale.data(), n_bins, counts ? counts->data() : nullptr,
+                           weighted ? weighted->data() : nullptr, least.data(), largest.data());
+  }
+
+  nb::tuple gather(In<std::int64_t> first_space, In<double> u, In<std::int64_t> place, In<double> low, In<double> scale,
+                   int n_bins, In<std::int64_t> direction, In<std::int32_t> bin, In<std::int32_t> after,
+                   InOut<double> smallest) {
+    const SlotSpaces spaces = checked(first_space, u, place, low.size());
+    const std::size_t n = direction.size();
+    require_size(bin.size() == n && after.size() == n && smallest.size() == n && scale.size() == low.size());
+    for (std::size_t e = 0; e < n; ++e)
+      require_size(bin.data()[e] >= 0 && bin.data()[e] < n_bins && after.data()[e] < n_bins);
+    GatheredRows found;
+    {
+      const Released released;
+      found = block_->gather(spaces, low.data(), scale.data(), n_bins, {direction.data(), bin.data(), after.data(), n},
+                             smallest.data());
+    }
+    const std::size_t size = found.z.size();
+    return nb::make_tuple(array(std::move(found.entry), {size}), array(std::move(found.code), {size}),
+                          array(std::move(found.z), {size}), array(std::move(found.weight), {size}));
+  }
+
+  void route(In<double> normals, In<double> thresholds, In<std::int32_t> left_slot, In<std::int32_t> right_slot,
+             InOut<std::int32_t> next, InOut<double> below, InOut<double> above) {
+    require_size(normals.size() == n_slots_ * p && thresholds.size() == n_slots_ && next.size() == n_raw_);
+    require_size(left_slot.size() == n_slots_ && right_slot.size() == n_slots_);
+    require_size(below.size() == n_slots_ && above.size() == n_slots_);
+    const Released released;
+    block_->route(normals.data(), thresholds.data(), left_slot.data(), right_slot.data(), next.data(), below.data(),
+                  above.data());
+  }
+
+ private:
+  std::size_t groups() const { return n_slots_ * n_classes_; }
+  SlotSpaces checked(const In<std::int64_t>& first_space, const In<double>& u, const In<std::int64_t>& place,
+                     std::size_t directions) const {
+    require_size(first_space.size() == n_slots_ + 1 && place.size() == u.size());
+    for (std::size_t s = 0; s < n_slots_; ++s) require_size(first_space.data()[s] <= first_space.data()[s + 1]);
+    require_size(first_space.data()[0] == 0 &&
+                 static_cast<std::size_t>(first_space.data()[n_slots_]) * p == u.size());
+    for (std::size_t i = 0; i < place.size(); ++i)
+      require_size(place.data()[i] < static_cast<std::int64_t>(directions));
+    return {first_space.data(), u.data(), place.data()};
+  }
+
+  std::size_t p, n_slots_, n_classes_, n_raw_ = 0;
+  Levels levels_;
+  std::unique_ptr<Block> block_;
+};
+
+// A search whose answers are arrays.
+class HeldSearch {
+ public:
+  HeldSearch(const std::string& criterion, bool strict_ties, double min_leaf, const Doubles& of_class)
+      : n_classes_(of_class.shape(0)),
+        search_(make_slot_search({criterion, strict_ties, min_leaf, false},
+                                 Vector(of_class.data(), of_class.data() + of_class.shape(0)))) {}
+
+  void begin(In<std::int64_t> order, In<double> counts, In<double> least, In<double> largest, In<double> distinct,
+             std::size_t rows) {
+    const std::size_t d = order.size();
+    require_size(counts.ndim() == 3 && counts.shape(0) == d && counts.shape(1) == n_classes_);
+    require_size(least.size() == d && largest.size() == d && distinct.size() == d);
+    const auto copy = [](const auto& from) {
+      return std::vector<std::remove_cvref_t<decltype(*from.data())>>(from.data(), from.data() + from.size());
+    };
+    directions_ = d;
+    n_bins_ = counts.shape(2);
+    SlotSearch::Histograms given{copy(order),   copy(counts),   copy(least),
+                                 copy(largest), copy(distinct), counts.shape(2), rows};
+    const Released released;
+    search_->begin(std::move(given));
+  }
+
+  nb::tuple wanted(double most_rows) {
+    std::vector<std::int64_t> direction;
+    std::vector<std::int32_t> bin, after;
+    std::vector<double> rows;
+    for (const OpenBin& open : search_->wanted(most_rows)) {
+      direction.push_back(static_cast<std::int64_t>(open.direction));
+      bin.push_back(open.bin);
+      after.push_back(open.after);
+      rows.push_back(open.rows);
+    }
+    const std::size_t n = bin.size();
+    return nb::make_tuple(array(std::move(direction), {n}), array(std::move(bin), {n}), array(std::move(after), {n}),
+                          array(std::move(rows), {n}));
+  }
+
+  void offer(std::size_t direction, std::int32_t bin, const Doubles& z, const Codes& code, const Doubles& weight,
+             double next) {
+    const std::size_t n = z.shape(0);
+    require_size(code.shape(0) == n && weight.shape(0) == n && direction < directions_);
+    require_size(bin >= 0 && static_cast<std::size_t>(bin) < n_bins_);
+    check_codes(code, n_classes_);
+    const Released released;
+    search_->offer(direction, bin, z.data(), code.data(), weight.data(), n, next);
+  }
+
+  void offer_cut(std::int64_t order, double threshold, const Doubles& left, double least) {
+    require_size(left.shape(0) == n_classes_);
+    search_->offer_cut(order, threshold, left.data(), least);
+  }
+
+  // (order, threshold, gain) or None.
+  nb::object winner() const {
+    const Cut cut = search_->winner();
+    if (cut.order < 0) return nb::none();
+    return nb::make_tuple(cut.order, cut.threshold, search_->gain(cut.value));
+  }
+
+ private:
+  std::size_t n_classes_, directions_ = 0, n_bins_ = 0;
+  std::unique_ptr<SlotSearch> search_;
+};
+
+// ---- what sums of blocks say ----------------------------------------------------------------------------------------
+
+nb::tuple frames(const Matrix& low, const Matrix& high) {
+  const std::size_t n = low.shape(0), p = low.shape(1);
+  require_size(high.shape(0) == n && high.shape(1) == p);
+  std::vector<double> center(n * p, 0.0), inverse(n * p, -1.0);
+  std::vector<std::uint8_t> differ(n, 0);
+  for (std::size_t i = 0; i < n; ++i)
+    if (low(i, 0) <= high(i, 0))
+      differ[i] = class_frame(low.data() + i * p, high.data() + i * p, p, center.data() + i * p, inverse.data() + i * p);
+  return nb::make_tuple(array(std::move(center), {n, p}), array(std::move(inverse), {n, p}),
+                        array(std::move(differ), {n}));
+}
+
+ClassSums sums_of(const Doubles& center, const Doubles& inverse, const In<std::int64_t>& high,
+                  const In<std::int64_t>& low, double total, double unit) {
+  const std::size_t p = center.shape(0);
+  require_size(inverse.shape(0) == p && high.size() == packed_size(p) && low.size() == packed_size(p));
+  return {p, center.data(), inverse.data(), high.data(), low.data(), total, unit};
+}
+
+nb::object scatter(const Doubles& center, const Doubles& inverse, const In<std::int64_t>& high,
+                   const In<std::int64_t>& low, double total, double unit, double factor, double scale) {
+  Vector out;
+  sums_of(center, inverse, high, low, total, unit).scatter(factor, scale, out);
+  return array(std::move(out), {center.shape(0), center.shape(0)});
+}
+
+nb::object mean(const Doubles& center, const Doubles& inverse, const In<std::int64_t>& high,
+                const In<std::int64_t>& low, double total, double unit) {
+  const std::size_t p = center.shape(0);
+  const ClassSums sums = sums_of(center, inverse, high, low, total, unit);
+  Vector out(p);
+  for (std::size_t j = 0; j < p; ++j) out[j] = sums.mean(j);
+  return array(std::move(out), {p});
+}
+
+nb::object symmetric(std::size_t p, const In<std::int64_t>& high, const In<std::int64_t>& low, double unit) {
+  require_size(high.size() == packed_size(p) && low.size() == packed_size(p));
+  Vector out((p + 1) * (p + 1), 0.0);
+  add_symmetric({p, nullptr, nullptr, high.data(), low.data(), 1.0, unit}, out);
+  return array(std::move(out), {p + 1, p + 1});
+}
+
+nb::object shrunken(const Matrix& covariance, const Doubles& pooled, double n) {
+  const std::size_t p = pooled.shape(0);
+  require_size(covariance.shape(0) == p && covariance.shape(1) == p);
+  Vector out(covariance.data(), covariance.data() + p * p);
+  shrink(out, Vector(pooled.data(), pooled.data() + p), n);
+  return array(std::move(out), {p, p});
+}
+
+nb::object reflected_spaces(const Matrix& vectors, double tau, bool both) {
+  const std::size_t p = vectors.shape(1);
+  std::vector<Space> spaces;
+  add_reflections(Vector(vectors.data(), vectors.data() + vectors.size()), p, tau, both, spaces);
+  std::vector<double> out(spaces.size() * p, 0.0);
+  for (std::size_t i = 0; i < spaces.size(); ++i)
+    if (!spaces[i].original) std::copy(spaces[i].u.begin(), spaces[i].u.end(), out.begin() + static_cast<std::ptrdiff_t>(i * p));
+  return array(std::move(out), {spaces.size(), p});
+}
+
+Spread spread_of(const Doubles& low, const Doubles& high) {
+  const std::size_t p = low.shape(0);
+  require_size(high.shape(0) == p);
+  std::vector<double> corners(2 * p);
+  NodeRows rows;
+  rows.n = 2;
+  for (std::size_t j = 0; j < p; ++j) {
+    corners[2 * j] = low(j);
+    corners[2 * j + 1] = high(j);
+    rows.columns.push_back(corners.data() + 2 * j);
+  }
+  Spread spread;
+  spread.measure(rows);
+  return spread;
+}
+
+nb::object distinct_gaps(const Matrix& u, const Doubles& low, const Doubles& high) {
+  const std::size_t p = u.shape(1);
+  require_size(low.shape(0) == p);
+  const Spread spread = spread_of(low, high);
+  std::vector<double> out(u.shape(0) * p);
+  for (std::size_t s = 0; s < u.shape(0); ++s) {
+    const Vector vector(u.data() + s * p, u.data() + (s + 1) * p);
+    const Spread::Reflected reflected(spread, vector);
+    for (std::size_t j = 0; j < p; ++j)
+      out[s * p + j] = vector[j] == 0.0 ? spread.of_axis(j) : reflected.of_axis(j);
+  }
+  return array(std::move(out), {u.shape(0) * p});
+}
+
+nb::list bisectors(const Matrix& largest, const Matrix& others, double weight, double rest, const Doubles& low,
+                   const Doubles& high, bool strict_ties) {
+  const std::size_t p = low.shape(0);
+  require_size(largest.size() == (p + 1) * (p + 1) && others.size() == largest.size());
+  const Spread spread = spread_of(low, high);
+  Bisectors finder;
+  std::vector<Plane> planes;
+  nb::list out;
+  const Vector a(largest.data(), largest.data() + largest.size()), b(others.data(), others.data() + others.size());
+  if (!finder.from_moments(a, b, weight, rest, spread, planes)) return out;
+  for (Plane& plane : planes) {
+    if (!strict_ties) plane.t += spread.of_direction(plane.w.data());
+    out.append(nb::make_tuple(array(std::move(plane.w), {p}), plane.t));
+  }
+  return out;
+}
+
+nb::object oriented(const Doubles& v, double sign) {
+  Vector out(v.data(), v.data() + v.shape(0));
+  orient(out.data(), out.size(), sign);
+  return array(std::move(out), {v.shape(0)});
+}
+
+nb::tuple standard_of(const Doubles& low, const Doubles& high) {
+  const Spread spread = spread_of(low, high);
+  Standard standard = Standard::of(spread.center, spread.range);
+  const std::size_t p = low.shape(0);
+  return nb::make_tuple(array(std::move(standard.center), {p}), array(std::move(standard.scale), {p}));
+}
+
+std::size_t exact_above(std::optional<std::size_t> rows) {
+  const std::size_t before = exact_sums_above();
+  if (rows) set_exact_sums_above(*rows);
+  return before;
+}
+
+}  // namespace
+
+void bind_scale(nb::module_& m) {
+  nb::class_<HeldBlock>(m, "Block", "Rows of many nodes, and what each pass over them asks (core/scale/block.hpp).")
+      .def(nb::init<const In<double>&, const Codes&, const Codes&, const std::optional<Doubles>&, std::size_t,
+                    std::size_t, const std::optional<Codes>&, const std::optional<In<double>>&>(),
+           "columns"_a.noconvert(), "codes"_a.noconvert(), "slots"_a.noconvert(), "weights"_a.noconvert().none(),
+           "n_slots"_a, "n_classes"_a, "levels"_a.noconvert().none() = nb::none(),
+           "scores"_a.noconvert().none() = nb::none())
+      .def_prop_ro("n_rows", &HeldBlock::n_rows)
+      .def("add_boxes", &HeldBlock::add_boxes, "rows"_a.noconvert(), "weight"_a.noconvert(), "heaviest"_a.noconvert(),
+           "low"_a.noconvert(), "high"_a.noconvert(), "tables"_a.noconvert())
+      .def("add_moments", &HeldBlock::add_moments, "center"_a.noconvert(), "inverse"_a.noconvert(),
+           "unit"_a.noconvert(), "high"_a.noconvert(), "low"_a.noconvert())
+      .def("raise_squares", &HeldBlock::raise_squares, "mean"_a.noconvert(), "inverse"_a.noconvert(),
+           "factor"_a.noconvert(), "largest"_a.noconvert())
+      .def("add_unit_moments", &HeldBlock::add_unit_moments, "mean"_a.noconvert(), "inverse"_a.noconvert(),
+           "factor"_a.noconvert(), "least"_a.noconvert(), "unit"_a.noconvert(), "high"_a.noconvert(),
+           "low"_a.noconvert())
+      .def("add_left", &HeldBlock::add_left, "normals"_a.noconvert(), "thresholds"_a.noconvert(), "left"_a.noconvert())
+      .def("add_histograms", &HeldBlock::add_histograms, "first_space"_a.noconvert(), "u"_a.noconvert(),
+           "place"_a.noconvert(), "low"_a.noconvert(), "scale"_a.noconvert(), "n_bins"_a,
+           "counts"_a.noconvert().none(), "weighted"_a.noconvert().none(), "least"_a.noconvert(),
+           "largest"_a.noconvert())
+      .def("gather", &HeldBlock::gather, "first_space"_a.noconvert(), "u"_a.noconvert(), "place"_a.noconvert(),
+           "low"_a.noconvert(), "scale"_a.noconvert(), "n_bins"_a, "direction"_a.noconvert(), "bin"_a.noconvert(),
+           "after"_a.noconvert(), "smallest"_a.noconvert())
+      .def("route", &HeldBlock::route, "normals"_a.noconvert(), "thresholds"_a.noconvert(), "left_slot"_a.noconvert(),
+           "right_slot"_a.noconvert(), "next"_a.noconvert(), "below"_a.noconvert(), "above"_a.noconvert());
+  nb::class_<HeldSearch>(m, "SlotSearch", "Search of a node whose rows lie in blocks (core/scale/slot_search.hpp).")
+      .def(nb::init<const std::string&, bool, double, const Doubles&>(), "criterion"_a, "strict_ties"_a, "min_leaf"_a,
+           "of_class"_a.noconvert())
+      .def("begin", &HeldSearch::begin, "order"_a.noconvert(), "counts"_a.noconvert(), "least"_a.noconvert(),
+           "largest"_a.noconvert(), "distinct"_a.noconvert(), "rows"_a)
+      .def("wanted", &HeldSearch::wanted, "most_rows"_a)
+      .def("offer", &HeldSearch::offer, "direction"_a, "bin"_a, "z"_a.noconvert(), "code"_a.noconvert(),
+           "weight"_a.noconvert(), "next"_a)
+      .def("offer_cut", &HeldSearch::offer_cut, "order"_a, "threshold"_a, "left"_a.noconvert(), "least"_a)
+      .def("winner", &HeldSearch::winner);
+  m.def("exact_sums_above", &exact_above, "rows"_a = nb::none(),
+        "Rows above which the moments of a node are exact sums; sets it, for tests, and returns what it was.");
+  m.def("moment_factor", &ClassMoments::factor_of, "widest"_a,
+        "Power of 2 that keeps squares of rows in range, the widest feature being so wide.");
+  m.def("class_frames", &frames, "low"_a.noconvert(), "high"_a.noconvert(),
+        "Coordinates for the moments of classes with these ranges, (n, p) each: centers, inverse scales (-1 for a class "
+        "without rows), and whether rows differ at all.");
+  m.def("weight_unit", &weight_unit, "heaviest"_a, "Power of 2 that brings weights to at most 1.");
+  m.def("class_scatter", &scatter, "center"_a.noconvert(), "inverse"_a.noconvert(), "high"_a.noconvert(),
+        "low"_a.noconvert(), "total"_a, "unit"_a, "factor"_a, "scale"_a, "Scatter about the mean times scale, (p, p).");
+  m.def("class_mean", &mean, "center"_a.noconvert(), "inverse"_a.noconvert(), "high"_a.noconvert(), "low"_a.noconvert(),
+        "total"_a, "unit"_a, "Mean of a class, (p,).");
+  m.def("class_products", &symmetric, "p"_a, "high"_a.noconvert(), "low"_a.noconvert(), "unit"_a,
+        "Sums of products of [y 1], (p + 1, p + 1).");
+  m.def("shrunken", &shrunken, "covariance"_a.noconvert(), "pooled"_a.noconvert(), "n"_a,
+        "Covariance of a small class, drawn towards the diagonal of pooled variances.");
+  m.def("reflected_spaces", &reflected_spaces, "vectors"_a.noconvert(), "tau"_a, "both"_a,
+        "u of each reflection that sends a vector to the first axis, 0 for the original space, as rows.");
+  m.def("distinct_gaps", &distinct_gaps, "u"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(),
+        "Gaps above which projections on the axes of spaces differ, for rows in the box low to high.");
+  m.def("bisectors", &bisectors, "largest"_a.noconvert(), "others"_a.noconvert(), "weight"_a, "rest"_a,
+        "low"_a.noconvert(), "high"_a.noconvert(), "strict_ties"_a,
+        "Angle bisectors (w, t) of the clustering hyperplanes, from products in the coordinates `standard_box`.");
+  m.def("oriented", &oriented, "v"_a.noconvert(), "sign"_a, "A vector with the sign of its first component set.");
+  m.def("standard_box", &standard_of, "low"_a.noconvert(), "high"_a.noconvert(),
+        "Center and scale of the standard coordinates of a box.");
+}
+
+}  // namespace oblique

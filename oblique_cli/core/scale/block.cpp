@@ -1,0 +1,312 @@
+#include "scale/block.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "common/kernels.hpp"
+
+#if !defined(OBLIQUE_NO_CLONES) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define OBLIQUE_BLOCK_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define OBLIQUE_BLOCK_CLONES
+#endif
+
+namespace oblique {
+
+namespace block {
+
+constexpr std::size_t kStretch = 2048;  // rows at a time, so that their columns stay in a near cache
+
+// bins[i] = floor((z[i] - low) * scale), drawn to 0 ... n_bins - 1. Monotone in z.
+OBLIQUE_BLOCK_CLONES
+void bins_of(const double* __restrict z, double low, double scale, int n_bins, std::uint8_t* __restrict bins,
+             std::size_t n) {
+  const double last = static_cast<double>(n_bins - 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    double at = (z[i] - low) * scale;
+    at = at > 0.0 ? at : 0.0;
+    at = at < last ? at : last;
+    bins[i] = static_cast<std::uint8_t>(static_cast<int>(at));
+  }
+}
+
+// sum[i] += w * x[i]
+OBLIQUE_BLOCK_CLONES
+void add_column(double w, const double* __restrict x, double* __restrict sum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] += w * x[i];
+}
+
+}  // namespace block
+
+Block::Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, const Levels& levels,
+             const double* scores)
+    : p_(rows.p), n_classes_(n_classes), levels_(levels) {
+  std::vector<std::size_t> start(n_slots * n_classes + 1, 0);
+  const auto group = [&](std::size_t i) {
+    return static_cast<std::size_t>(rows.slots[i]) * n_classes + static_cast<std::size_t>(rows.codes[i]);
+  };
+  for (std::size_t i = 0; i < rows.n; ++i)
+    if (rows.slots[i] >= 0) ++start[group(i) + 1];
+  for (std::size_t g = 0; g + 1 < start.size(); ++g) {
+    const std::size_t n = start[g + 1];
+    if (n > 0) segments_.push_back({g / n_classes, g % n_classes, start[g], n});
+    start[g + 1] += start[g];
+  }
+  row_.resize(start.back());
+  for (std::size_t i = 0; i < rows.n; ++i)
+    if (rows.slots[i] >= 0) row_[start[group(i)]++] = static_cast<std::uint32_t>(i);
+  const std::size_t n = row_.size();
+  columns_.resize(n * p_);
+  for (std::size_t j = 0; j < p_; ++j) {
+    const double* from = rows.columns + j * rows.n;
+    double* to = columns_.data() + j * n;
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[row_[i]];
+  }
+  if (rows.weights) {
+    weights_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) weights_[i] = rows.weights[row_[i]];
+  }
+  if (scores)
+    for (const Segment& s : segments_)
+      for (std::size_t q = 0; q < levels.features.size(); ++q) {
+        const std::size_t j = levels.features[q];
+        const double* of_slot = scores + s.slot * levels.width + levels.offset[q];
+        double* x = columns_.data() + j * n + s.first;
+        for (std::size_t i = 0; i < s.n; ++i) {
+          const std::int32_t level = level_of(x[i], levels.count[j]);
+          x[i] = level < 0 ? 0.0 : of_slot[level];
+        }
+      }
+  checkpoint(n * p_);
+}
+
+void Block::add_boxes(const Boxes& out) const {
+  const std::size_t width = levels_.width + levels_.features.size();
+  for (const Segment& s : segments_) {
+    const std::size_t at = s.slot * n_classes_ + s.code;
+    out.rows[at] += static_cast<std::int64_t>(s.n);
+    double sum = static_cast<double>(s.n), heaviest = 1.0;
+    if (!weights_.empty()) {
+      sum = 0.0;
+      for (std::size_t i = s.first; i < s.first + s.n; ++i) sum += weights_[i];
+      heaviest = range_of(weights_.data() + s.first, s.n).high;
+    }
+    out.weight[at] += sum;
+    out.heaviest[at] = std::max(out.heaviest[at], heaviest);
+    for (std::size_t j = 0; j < p_; ++j) {
+      if (levels_.count[j] > 0) continue;
+      const Range range = range_of(column(j) + s.first, s.n);
+      double &low = out.low[at * p_ + j], &high = out.high[at * p_ + j];
+      low = std::min(low, range.low);
+      high = std::max(high, range.high);
+    }
+    for (std::size_t q = 0; q < levels_.features.size(); ++q) {
+      const std::size_t j = levels_.features[q];
+      const std::int32_t count = levels_.count[j];
+      double* table = out.tables + at * width + levels_.offset[q] + q;
+      for (std::size_t i = s.first; i < s.first + s.n; ++i) {
+        const std::int32_t level = level_of(column(j)[i], count);
+        table[level < 0 ? count : level] += weights_.empty() ? 1.0 : weights_[i];
+      }
+    }
+    checkpoint(s.n * p_);
+  }
+}
+
+FramedRows Block::framed(const Segment& s, std::vector<const double*>& columns, double unit) const {
+  columns.clear();
+  for (std::size_t j = 0; j < p_; ++j) columns.push_back(column(j) + s.first);
+  return {columns.data(), s.n, p_, weights_.empty() ? nullptr : weights_.data() + s.first, unit};
+}
+
+void Block::add_moments(const double* center, const double* inverse, const double* unit, std::int64_t* high,
+                        std::int64_t* low) const {
+  ExactMoments moments;
+  std::vector<const double*> columns;
+  for (const Segment& s : segments_) {
+    const std::size_t at = s.slot * n_classes_ + s.code, size = packed_size(p_);
+    if (inverse[at * p_] < 0.0) continue;
+    moments.add(framed(s, columns, unit[at]), center + at * p_, inverse + at * p_, high + at * size, low + at * size);
+  }
+}
+
+void Block::raise_squares(const double* mean, const double* inverse, const double* factor, double* largest) const {
+  ExactMoments moments;
+  std::vector<const double*> columns;
+  for (const Segment& s : segments_) {
+    const std::size_t at = s.slot * n_classes_ + s.code;
+    if (inverse[at * p_] < 0.0) continue;
+    const double found =
+        moments.largest_square(framed(s, columns, 1.0), mean + at * p_, inverse + at * p_, factor[s.slot]);
+    largest[at] = std::max(largest[at], found);
+  }
+}
+
+void Block::add_unit_moments(const double* mean, const double* inverse, const double* factor, const double* least,
+                             const double* unit, std::int64_t* high, std::int64_t* low) const {
+  ExactMoments moments;
+  std::vector<const double*> columns;
+  for (const Segment& s : segments_) {
+    const std::size_t at = s.slot * n_classes_ + s.code, size = packed_size(p_);
+    if (inverse[at * p_] < 0.0) continue;
+    moments.add_unit_rows(framed(s, columns, unit[at]), mean + at * p_, inverse + at * p_, factor[s.slot], least[at],
+                          high + at * size, low + at * size);
+  }
+}
+
+void Block::project(const double* normal, std::size_t first, std::size_t n, double* z) const {
+  // dot_row adds up four lanes, and the lanes at the end.
+  std::vector<double> lanes(4 * n, 0.0);
+  for (std::size_t j = 0; j < p_; ++j) block::add_column(normal[j], column(j) + first, lanes.data() + (j % 4) * n, n);
+  for (std::size_t i = 0; i < n; ++i) z[i] = (lanes[i] + lanes[n + i]) + (lanes[2 * n + i] + lanes[3 * n + i]);
+  checkpoint(p_ * n);
+}
+
+void Block::add_left(const double* normals, const double* thresholds, std::size_t n_planes, double* left) const {
+  double z[block::kStretch];
+  for (const Segment& s : segments_)
+    for (std::size_t plane = 0; plane < n_planes; ++plane) {
+      const std::size_t at = s.slot * n_planes + plane;
+      if (std::isnan(thresholds[at])) continue;
+      for (std::size_t first = s.first; first < s.first + s.n; first += block::kStretch) {
+        const std::size_t n = std::min(block::kStretch, s.first + s.n - first);
+        project(normals + at * p_, first, n, z);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < n; ++i)
+          if (z[i] <= thresholds[at]) sum += weights_.empty() ? 1.0 : weights_[first + i];
+        left[at * n_classes_ + s.code] += sum;
+      }
+    }
+}
+
+template <class Use>
+void Block::each_direction(const Segment& s, const SlotSpaces& spaces, Use use) const {
+  double xu[block::kStretch], z[block::kStretch];
+  std::vector<const double*> columns(p_);
+  const std::size_t begin = static_cast<std::size_t>(spaces.first_space[s.slot]),
+                    end = static_cast<std::size_t>(spaces.first_space[s.slot + 1]);
+  for (std::size_t first = s.first; first < s.first + s.n && begin < end; first += block::kStretch) {
+    const std::size_t n = std::min(block::kStretch, s.first + s.n - first);
+    for (std::size_t j = 0; j < p_; ++j) columns[j] = column(j) + first;
+    for (std::size_t space = begin; space < end; ++space) {
+      const double* u = spaces.u + space * p_;
+      const std::int64_t* place = spaces.place + space * p_;
+      bool combined = false;
+      for (std::size_t j = 0; j < p_; ++j) {
+        if (place[j] < 0) continue;
+        if (u[j] == 0.0) {
+          use(static_cast<std::size_t>(place[j]), columns[j], range_of(columns[j], n), first, n);
+          continue;
+        }
+        if (!combined) combine_columns(columns.data(), u, p_, xu, n);
+        combined = true;
+        const Range range = project_reflected(columns[j], xu, 2.0 * u[j], z, n);
+        use(static_cast<std::size_t>(place[j]), z, range, first, n);
+      }
+      checkpoint(2 * p_ * n);
+    }
+  }
+}
+
+void Block::add_histograms(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
+                           std::uint32_t* counts, double* weighted, double* least, double* largest) const {
+  std::uint8_t bins[block::kStretch];
+  const std::size_t width = static_cast<std::size_t>(n_bins);
+  for (const Segment& s : segments_)
+    each_direction(s, spaces, [&](std::size_t d, const double* z, Range range, std::size_t first, std::size_t n) {
+      least[d] = std::min(least[d], range.low);
+      largest[d] = std::max(largest[d], range.high);
+      block::bins_of(z, low[d], scale[d], n_bins, bins, n);
+      const std::size_t at = (d * n_classes_ + s.code) * width;
+      if (counts)
+        for (std::size_t i = 0; i < n; ++i) ++counts[at + bins[i]];
+      else
+        for (std::size_t i = 0; i < n; ++i) weighted[at + bins[i]] += weights_[first + i];
+    });
+}
+
+GatheredRows Block::gather(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
+                           const WantedBins& wanted, double* smallest) const {
+  // Of every direction that is wanted, the entry of each bin and the entry that it follows.
+  struct Roles {
+    std::vector<std::int32_t> open, follows;
+  };
+  std::map<std::int64_t, Roles> roles;
+  for (std::size_t e = 0; e < wanted.n; ++e) {
+    Roles& of = roles[wanted.direction[e]];
+    if (of.open.empty()) {
+      of.open.assign(static_cast<std::size_t>(n_bins), -1);
+      of.follows = of.open;
+    }
+    of.open[static_cast<std::size_t>(wanted.bin[e])] = static_cast<std::int32_t>(e);
+    if (wanted.after[e] >= 0) of.follows[static_cast<std::size_t>(wanted.after[e])] = static_cast<std::int32_t>(e);
+  }
+  struct Found {
+    std::int32_t entry, code;
+    double z, weight;
+  };
+  std::vector<Found> found;
+  std::uint8_t bins[block::kStretch];
+  for (const Segment& s : segments_)
+    each_direction(s, spaces, [&](std::size_t d, const double* z, Range, std::size_t first, std::size_t n) {
+      const auto at = roles.find(static_cast<std::int64_t>(d));
+      if (at == roles.end()) return;
+      const Roles& of = at->second;
+      block::bins_of(z, low[d], scale[d], n_bins, bins, n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::int32_t open = of.open[bins[i]], before = of.follows[bins[i]];
+        if (open >= 0)
+          found.push_back({open, static_cast<std::int32_t>(s.code), z[i], weights_.empty() ? 1.0 : weights_[first + i]});
+        if (before >= 0) smallest[before] = std::min(smallest[before], z[i]);
+      }
+    });
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return std::tie(a.entry, a.z, a.code) < std::tie(b.entry, b.z, b.code);
+  });
+  GatheredRows out;
+  for (const Found& each : found) {
+    if (!out.z.empty() && out.entry.back() == each.entry && out.z.back() == each.z && out.code.back() == each.code) {
+      out.weight.back() += each.weight;
+      continue;
+    }
+    out.entry.push_back(each.entry);
+    out.code.push_back(each.code);
+    out.z.push_back(each.z);
+    out.weight.push_back(each.weight);
+  }
+  return out;
+}
+
+void Block::route(const double* normals, const double* thresholds, const std::int32_t* left_slot,
+                  const std::int32_t* right_slot, std::int32_t* next, double* below, double* above) const {
+  double z[block::kStretch];
+  for (const Segment& s : segments_) {
+    const double t = thresholds[s.slot];
+    if (std::isnan(t)) continue;  // a node without a split: its rows stay in no slot
+    double low = below[s.slot], high = above[s.slot];
+    for (std::size_t first = s.first; first < s.first + s.n; first += block::kStretch) {
+      const std::size_t n = std::min(block::kStretch, s.first + s.n - first);
+      project(normals + s.slot * p_, first, n, z);
+      for (std::size_t i = 0; i < n; ++i) {
+        const bool goes_left = z[i] <= t;
+        if (goes_left)
+          low = std::max(low, z[i]);
+        else
+          high = std::min(high, z[i]);
+        next[row_[first + i]] = goes_left ? left_slot[s.slot] : right_slot[s.slot];
+      }
+    }
+    below[s.slot] = low;
+    above[s.slot] = high;
+  }
+}
+
+}  // namespace oblique

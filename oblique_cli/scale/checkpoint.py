@@ -1,0 +1,67 @@
+"""`Checkpoint`: the tree so far and its open nodes on the disk, so that a fit goes on from its last whole level."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.errors import DataError
+from oblique_cli.scale.growing import Plan, State
+from oblique_cli.scale.store import Store, writing
+from oblique_cli.tree.structure import TreeBuilder
+
+STATS = ("rows", "weight", "heaviest", "low", "high", "tables")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One in a file, which appears as a whole after every level."""
+
+    path: Path
+
+    def save(self, state: State, plan: Plan) -> None:
+        """Write down a state."""
+        arrays = {f"tree_{name}": value for name, value in state.builder.to_arrays().items()}
+        arrays |= {f"stats_{name}": value for name, value in state.stats.items()}
+        arrays["nodes"] = np.array(state.nodes, dtype=np.int64).reshape(-1, 2)
+        arrays["level"] = np.array(state.level)
+        arrays["plan"] = np.array(digest_of(plan))
+        with writing(self.path) as stream:
+            np.savez(stream, **arrays)  # type: ignore[arg-type]  (names of arrays are no options)
+
+    def load(self, store: Store, plan: Plan) -> State | None:
+        """Return the state to go on from, None if there is none. DataError if it is of another fit."""
+        if not self.path.exists():
+            return None
+        try:
+            with np.load(self.path, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+            if str(arrays["plan"]) != digest_of(plan):
+                raise DataError(
+                    f"{self.path}: is of a fit with other parameters; give the same ones, or name another --scratch"
+                )
+            tree = {name.removeprefix("tree_"): v for name, v in arrays.items() if name.startswith("tree_")}
+            builder = TreeBuilder.from_arrays(tree, store.levels or None)
+            nodes = [(int(node), int(depth)) for node, depth in arrays["nodes"]]
+            stats = {name: arrays[f"stats_{name}"] for name in STATS if f"stats_{name}" in arrays}
+            return State(builder, int(arrays["level"]), nodes, stats)
+        except (OSError, ValueError, KeyError) as error:
+            raise DataError(f"{self.path}: not a state of a fit ({error}); remove it to begin anew") from None
+
+
+def digest_of(plan: Plan) -> str:
+    """Return a digest of everything in a plan that decides the tree."""
+    said: dict[str, Any] = {
+        "heuristic": plan.family,
+        "options": plan.proposer.native_options(),
+        "criterion": plan.criterion,
+        "stopping": [plan.stopping.min_parent, plan.stopping.max_misrate, plan.stopping.max_depth],
+        "min_leaf": plan.min_leaf,
+        "ties": plan.ties,
+    }
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

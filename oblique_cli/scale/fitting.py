@@ -1,0 +1,235 @@
+"""A top-down tree of a table beyond memory: rows into chunks, growth, pruning, and a test on rows kept from both."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import __version__
+from oblique_cli.data.columns import Column, Columns
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN, make
+from oblique_cli.models.model import Model
+from oblique_cli.scale.asking import Here
+from oblique_cli.scale.checkpoint import Checkpoint
+from oblique_cli.scale.growing import Asker, Level, Plan, grow
+from oblique_cli.scale.store import GROW, MANIFEST, PRUNE, TEST, Store, writing
+from oblique_cli.scale.tables import Division, Table, store
+from oblique_cli.tree.pruning import cost_complexity_path, smallest_within
+from oblique_cli.tree.reading import Units
+from oblique_cli.tree.stopping import Stopping
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+# Rules that need no rows, and the one that needs only counts of its rows. Others need all rows at once.
+PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "cost_complexity")
+SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # rows that units of features are told from, and the chunks they are in
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted estimator and its test.
+
+    levels : what growth took, level by level; right, tested : rows of the test, and those that were told right
+    X, y : some rows, for whoever shows the tree; bytes_read : by this process, from the chunks
+    """
+
+    estimator: Any
+    levels: list[Level]
+    right: float
+    tested: int
+    X: Array
+    y: NDArray[np.int32]
+    bytes_read: int
+    memory: int
+
+
+def fit(
+    table: Table,
+    algorithm: str,
+    params: Mapping[str, Any] | None = None,
+    *,
+    memory: int = 1 << 30,
+    scratch: str | Path | None = None,
+    threads: int = 1,
+    asker: Callable[[Store], Asker] | None = None,
+    prune: float = 0.1,
+    test: float = 0.0,
+    seed: int = 1,
+    say: Callable[[Level], None] = lambda _: None,
+) -> Fitted:
+    """Fit a top-down classification tree to a table without holding it in memory.
+
+    algorithm  of `oblique list algorithms`, grown level by level from sums over rows: see `directions.NEEDS`
+    params     of the estimator; pruning "cost_complexity" chooses on a share `prune` of the rows, drawn with `seed`
+    memory     bytes that rows and histograms may take at a time
+    scratch    folder for the copy of the rows, some 8 p + 9 bytes each; a temporary one by default. The same fit
+               goes on from what a fit that did not come to its end left there: its last whole level
+    asker      who answers the passes; this process with `threads` by default
+    test       share of the rows kept to tell how good the tree is
+    The tree is the one that the estimator grows in memory on the same rows. ConfigError for what cannot be done so.
+    """
+    estimator = _estimator(algorithm, dict(params or {}), seed)
+    proposer = estimator._checked_proposer()
+    if table.levels and proposer.quantitative:
+        raise ConfigError(f"{algorithm} takes quantitative features only; leave columns of text out by --drop.")
+    Plan(proposer).family  # noqa: B018  (ConfigError before the table is copied)
+    kept = prune if estimator.needs_pruning_rows else 0.0
+    folder = Path(tempfile.mkdtemp(prefix="oblique-rows-")) if scratch is None else Path(scratch) / "oblique-rows"
+    checkpoint = None if scratch is None else Checkpoint(folder / "state.npz")
+    done = False
+    try:
+        rows = _rows(table, folder, Division(kept, test, seed), _class_weights(estimator, table))
+        who: Asker = Here(rows, threads) if asker is None else asker(rows)
+        of_node = estimator.misrate_of == "node"
+        stopping = Stopping(estimator.min_parent, estimator.max_misrate if of_node else 0.0, estimator.max_depth)
+        least = max(float(estimator.min_samples_leaf), 1e-300)
+        if estimator.min_weight_fraction_leaf:
+            total = float(who.ask("boxes", 0, {"n_slots": 1})["weight"].sum())
+            least = max(least, estimator.min_weight_fraction_leaf * total)
+        plan = Plan(proposer, estimator.criterion, stopping, least, estimator.ties, memory)
+        grown = grow(who, rows, plan, checkpoint, say)
+        tree = grown.tree
+        if not of_node:
+            tree = tree.collapse(tree.misclassification_rates_of_parents <= estimator.max_misrate)
+        tree = _pruned(who, tree, estimator)
+        wrong, tested = _tested(who, tree) if test else (0.0, 0)
+        X, y = _some(rows)
+        _keep(estimator, tree, table, X)
+        done = True
+        return Fitted(estimator, grown.levels, tested - wrong, tested, X, y, rows.bytes_read, memory)
+    finally:
+        if done or scratch is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _rows(table: Table, folder: Path, division: Division, of_class: Array | None) -> Store:
+    names = [[column.name for column in table.features], list(map(str, table.classes))]
+    drawn = [division.prune, division.test, division.seed, None if of_class is None else of_class.tolist()]
+    said = [table.where, table.stamp, table.n_rows, table.target, table.weight, table.counts.tolist()]
+    question = json.dumps([*said, *names, *drawn])
+    asked = folder / "table.json"
+    if (folder / MANIFEST).exists():
+        if not asked.exists() or asked.read_text(encoding="utf-8") != question:
+            raise DataError(
+                f"{folder}: holds the rows of another fit, which did not come to its end; run that one again, remove "
+                "the folder, or name another --scratch"
+            )
+        return Store.open(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--scratch {folder.parent} is no folder to write to ({error.strerror}).") from None
+    with writing(asked) as stream:
+        stream.write(question.encode())
+    return store(table, folder, division, of_class)
+
+
+def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
+    if ALGORITHMS[algorithm].family is not TOP_DOWN:
+        raise ConfigError(f"{algorithm} is no top-down tree of one split heuristic, so it cannot grow from a disk.")
+    estimator = make(algorithm, random_state=seed, **params)
+    if not isinstance(estimator.pruning, str) or estimator.pruning not in PRUNED_HERE:
+        raise ConfigError(
+            f"pruning {estimator.pruning!r} needs all rows in memory. A table larger than that takes one of "
+            f"{', '.join(PRUNED_HERE)}."
+        )
+    if estimator.missing != "error" or estimator.engine == "reference":
+        what = "engine 'reference'" if estimator.engine == "reference" else f"missing {estimator.missing!r}"
+        raise ConfigError(
+            f"{what} needs all rows in memory; a table larger than that has to be complete, engine 'auto'."
+        )
+    return estimator
+
+
+def _class_weights(estimator: Any, table: Table) -> Array | None:
+    given = estimator.class_weight
+    if given is None:
+        return None
+    if given == "balanced":
+        found: Array = table.counts.sum() / (len(table.counts) * table.counts)
+        return found
+    return np.array([float(given.get(label, 1.0)) for label in table.classes])
+
+
+def _pruned(who: Asker, tree: Tree, estimator: Any) -> Tree:
+    rule = estimator._rule()
+    if estimator.pruning != "cost_complexity":
+        pruned: Tree = rule.prune(tree, None)
+        return pruned
+    path = cost_complexity_path(tree)
+    request = {"part": PRUNE, "tree": tree, "node_alpha": path.node_alpha, "alphas": path.alphas}
+    found = who.ask("part", 0, request)
+    total = float(found["seen"][0])
+    if total <= 0.0:
+        return tree
+    return path.member(tree, smallest_within(found["left"], total, rule.standard_errors))
+
+
+def _tested(who: Asker, tree: Tree) -> tuple[float, int]:
+    """Weight of the rows of the test that the tree gets wrong, and their weight."""
+    # Complexities at which nothing is cut.
+    whole = {"node_alpha": np.full(tree.n_nodes, np.inf), "alphas": np.zeros(1)}
+    found = who.ask("part", 0, {"part": TEST, "tree": tree, **whole})
+    return float(found["left"][0]), round(float(found["seen"][0]))
+
+
+def _some(rows: Store) -> tuple[Array, NDArray[np.int32]]:
+    """Some rows that the tree grew on, spread over the table."""
+    count = len(rows.sizes)
+    chunks = sorted({i * count // SHOWN_CHUNKS for i in range(SHOWN_CHUNKS)})
+    X, y = [], []
+    for chunk in chunks:
+        found = rows.read(chunk)
+        chosen = np.flatnonzero(found.parts == GROW)[: -(-SHOWN_ROWS // len(chunks))]
+        X.append(found.columns[:, chosen].T)
+        y.append(found.codes[chosen])
+    return np.ascontiguousarray(np.concatenate(X)), np.concatenate(y)
+
+
+def _keep(estimator: Any, tree: Tree, table: Table, X: Array) -> None:
+    """Make the estimator what `fit` would have made it."""
+    estimator.classes_ = np.array(table.classes)
+    estimator.n_features_in_ = len(table.features)
+    # A tree of a table knows levels by their codes, as where the table is read into memory.
+    estimator.levels_ = {j: tuple(map(float, range(count))) for j, count in enumerate(table.levels) if count}
+    estimator._keep(tree, X)
+
+
+def model_of(fitted: Fitted, table: Table, algorithm: str, seed: int) -> Model:
+    """Return what `oblique fit` writes: the estimator with codes for classes, and how the table is read."""
+    estimator = fitted.estimator
+    estimator.classes_ = np.arange(len(table.classes))
+    left_out = [] if not table.weight else [Column(table.weight, "dropped")]
+    classes = tuple(map(str, table.classes))
+    columns = Columns(
+        (*table.features, *left_out, Column(table.target, "target")),
+        table.target,
+        "classification",
+        classes,
+        format="parquet",
+    )
+    tree: Tree = estimator.tree_
+    facts: dict[str, Any] = {
+        "title": ALGORITHMS[algorithm].title,
+        "data": Path(table.where).stem,
+        "rows": table.n_rows,
+        "seed": seed,
+        "leaves": tree.n_leaves,
+        "depth": tree.depth,
+        "class_counts": dict(zip(classes, table.counts.tolist(), strict=True)),
+        "units": Units.deviations(fitted.X, tree.levels).to_plain(),
+        "held_out": {"rows": fitted.tested, "right": fitted.right},
+        "versions": {"oblique-trees": __version__},
+    }
+    names = tuple(column.name for column in table.features)
+    return Model.of(estimator, algorithm=algorithm, classes=classes, feature_names=names, columns=columns, facts=facts)

@@ -1,0 +1,46 @@
+"""How the work of a pass is cut for several workers: by rows, by directions, or both (thesis 4.1.3.1 and 4.2).
+
+Horizontal partitioning gives each worker some of the rows, and every worker has tables of all directions to send.
+Vertical partitioning gives each worker some of the directions, and every worker reads all rows. A pass then costs
+
+    rows_bytes * d / (workers * DISK)  +  table_bytes / d * ceil(log2(r)) / NETWORK
+
+for r parts of the rows and d of the directions, r * d = workers: the counting itself is the same. Task partitioning, by
+subtrees, is what small nodes get: whole nodes are sent to workers, which finish them in memory.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+DISK = 500e6  # bytes a second that a worker reads
+NETWORK = 100e6  # bytes a second that a table travels at
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Parts of the rows, and of the directions."""
+
+    rows: int
+    directions: int
+
+
+def seconds(cut: Cut, rows_bytes: float, table_bytes: float) -> float:
+    """Return what a pass over rows of so many bytes costs beside counting, its tables having so many bytes."""
+    workers = cut.rows * cut.directions
+    steps = math.ceil(math.log2(cut.rows)) if cut.rows > 1 else 0
+    return rows_bytes * cut.directions / (workers * DISK) + table_bytes / cut.directions * steps / NETWORK
+
+
+def cut(workers: int, chunks: int, directions: int, rows_bytes: float, table_bytes: float) -> Cut:
+    """Return the cheapest cut for some workers, the one with more parts of the rows of equals."""
+    best = Cut(min(workers, chunks), 1)
+    least = seconds(best, rows_bytes, table_bytes) if best.rows == workers else math.inf
+    for d in range(2, min(workers, directions) + 1):
+        rows = workers // d
+        if rows * d == workers and rows <= chunks:
+            found = Cut(rows, d)
+            if (cost := seconds(found, rows_bytes, table_bytes)) < least:
+                best, least = found, cost
+    return best

@@ -1,0 +1,213 @@
+"""What one pass asks of some chunks, and how the answers of several are put together.
+
+An answer is a dictionary of arrays. Those of any chunks, put together in any order, are the answer of all their rows to
+the bit: counts and exact sums are added, extremes compared, rows put one behind the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import oblique_cli._core as _core
+from oblique_cli.scale.store import Rows, Store, parts_of_levels
+
+Answer = dict[str, Any]
+
+ADD, LARGER, SMALLER, JOIN = "add", "larger", "smaller", "join"
+HOW = {  # to put together what answers hold
+    **dict.fromkeys(("rows", "weight", "tables", "high_sums", "low_sums", "left", "counts", "seen", "bytes_read"), ADD),
+    **dict.fromkeys(("heaviest", "high", "largest", "below", "squares"), LARGER),
+    **dict.fromkeys(("low", "least", "above", "smallest"), SMALLER),
+    **dict.fromkeys(("entry", "code", "z", "found_weight", "slot", "X", "y", "w"), JOIN),
+}
+
+
+def together(answers: Sequence[Answer]) -> Answer:
+    """Return the answer of all rows from those of parts of them; takes over the first."""
+    first, *others = answers
+    for other in others:
+        for name, value in other.items():
+            how, mine = HOW[name], first[name]
+            if how == ADD:
+                mine += value
+            elif how == LARGER:
+                np.maximum(mine, value, out=mine)
+            elif how == SMALLER:
+                np.minimum(mine, value, out=mine)
+            else:
+                mine.extend(value)
+    return first
+
+
+def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
+    """Return the answer of some chunks to a request of a kind in ASKED. Reads each chunk once, one at a time."""
+    parts: list[Answer] = []
+    for chunk in chunks:
+        rows = store.read(chunk)
+        places = store.places(level, chunk, rows)
+        answer = ASKED[kind](store, chunk, level, rows, places, request)
+        parts = [together([*parts, answer])]
+    return parts[0]
+
+
+def _block(store: Store, rows: Rows, slots: Any, n_slots: int, scores: Any = None) -> _core.Block:
+    return _core.Block(
+        rows.columns, rows.codes, slots, rows.weights, n_slots, store.n_classes, parts_of_levels(store.levels), scores
+    )
+
+
+def _slots(places: Any, request: Mapping[str, Any]) -> Any:
+    """The slots of this request, from the places at its level. request["slots"] : place -> slot, or -1"""
+    of_place = np.append(request["slots"], np.int32(-1)).astype(np.int32)
+    return of_place[places]  # place -1 is the last
+
+
+def _asked(store: Store, rows: Rows, places: Any, request: Mapping[str, Any]) -> _core.Block:
+    return _block(store, rows, _slots(places, request), request["n_slots"], request.get("scores"))
+
+
+def _boxes(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    return _boxes_of(_block(store, rows, places, request["n_slots"]), store, request["n_slots"])
+
+
+def _boxes_of(block: _core.Block, store: Store, n_slots: int) -> Answer:
+    c, p = store.n_classes, store.n_features
+    width = sum(store.levels) + sum(count > 0 for count in store.levels)
+    answer = {
+        "rows": np.zeros((n_slots, c), np.int64),
+        "weight": np.zeros((n_slots, c)),
+        "heaviest": np.zeros((n_slots, c)),
+        "low": np.full((n_slots, c, p), np.inf),
+        "high": np.full((n_slots, c, p), -np.inf),
+        "tables": np.zeros((n_slots, c, width)),
+    }
+    block.add_boxes(*answer.values())
+    return answer
+
+
+def _route(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    n = request["n_slots"]
+    following = np.full(len(places), -1, np.int32)
+    answer = {"below": np.full(n, -np.inf), "above": np.full(n, np.inf)}
+    _asked(store, rows, places, request).route(
+        request["normals"], request["thresholds"], request["left"], request["right"], following, *answer.values()
+    )
+    store.keep_places(level + 1, chunk, following)
+    n_next = request["n_next"]
+    return {**answer, **_boxes_of(_block(store, rows, following, n_next), store, n_next)}
+
+
+def _sums(store: Store, n_slots: int) -> Answer:
+    size = (store.n_features + 1) * (store.n_features + 2) // 2
+    shape = (n_slots, store.n_classes, size)
+    return {"high_sums": np.zeros(shape, np.int64), "low_sums": np.zeros(shape, np.int64)}
+
+
+def _moments(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    answer = _sums(store, request["n_slots"])
+    block = _asked(store, rows, places, request)
+    block.add_moments(request["center"], request["inverse"], request["unit"], *answer.values())
+    return answer
+
+
+def _squares(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    answer = {"squares": np.zeros((request["n_slots"], store.n_classes))}
+    block = _asked(store, rows, places, request)
+    block.raise_squares(request["mean"], request["inverse"], request["factor"], answer["squares"])
+    return answer
+
+
+def _unit_moments(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    answer = _sums(store, request["n_slots"])
+    given = [request[name] for name in ("mean", "inverse", "factor", "least", "unit")]
+    _asked(store, rows, places, request).add_unit_moments(*given, *answer.values())
+    return answer
+
+
+def _left(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    answer = {"left": np.zeros((*request["thresholds"].shape, store.n_classes))}
+    _asked(store, rows, places, request).add_left(request["normals"], request["thresholds"], answer["left"])
+    return answer
+
+
+def _histograms(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    n, n_bins = len(request["low"]), request["n_bins"]
+    counts = np.zeros((n, store.n_classes, n_bins), np.float64 if store.weighted else np.uint32)
+    answer = {"counts": counts, "least": np.full(n, np.inf), "largest": np.full(n, -np.inf)}
+    low, scale = request["low"], request["scale"]
+    _asked(store, rows, places, request).add_histograms(
+        request["first_space"],
+        request["u"],
+        request["place"],
+        low,
+        scale,
+        n_bins,
+        None if store.weighted else counts,
+        counts if store.weighted else None,
+        answer["least"],
+        answer["largest"],
+    )
+    return answer
+
+
+def _gather(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    smallest = np.full(len(request["bin"]), np.inf)
+    found = _asked(store, rows, places, request).gather(
+        request["first_space"],
+        request["u"],
+        request["place"],
+        request["low"],
+        request["scale"],
+        request["n_bins"],
+        request["direction"],
+        request["bin"],
+        request["after"],
+        smallest,
+    )
+    names = ("entry", "code", "z", "found_weight")
+    return {**{name: [part] for name, part in zip(names, found, strict=True)}, "smallest": smallest}
+
+
+def _fetch(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    slots = _slots(places, request)
+    wanted = np.flatnonzero(slots >= 0)
+    # The order of rows changes no tree, but whoever compares runs likes it to be that of the table.
+    return {
+        "slot": [(chunk, slots[wanted])],
+        "X": [(chunk, np.ascontiguousarray(rows.columns[:, wanted].T))],
+        "y": [(chunk, rows.codes[wanted])],
+        "w": [] if rows.weights is None else [(chunk, rows.weights[wanted])],
+    }
+
+
+def _part(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+    """Misclassified weight of kept rows, for every member of a pruning sequence."""
+    chosen = rows.parts == request["part"]
+    wrong = np.zeros(len(request["alphas"]))
+    seen = np.zeros(1)
+    if chosen.any():
+        X = np.ascontiguousarray(rows.columns[:, chosen].T)
+        w = None if rows.weights is None else rows.weights[chosen]
+        tree = request["tree"]
+        wrong += tree.walker.sequence_errors(
+            request["node_alpha"], tree.labels, request["alphas"], X, np.ascontiguousarray(rows.codes[chosen]), w
+        )
+        seen[0] = len(X) if w is None else w.sum()
+    return {"left": wrong, "seen": seen}
+
+
+ASKED: Mapping[str, Callable[..., Answer]] = {
+    "boxes": _boxes,
+    "route": _route,
+    "moments": _moments,
+    "squares": _squares,
+    "unit_moments": _unit_moments,
+    "left": _left,
+    "histograms": _histograms,
+    "gather": _gather,
+    "fetch": _fetch,
+    "part": _part,
+}

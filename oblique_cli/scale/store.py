@@ -1,0 +1,201 @@
+"""`Store`: the rows of a table on the disk, in chunks that every pass reads one at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import DataError
+
+Array = NDArray[np.float64]
+
+MANIFEST = "rows.json"
+FORMAT = 1
+# What a row is for, as chunks keep it: growing the tree, pruning it, or telling how good it is.
+GROW, PRUNE, TEST = 0, 1, 2
+TARGET_BYTES = 1 << 23  # of a chunk: small beside any memory, large beside the cost of a call
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a chunk. columns : (p, n); codes : (n,) of classes; weights : (n,) or None; parts : (n,) int8"""
+
+    columns: Array
+    codes: NDArray[np.int32]
+    weights: Array | None
+    parts: NDArray[np.int8]
+
+
+@dataclass
+class Store:
+    """Rows in a folder, one file a chunk: columns one after the other, codes, weights, parts.
+
+    path        the folder, which every worker must see under this name
+    n_features  p
+    n_classes   C
+    dtype       of the columns on the disk; they are float64 in memory
+    weighted    whether rows have weights, which are multiples of a power of 2 whose sums are exact
+    levels      levels of each feature, 0 for a quantitative one; () if all are
+    sizes       rows of each chunk
+    sums        CRC-32 of each chunk
+    bytes_read  by this process, of rows and of their places in the tree
+    """
+
+    path: Path
+    n_features: int
+    n_classes: int
+    dtype: str = "<f8"
+    weighted: bool = False
+    levels: tuple[int, ...] = ()
+    sizes: list[int] = field(default_factory=list)
+    sums: list[int] = field(default_factory=list)
+    bytes_read: int = 0
+    _checked: set[int] = field(default_factory=set)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Store:
+        """Return the store in a folder. DataError if there is none that is whole."""
+        path = Path(path)
+        try:
+            plain = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+            if plain.pop("format") != FORMAT:
+                raise ValueError("another format")
+            return cls(path, **{**plain, "levels": tuple(plain["levels"])})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path}: not a folder of rows that a fit has written ({error})") from None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of all rows."""
+        return sum(self.sizes)
+
+    @property
+    def bytes_of_row(self) -> int:
+        """Bytes of a row on the disk, its place in the tree included."""
+        return self.n_features * np.dtype(self.dtype).itemsize + 4 + (8 if self.weighted else 0) + 1 + 4
+
+    def chunk_rows(self) -> int:
+        """Return how many rows a chunk should have."""
+        return int(np.clip(TARGET_BYTES // (8 * self.n_features), 1024, 1 << 17))
+
+    def file(self, chunk: int) -> Path:
+        """Return the file of a chunk."""
+        return self.path / f"chunk_{chunk:06d}.rows"
+
+    def add(self, columns: Array, codes: NDArray[np.int32], weights: Array | None, parts: NDArray[np.int8]) -> None:
+        """Append a chunk. columns : (p, n)"""
+        blocks = [np.ascontiguousarray(columns, self.dtype), np.ascontiguousarray(codes, "<i4")]
+        if self.weighted:
+            blocks.append(np.ascontiguousarray(weights, "<f8"))
+        blocks.append(np.ascontiguousarray(parts, "|i1"))
+        total = 0
+        with writing(self.file(len(self.sizes))) as stream:
+            for block in blocks:
+                total = zlib.crc32(block.data.cast("B"), total)
+                stream.write(block.data.cast("B"))
+        self.sizes.append(len(codes))
+        self.sums.append(total)
+
+    def close(self) -> None:
+        """Write down what the folder holds; without it the folder is no store."""
+        plain = {
+            "format": FORMAT,
+            **{k: getattr(self, k) for k in ("n_features", "n_classes", "dtype", "weighted", "sizes", "sums")},
+            "levels": list(self.levels),
+        }
+        with writing(self.path / MANIFEST) as stream:
+            stream.write(json.dumps(plain).encode())
+
+    def read(self, chunk: int) -> Rows:
+        """Return a chunk. DataError, with the numbers of its rows, if it is not as it was written."""
+        n, p = self.sizes[chunk], self.n_features
+        itemsize = np.dtype(self.dtype).itemsize
+        first = sum(self.sizes[:chunk])
+        where = f"{self.file(chunk)}: chunk {chunk} (rows {first + 1} to {first + n})"
+        try:
+            content = self.file(chunk).read_bytes()
+        except OSError as error:
+            raise DataError(f"{where} cannot be read ({error.strerror}); fit again from the table") from None
+        self.bytes_read += len(content)
+        if len(content) != n * (self.bytes_of_row - 4):
+            raise DataError(
+                f"{where} has {len(content)} bytes instead of {n * (self.bytes_of_row - 4)}; fit again from the table"
+            )
+        if chunk not in self._checked:
+            if zlib.crc32(content) != self.sums[chunk]:
+                raise DataError(f"{where} is corrupt: its checksum is wrong; fit again from the table")
+            self._checked.add(chunk)
+        at = p * n * itemsize
+        columns = np.frombuffer(content, self.dtype, p * n).reshape(p, n)
+        codes = np.frombuffer(content, "<i4", n, at)
+        at += 4 * n
+        weights = None
+        if self.weighted:
+            # A buffer may begin at any byte; the core wants whole words.
+            weights = np.frombuffer(content[at : at + 8 * n], "<f8")
+            at += 8 * n
+        parts = np.frombuffer(content, "|i1", n, at)
+        return Rows(np.ascontiguousarray(columns, np.float64), codes, weights, parts)
+
+    # ---- places of rows in the tree --------------------------------------------------------------------------------
+
+    def place_file(self, level: int, chunk: int) -> Path:
+        """Return the file that says in which slot of a level every row of a chunk is."""
+        return self.path / f"level_{level:04d}" / f"chunk_{chunk:06d}.places"
+
+    def places(self, level: int, chunk: int, rows: Rows) -> NDArray[np.int32]:
+        """Return the slot of every row at a level, below 0 for none; at level 0 rows that grow are in slot 0."""
+        if level == 0:
+            return np.where(rows.parts == GROW, 0, -1).astype(np.int32)
+        n = self.sizes[chunk]
+        try:
+            places = np.fromfile(self.place_file(level, chunk), "<i4")
+        except OSError as error:
+            raise DataError(f"{self.place_file(level, chunk)}: cannot be read ({error.strerror})") from None
+        self.bytes_read += places.nbytes
+        if len(places) != n:
+            raise DataError(f"{self.place_file(level, chunk)}: has {len(places)} places for {n} rows; fit again")
+        return places
+
+    def keep_places(self, level: int, chunk: int, places: NDArray[np.int32]) -> None:
+        """Write the slots of a chunk's rows at a level; the file is there as a whole or not at all."""
+        target = self.place_file(level, chunk)
+        target.parent.mkdir(exist_ok=True)
+        with writing(target) as stream:
+            stream.write(np.ascontiguousarray(places, "<i4").data.cast("B"))
+
+    def forget_level(self, level: int) -> None:
+        """Remove the places of a level that nothing needs any more."""
+        shutil.rmtree(self.path / f"level_{level:04d}", ignore_errors=True)
+
+
+@contextlib.contextmanager
+def writing(target: Path) -> Iterator[Any]:
+    """Give a stream to a file that appears under its name when it is whole. DataError if the disk is full."""
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with open(part, "wb") as stream:
+            yield stream
+        os.replace(part, target)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        said = "the disk is full; --scratch names a folder on another one" if full else error.strerror
+        raise DataError(f"{target}: cannot be written ({said})") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def parts_of_levels(levels: Sequence[int]) -> NDArray[np.int32] | None:
+    """Return the levels of features as the core takes them, None if all are quantitative."""
+    return np.array(levels, dtype=np.int32) if any(levels) else None

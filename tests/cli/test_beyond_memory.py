@@ -1,0 +1,98 @@
+"""`oblique fit --memory` of a table that takes more, `oblique convert`, and `oblique predict` of what came of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from cli_support import oblique
+from scale_support import table
+
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'oblique-trees[parquet]'")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with big.parquet, made of big.csv: 20,000 rows that take some 10 MB as texts."""
+    where = tmp_path_factory.mktemp("beyond")
+    X, y = table(1, n=20_000)
+    colors = np.array(["red", "blue"])[(X[:, 0] > 0.3).astype(int)]
+    with open(where / "big.csv", "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["a", "b", "c", "color", "kind"])
+        writer.writerows([*map(repr, row.tolist()), color, f"k{k}"] for row, color, k in zip(X, colors, y, strict=True))
+    ended = oblique(where, "convert", "big.csv", "big.parquet")
+    assert ended.code == 0 and "20000 rows, 5 columns written to big.parquet" in ended.out
+    assert "a: numbers" in ended.out and "color: text" in ended.out
+    return where
+
+
+FIT = ("fit", "big.parquet", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "8MB")
+
+
+def test_a_large_file_is_fitted_from_the_disk_and_predicted(folder):
+    ended = oblique(folder, *FIT, "--set", "max_depth=5", "-o", "model.json")
+    assert ended.code == 0, ended.err
+    assert "Grown from the disk within 8 MB" in ended.out and "rows kept from the fit" in ended.out
+    predicted = oblique(folder, "predict", "model.json", "big.parquet")
+    assert predicted.code == 0, predicted.err
+    found = [row[-1] for row in csv.reader(predicted.out.splitlines()[1:])]
+    with open(folder / "big.csv", newline="") as stream:
+        wanted = [row["kind"] for row in csv.DictReader(stream)]
+    assert np.mean([a == b for a, b in zip(found, wanted, strict=True)]) > 0.7
+    scored = oblique(folder, "explain", "model.json", "big.parquet", "--row", "1")
+    assert scored.code == 0, scored.err
+
+
+def test_the_model_is_the_same_for_any_memory_and_workers(folder):
+    trees = []
+    for memory, workers in (("8MB", "1"), ("9MB", "3")):
+        name = f"m{workers}.json"
+        ended = oblique(
+            folder, *FIT[:-1], memory, "--workers", workers, "--scratch", ".", "-o", name, "--format", "json"
+        )
+        assert ended.code == 0, ended.err
+        assert json.loads(ended.out)["held_out"]["rows"] > 1500
+        trees.append(json.loads((folder / name).read_text())["state"]["tree_"])
+    assert trees[0] == trees[1]
+    assert not (folder / "rows").exists()
+
+
+def test_a_file_that_fits_is_fitted_as_ever(folder):
+    small = ["a,b,kind", *(f"{i},{i % 7},{'yes' if i % 5 else 'no'}" for i in range(60))]
+    (folder / "small.csv").write_text("\n".join(small))
+    assert oblique(folder, "convert", "small.csv", "small.parquet", "--single", "--format", "json").code == 0
+    ended = oblique(
+        folder, "fit", "small.parquet", "--target", "kind", "--algorithm", "axis_parallel", "--memory", "1GB"
+    )
+    assert ended.code == 0 and "cross-validation" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (("--memory", "much"), "'much' is no size in bytes from 1MB up", 2),
+        (("--memory", "8MB", "--algorithm", "auto"), "auto compares algorithms on folds of a table in memory", 2),
+        (("--memory", "8MB", "--drop", "color", "--algorithm", "oc1"), "needs all rows of a node at once", 2),
+        (("--memory", "8MB", "--tune"), "--tune fits many times", 2),
+        (("--memory", "1MB"), "--memory 1 MB is too small", 2),
+        (("--memory", "8MB", "--qualitative", "a"), "--qualitative is not for a table that is larger than --memory", 2),
+        (("--memory", "8MB", "--target", "knd"), "there is no column 'knd' to use as the target", 4),
+        (("--memory", "8MB", "--set", "pruning=cv"), "pruning 'cv' needs all rows in memory", 2),
+        (("--memory", "8MB", "--scratch", "big.csv"), "--scratch big.csv is no folder to write to", 2),
+        (("--workers", "2"), "--workers is for a Parquet file that takes more than --memory", 2),
+    ],
+)
+def test_a_mistake_is_told_in_a_sentence(folder, arguments, message, code):
+    ended = oblique(folder, "fit", "big.parquet", "--target", "kind", "--algorithm", "hhcart_d", *arguments)
+    assert ended.code == code and message in " ".join(ended.err.split())
+    assert "Traceback" not in ended.err
+
+
+def test_a_broken_csv_is_told_in_a_sentence(folder):
+    (folder / "broken.csv").write_text("a,b\n1,2\n3\n")
+    ended = oblique(folder, "convert", "broken.csv", "broken.parquet")
+    assert ended.code == 4 and "broken.csv: not a whole table" in ended.err and "Traceback" not in ended.err
+    assert not (folder / "broken.parquet").exists()

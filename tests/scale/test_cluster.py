@@ -1,0 +1,132 @@
+"""Workers of Dask grow the tree of one process, whatever becomes of them."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from scale_support import same, stored, table
+
+import oblique_cli._core as _core
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.scale import cluster, partition
+from oblique_cli.scale.growing import Plan, grow
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.splitting import PROPOSERS
+from oblique_cli.tree.stopping import Stopping
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'oblique-trees[dask]'")
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and of workers that end
+STOPPING = Stopping(2, 0.0, 3)
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """Two worker processes, for which nodes of more than 40 rows are large."""
+    with cluster.workers_of(None, 2) as made:
+        made.client.register_worker_callbacks(setup=lower)
+        yield made
+
+
+def lower():
+    """Let nodes of more than 40 rows be large; runs on every worker, also on one that takes another's place."""
+    _core.exact_sums_above(40)
+
+
+@pytest.fixture
+def here():
+    """The same in this process."""
+    before = _core.exact_sums_above(40)
+    yield
+    _core.exact_sums_above(before)
+
+
+@pytest.mark.parametrize("name", ["hhcart_a", "hhcrv", "hhgdt"])
+@pytest.mark.usefixtures("here")
+def test_workers_grow_the_tree_of_memory(workers, name, tmp_path):
+    X, y = table(1)
+    heuristic = PROPOSERS[name]()
+    store = stored(tmp_path / "rows", X, y, blocks=6)
+    asker = workers(store)
+    found = grow(asker, asker.store, Plan(heuristic, "gini", STOPPING, finish_rows=60)).tree
+    assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
+    assert asker.store.bytes_read > X.nbytes and asker.bytes_sent > 0
+
+
+@pytest.mark.parametrize("cut", [partition.Cut(2, 1), partition.Cut(1, 2), partition.Cut(2, 3)])
+@pytest.mark.usefixtures("here")
+def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "cut", lambda *_: cut)
+    X, y = table(2)
+    store = stored(tmp_path / "rows", X, y, blocks=5)
+    asker = workers(store)
+    found = grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0)).tree
+    expected = grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING)
+    assert not same(found, expected)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_corrupt_chunk_is_named_by_a_worker(workers, tmp_path):
+    X, y = table(2)
+    store = stored(tmp_path / "rows", X, y, blocks=3)
+    content = bytearray(store.file(2).read_bytes())
+    content[7] ^= 1
+    store.file(2).write_bytes(content)
+    asker = workers(store)
+    with pytest.raises(DataError, match=r"chunk 2 \(rows 201 to 300\) is corrupt"):
+        grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_worker_killed_in_a_pass_changes_nothing(workers, tmp_path):
+    X, y = table(3)
+    store = stored(tmp_path / "rows", X, y, blocks=6)
+    asker = workers(store)
+    killed = []
+
+    class Killing:
+        """Ends a worker just after its tasks were handed out."""
+
+        def ask(self, kind, level, request):
+            if kind == "route" and not killed:
+                pids = asker.client.run(os.getpid)
+                victim, pid = next(iter(pids.items()))
+                killed.append(victim)
+                asker.client.submit(os.kill, pid, 9, workers=[victim], pure=False, retries=0, allow_other_workers=False)
+            return asker.ask(kind, level, request)
+
+        def finish(self, jobs):
+            return asker.finish(jobs)
+
+    found = grow(Killing(), asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0)).tree
+    assert killed
+    expected = grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING)
+    assert not same(found, expected)
+
+
+def test_nobody_at_an_address_is_told(monkeypatch):
+    monkeypatch.setattr("oblique_cli.experiments.cluster.SECONDS", 0.5)
+    with (
+        pytest.raises(ConfigError, match="no Dask scheduler with workers answers"),
+        cluster.workers_of("tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
+def test_the_cost_model_cuts_as_it_says():
+    # Small tables: rows. Tables larger than what the rows take to be read: directions.
+    assert partition.cut(8, 100, 1000, 1e10, 1e6) == partition.Cut(8, 1)
+    assert partition.cut(8, 100, 1000, 1e6, 1e9) == partition.Cut(1, 8)
+    assert partition.cut(8, 2, 1000, 1e10, 1e6) == partition.Cut(2, 4)  # two chunks cannot be cut into eight
+    for rows, tables in ((1e9, 1e8), (1e8, 1e8)):
+        best = partition.cut(8, 100, 1000, rows, tables)
+        others = [partition.Cut(8 // d, d) for d in (1, 2, 4, 8)]
+        assert partition.seconds(best, rows, tables) == min(partition.seconds(one, rows, tables) for one in others)
+
+
+def test_directions_cut_apart_are_all_there():
+    request = {"place": np.array([-1, 0, 1, 2, 3]), "low": np.arange(4.0), "scale": np.ones(4)}
+    parts = cluster._by_directions(request, 3)
+    assert [part["place"].tolist() for part in parts] == [[-1, 0, -1, -1, -1], [-1, -1, 0, -1, -1], [-1, -1, -1, 0, 1]]
+    assert np.concatenate([part["low"] for part in parts]).tolist() == [0, 1, 2, 3]

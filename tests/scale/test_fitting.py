@@ -1,0 +1,207 @@
+"""A table beyond memory gives the estimator that memory would give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scale_support import same, table
+
+from oblique_cli import HHCARTClassifier, seeds
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.scale import fitting
+from oblique_cli.scale.tables import Division, array_table, convert, parquet_table, store
+
+pytestmark = pytest.mark.usefixtures("large_from_40_rows")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'oblique-trees[parquet]'")
+import pyarrow.parquet as pq  # noqa: E402
+
+
+def parts(n: int, prune: float, test: float = 0.0) -> np.ndarray:
+    """The rows that a fit keeps from growth, as it draws them."""
+    return Division(prune, test, 1).drawn()(n)
+
+
+@pytest.mark.parametrize("pruning", ["none", "cost_complexity", "pessimistic", "ccp_alpha"])
+@pytest.mark.parametrize("algorithm", ["hhcart_a", "gdt"])
+def test_a_fit_is_the_one_in_memory(algorithm, pruning):
+    X, y = table(1, n=400)
+    labels = np.array(["a", "b", "c"])[y]
+    params = {"pruning": pruning, "max_depth": 5, "class_weight": "balanced"}
+    found = fitting.fit(array_table(X, labels), algorithm, params, memory=1 << 21)
+    kept = np.flatnonzero(parts(400, 0.1) == 1) if pruning == "cost_complexity" else None
+    expected = make(algorithm, random_state=1, **params)
+    expected.fit(X, labels, pruning_rows=kept)
+    assert not same(found.estimator.tree_, expected.tree_)
+    assert found.estimator.predict(X).tolist() == expected.predict(X).tolist()
+    assert found.estimator.classes_.tolist() == expected.classes_.tolist()
+
+
+def test_weights_and_limits_count():
+    X, y = table(2, n=400)
+    weights = np.random.default_rng(2).integers(0, 4, len(X)).astype(float)
+    params = {"min_samples_leaf": 3, "min_weight_fraction_leaf": 0.02, "max_misrate": 0.1, "pruning": "none"}
+    found = fitting.fit(array_table(X, y, weights), "hhcart_d", params)
+    expected = make("hhcart_d", random_state=1, **params).fit(X, y, weights)
+    assert not same(found.estimator.tree_, expected.tree_)
+
+
+def test_misrate_of_parent_counts():
+    X, y = table(2, n=400)
+    params = {"misrate_of": "parent", "epsilon": 0.1, "pruning": "none"}
+    found = fitting.fit(array_table(X, y), "hhgdt", params)
+    assert not same(found.estimator.tree_, make("hhgdt", random_state=1, **params).fit(X, y).tree_)
+
+
+def test_the_test_is_of_rows_that_growth_has_not_seen():
+    X, y = table(3, n=500)
+    found = fitting.fit(array_table(X, y), "hhcart_d", {"pruning": "none", "max_depth": 4}, test=0.2)
+    kept = parts(500, 0.0, 0.2) == 2
+    assert found.tested == kept.sum() > 50
+    expected = make("hhcart_d", random_state=1, pruning="none", max_depth=4).fit(X[~kept], y[~kept])
+    assert not same(found.estimator.tree_, expected.tree_)
+    assert found.right == (expected.predict(X[kept]) == y[kept]).sum()
+
+
+def test_single_precision_is_kept_so_on_the_disk(tmp_path):
+    X, y = table(4)
+    X = X.astype(np.float32)
+    found = fitting.fit(array_table(X, y), "axis_parallel", {"pruning": "none"}, scratch=tmp_path)
+    assert not same(found.estimator.tree_, make("axis_parallel", pruning="none").fit(X, y).tree_)
+    made = store(array_table(X, y), tmp_path)
+    assert made.dtype == "<f4" and made.file(0).stat().st_size == 300 * (3 * 4 + 4 + 1)
+    assert np.array_equal(made.read(0).columns, X.T.astype(float))
+
+
+def test_mapped_arrays_are_tables(tmp_path):
+    X, y = table(5)
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    mapped = array_table(*(np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in "Xy"))
+    found = fitting.fit(mapped, "hhcrv", {"pruning": "none"})
+    assert not same(found.estimator.tree_, make("hhcrv", pruning="none").fit(X, y).tree_)
+
+
+def test_parquet_with_texts_is_scored_as_in_memory(tmp_path):
+    X, y = table(6)
+    colors = np.array(["red", "green", "blue"])[np.random.default_rng(1).integers(0, 3, len(X))]
+    y = np.where((colors == "red") & (y == 0), 1, y)
+    columns = {"a": X[:, 0], "color": colors, "b": X[:, 1].astype(np.float32), "y": y}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=70)
+    looked = parquet_table(tmp_path / "t.parquet", "y")
+    assert looked.levels == (0, 3, 0) and looked.classes == ("0", "1", "2")
+    found = fitting.fit(looked, "hhcart_a", {"pruning": "none"}).estimator
+    # Codes of levels are in the order of their texts.
+    codes = np.searchsorted(["blue", "green", "red"], colors).astype(float)
+    rows = np.column_stack([X[:, 0], codes, X[:, 1].astype(np.float32)])
+    expected = HHCARTClassifier(pruning="none", qualitative=[1]).fit(rows, y)
+    assert not same(found.tree_, expected.tree_)
+
+
+def test_the_scratch_copy_goes_away(tmp_path):
+    X, y = table(1)
+    fitting.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "params", "message"),
+    [
+        ("oc1", {"pruning": "none"}, "needs all rows of a node at once"),
+        ("c45", {}, "is no top-down tree of one split heuristic"),
+        ("hhcart_d", {"pruning": "cv"}, "pruning 'cv' needs all rows in memory"),
+        ("hhcart_d", {"pruning": "none", "missing": "learn"}, "missing 'learn' needs all rows in memory"),
+    ],
+)
+def test_what_cannot_grow_from_a_disk_is_refused(algorithm, params, message):
+    X, y = table(1)
+    with pytest.raises(ConfigError, match=message):
+        fitting.fit(array_table(X, y), algorithm, params)
+
+
+def test_weights_that_cannot_be_added_exactly_are_refused():
+    X, y = table(1)
+    weights = np.full(len(X), 1.0)
+    weights[0] = 1e12
+    with pytest.raises(ConfigError, match="cannot be added up exactly"):
+        fitting.fit(array_table(X, y, weights), "hhcart_d", {"pruning": "none"})
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"a": [1.0, None, 3.0], "y": [0, 1, 0]}, r"cells without a finite number in column 'a' \(1\)"),
+        ({"a": [1.0, float("inf"), 3.0], "y": [0, 1, 0]}, r"cells without a finite number in column 'a' \(1\)"),
+        ({"a": [1.0, 2.0, 3.0], "y": [1, 1, 1]}, "column 'y' has 1 classes, at least 2 are needed"),
+        ({"a": [[1.0], [2.0], [3.0]], "y": [0, 1, 0]}, "column 'a' holds list<.*>, neither numbers nor texts"),
+        ({"y": [0, 1, 0]}, "no column is left to be a feature"),
+        ({"a": [1.0, 2.0, 3.0], "z": [0, 1, 0]}, "there is no column 'y' to use as the target"),
+    ],
+)
+def test_bad_tables_are_told_in_a_sentence(columns, message, tmp_path):
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=message):
+        parquet_table(tmp_path / "t.parquet", "y")
+
+
+def test_bad_weights_are_named_with_their_row(tmp_path):
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": [0, 1], "w": [1.0, -1.0]}), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"column 'w' holds -1\.0 in row 2"):
+        parquet_table(tmp_path / "t.parquet", "y", weight="w")
+
+
+def test_a_broken_file_is_told(tmp_path):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(DataError, match="not a whole table that can be read"):
+        parquet_table(tmp_path / "t.parquet", "y")
+
+
+def test_kept_rows_have_a_stream_of_their_own():
+    drawn = Division(0.25, 0.25, 7).drawn()
+    together = np.concatenate([drawn(10), drawn(990)])
+    assert np.array_equal(together, Division(0.25, 0.25, 7).drawn()(1000))
+    assert [round(float((together == part).mean()), 1) for part in (0, 1, 2)] == [0.5, 0.3, 0.3]
+    assert seeds.generator(7, "rows kept from growth").random() != seeds.generator(8, "rows kept from growth").random()
+
+
+# ---- CSV -------------------------------------------------------------------------------------------------------------
+
+
+def test_csv_becomes_parquet_of_the_narrowest_types(tmp_path):
+    (tmp_path / "t.csv").write_text("i,x,t,e\n1,1,a,\n2,2.5,NA,\n,3,7,\n")
+    found = convert(tmp_path / "t.csv", tmp_path / "t.parquet")
+    assert found.rows == 3 and found.empty == {"i": 1, "t": 1, "e": 3}
+    assert found.kinds == {"i": "int64", "x": "double", "t": "string", "e": "double"}
+    assert pq.read_table(tmp_path / "t.parquet").to_pydict() == {
+        "i": [1, 2, None],
+        "x": [1.0, 2.5, 3.0],
+        "t": ["a", None, "7"],
+        "e": [None, None, None],
+    }
+
+
+def test_a_type_holds_for_the_last_row_too(tmp_path):
+    lines = ["n,y", *(f"{i},{i % 2}" for i in range(2_500_000)), "many,1"]
+    (tmp_path / "t.csv").write_text("\n".join(lines))  # more than one block of the reader
+    assert convert(tmp_path / "t.csv", tmp_path / "t.parquet").kinds == {"n": "string", "y": "int64"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "the file is empty"),
+        ("a,b\n", "there are no rows below the header"),
+        ("a,a\n1,2\n", "two columns are named 'a'"),
+        ("a,b\n1,2\n3\n", "not a whole table that can be read"),
+    ],
+)
+def test_bad_csv_is_told_and_leaves_nothing(content, message, tmp_path):
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(DataError, match=message):
+        convert(tmp_path / "t.csv", tmp_path / "t.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_missing_csv_is_told(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        convert(tmp_path / "none.csv", tmp_path / "t.parquet")

@@ -1,0 +1,154 @@
+"""A tree from chunks on a disk is the tree in memory, in every array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scale_support import same, stored, table
+
+import oblique_cli._core as _core
+import oblique_cli.magnitudes
+import oblique_cli.proposers
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.scale.asking import Here
+from oblique_cli.scale.directions import NEEDS
+from oblique_cli.scale.growing import Plan, grow
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.splitting import PROPOSERS
+from oblique_cli.tree.stopping import Stopping
+
+pytestmark = pytest.mark.usefixtures("large_from_40_rows")
+STOPPING = Stopping(2, 0.0, 4)
+
+
+@pytest.mark.parametrize("kind", ["normal", "whole numbers", "offset", "skewed", "constant"])
+@pytest.mark.parametrize("name", sorted(NEEDS))
+def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, tmp_path):
+    X, y = table(3, kind)
+    heuristic = PROPOSERS[name]()
+    expected = grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING)
+    assert expected.depth > 1
+    for blocks in (1, 2, 7):
+        store = stored(tmp_path / str(blocks), X, y, blocks=blocks)
+        found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
+        assert not same(found, expected), blocks
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(["normal", "whole numbers", "offset", "skewed"]),
+    name=st.sampled_from(sorted(NEEDS)),
+    criterion=st.sampled_from(["gini", "entropy", "twoing", "max_minority", "sum_minority"]),
+    ties=st.sampled_from(["tolerant", "strict"]),
+    weighted=st.booleans(),
+    mixed=st.booleans(),
+    order=st.permutations(range(5)),
+    min_leaf=st.sampled_from([1.0, 4.0]),
+)
+def test_any_order_of_blocks_gives_the_tree_in_memory(
+    tmp_path_factory, seed, kind, name, criterion, ties, weighted, mixed, order, min_leaf
+):
+    X, y = table(seed, kind, n=160)
+    rng = np.random.default_rng(seed)
+    levels = (4, 0, 0) if mixed else ()
+    if mixed:
+        X[:, 0] = rng.integers(0, 5, len(X))  # 4 is no level
+    weights = rng.uniform(1, 3, len(X)) if weighted else None
+    heuristic = PROPOSERS[name]()
+    given_ = {"criterion": criterion, "stopping": STOPPING, "ties": ties, "min_leaf": min_leaf}
+    expected = grow_top_down(X, y, 3, heuristic, weights=weights, levels=levels or None, **given_)
+    if weights is not None:
+        weights = oblique_cli.magnitudes.summable(weights / weights.min())
+    folder = tmp_path_factory.mktemp("rows") / "store"
+    store = stored(folder, X, y, weights, n_classes=3, levels=levels, blocks=5, order=order)
+    found = grow(Here(store), store, Plan(heuristic, criterion, STOPPING, min_leaf, ties, finish_rows=0)).tree
+    assert not same(found, expected)
+
+
+@pytest.mark.parametrize("options", [{"reflections": "both"}, {"shrinkage": True}, {"sign": "positive", "tau": 0.5}])
+def test_options_of_heuristics_count(options, tmp_path):
+    X, y = table(5, p=4)
+    heuristic = PROPOSERS["hhcart_a"](**options)
+    store = stored(tmp_path / "rows", X, y, blocks=3)
+    found = grow(Here(store), store, Plan(heuristic, "twoing", STOPPING, finish_rows=0)).tree
+    assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="twoing", stopping=STOPPING))
+
+
+@pytest.mark.parametrize("name", ["gdt", "hhgdt"])
+def test_bisectors_may_be_scored_by_super_classes(name, tmp_path):
+    X, y = table(6)
+    heuristic = PROPOSERS[name](bisector_classes="super")
+    store = stored(tmp_path / "rows", X, y, blocks=3)
+    found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
+    assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("memory", [6_000, 1 << 20])
+def test_neither_threads_nor_memory_change_the_tree(threads, memory, tmp_path):
+    X, y = table(7, p=4)
+    heuristic = PROPOSERS["hhcart_a"]()
+    _core.exact_sums_above(10)
+    store = stored(tmp_path / "rows", X, y, blocks=6)
+    found = grow(Here(store, threads), store, Plan(heuristic, "gini", STOPPING, memory=memory)).tree
+    assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
+
+
+def test_nodes_that_fit_into_memory_are_finished_there(tmp_path):
+    X, y = table(8)
+    heuristic = PROPOSERS["hhcart_d"]()
+    store = stored(tmp_path / "rows", X, y, blocks=4)
+    grown = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=150))
+    assert grown.levels[0].finished == 0 and sum(level.finished for level in grown.levels) > 0
+    assert not same(grown.tree, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
+
+
+def test_an_untouched_default_gives_large_tables_the_same_tree(tmp_path):
+    _core.exact_sums_above(65536)
+    X, y = table(9, n=70_000)
+    weights = np.random.default_rng(0).uniform(1, 2, len(X))
+    for w in (None, weights):
+        heuristic = PROPOSERS["hhcart_d"]()
+        expected = grow_top_down(X, y, 3, heuristic, weights=w, criterion="gini", stopping=Stopping(2, 0.0, 2))
+        used = None if w is None else oblique_cli.magnitudes.summable(w / w.min())
+        store = stored(tmp_path / str(w is None), X, y, used, blocks=3)
+        found = grow(Here(store), store, Plan(heuristic, "gini", Stopping(2, 0.0, 2), finish_rows=0)).tree
+        assert not same(found, expected)
+
+
+def test_rows_of_large_nodes_may_come_in_any_order():
+    X, y = table(10)
+    order = np.random.default_rng(1).permutation(len(X))
+    for name in NEEDS:
+        trees = [grow_top_down(X[o], y[o], 3, PROPOSERS[name](), stopping=STOPPING) for o in (slice(None), order)]
+        assert not same(*trees), name
+
+
+def test_a_heuristic_that_climbs_is_refused(tmp_path):
+    X, y = table(1)
+    store = stored(tmp_path / "rows", X, y)
+    with pytest.raises(ConfigError, match="needs all rows of a node at once"):
+        grow(Here(store), store, Plan(PROPOSERS["oc1"]()))
+
+
+def test_too_little_memory_is_said(tmp_path):
+    X, y = table(1)
+    store = stored(tmp_path / "rows", X, y)
+    with pytest.raises(ConfigError, match="--memory 0 MB is too small"):
+        grow(Here(store), store, Plan(PROPOSERS["hhcart_d"](), memory=1000))
+
+
+def test_a_corrupt_chunk_is_named_with_its_rows(tmp_path):
+    X, y = table(1)
+    store = stored(tmp_path / "rows", X, y, blocks=3)
+    content = bytearray(store.file(1).read_bytes())
+    content[100] ^= 1
+    store.file(1).write_bytes(content)
+    with pytest.raises(DataError, match=r"chunk 1 \(rows 101 to 200\) is corrupt"):
+        grow(Here(store), store, Plan(PROPOSERS["hhcart_d"]()))
+    store.file(1).write_bytes(content[:-1])
+    with pytest.raises(DataError, match=r"chunk 1 \(rows 101 to 200\) has \d+ bytes instead of"):
+        grow(Here(store), store, Plan(PROPOSERS["hhcart_d"]()))

@@ -1,0 +1,100 @@
+"""A fit that was stopped goes on from the last level that it finished."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scale_support import same, stored, table
+
+from oblique_cli.errors import DataError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.scale import fitting
+from oblique_cli.scale.asking import Here
+from oblique_cli.scale.checkpoint import Checkpoint
+from oblique_cli.scale.growing import Plan, grow
+from oblique_cli.scale.store import Store
+from oblique_cli.scale.tables import array_table
+from oblique_cli.tree.splitting import PROPOSERS
+from oblique_cli.tree.stopping import Stopping
+
+pytestmark = pytest.mark.usefixtures("large_from_40_rows")
+
+
+class Stopped(Exception):
+    """As if the machine went down."""
+
+
+class Failing(Here):
+    """Answers some requests, then none."""
+
+    left = 0
+
+    def ask(self, kind, level, request):
+        if self.left == 0:
+            raise Stopped
+        self.left -= 1
+        return super().ask(kind, level, request)
+
+
+@pytest.mark.parametrize("levels", [(), (3, 0, 0)])
+def test_a_fit_may_be_stopped_in_any_pass(levels, tmp_path):
+    X, y = table(1)
+    if levels:
+        X[:, 0] = np.random.default_rng(1).integers(0, 3, len(X))
+    plan = Plan(PROPOSERS["hhcart_d"](), "gini", Stopping(2, 0.0, 4), finish_rows=0)
+    store = stored(tmp_path / "rows", X, y, blocks=3, levels=levels)
+    expected = grow(Here(store), store, plan).tree
+    checkpoint, stops = Checkpoint(tmp_path / "state.npz"), 0
+    for _ in range(40):
+        again = Store.open(store.path)
+        asker = Failing(again)
+        asker.left = 7  # more than a level takes
+        try:
+            found = grow(asker, again, plan, checkpoint)
+            break
+        except Stopped:
+            stops += 1
+    assert stops > 1 and not same(found.tree, expected)
+
+
+def test_a_state_of_another_fit_is_refused(tmp_path):
+    X, y = table(1)
+    store = stored(tmp_path / "rows", X, y)
+    checkpoint = Checkpoint(tmp_path / "state.npz")
+    grow(Here(store), store, Plan(PROPOSERS["hhcart_d"](), "gini", Stopping(2, 0.0, 2), finish_rows=0), checkpoint)
+    with pytest.raises(DataError, match="is of a fit with other parameters"):
+        grow(Here(store), store, Plan(PROPOSERS["hhcart_d"](), "twoing"), checkpoint)
+    (tmp_path / "state.npz").write_bytes(b"nothing")
+    with pytest.raises(DataError, match="not a state of a fit"):
+        grow(Here(store), store, Plan(PROPOSERS["hhcart_d"](), "gini"), checkpoint)
+
+
+def test_a_scratch_folder_is_gone_on_from(tmp_path):
+    X, y = table(2)
+    params = {"pruning": "none", "max_depth": 4}
+
+    def stopping(store):
+        asker = Failing(store)
+        asker.left = 1
+        return asker
+
+    with pytest.raises(Stopped):
+        fitting.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path, asker=stopping)
+    assert (tmp_path / "oblique-rows" / "rows.json").exists()
+    with pytest.raises(DataError, match="holds the rows of another fit"):
+        fitting.fit(array_table(X[:200], y[:200]), "hhcart_d", params, scratch=tmp_path)
+    found = fitting.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path)
+    assert not same(found.estimator.tree_, make("hhcart_d", **params).fit(X, y).tree_)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_no_half_file(tmp_path, monkeypatch):
+    X, y = table(2)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(DataError, match="the disk is full; --scratch names a folder on another one"):
+        fitting.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

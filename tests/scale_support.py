@@ -1,0 +1,47 @@
+"""Tables in chunks, and comparisons of trees, for tests of growth beyond memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from oblique_cli.scale.store import Store
+from oblique_cli.tree.structure import Tree
+
+ARRAYS = ("left", "right", "coef_", "thresholds", "counts", "gains", "n_rows", "level_scores")
+
+
+def stored(folder: Path, X, y, weights=None, *, n_classes=None, levels=(), blocks=1, order=None, parts=None) -> Store:
+    """Rows as a store of some blocks, in an order."""
+    folder.mkdir(parents=True)
+    store = Store(folder, X.shape[1], n_classes or int(y.max()) + 1, weighted=weights is not None, levels=levels)
+    cut = np.array_split(np.arange(len(X)), blocks)
+    for rows in cut if order is None else [cut[i] for i in order]:
+        part = np.zeros(len(rows), np.int8) if parts is None else parts[rows]
+        store.add(X[rows].T, y[rows], None if weights is None else weights[rows], part)
+    store.close()
+    return Store.open(folder)
+
+
+def same(a: Tree, b: Tree) -> list[str]:
+    """Names of the arrays in which two trees differ in a bit."""
+    return [name for name in ARRAYS if not np.array_equal(getattr(a, name), getattr(b, name))]
+
+
+def table(seed: int, kind: str = "normal", n: int = 300, p: int = 3, n_classes: int = 3):
+    """Rows whose classes are told by hyperplanes but for 15 %."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    if kind == "whole numbers":
+        X = np.round(X)
+    if kind == "offset":
+        X[:, 0] = 1e6 + np.round(X[:, 0], 2)
+    if kind == "skewed":
+        X = np.exp(3 * X)
+    if kind == "constant":
+        X[:, 0] = 0.1
+    y = (X @ rng.normal(size=(p, n_classes))).argmax(axis=1)
+    flipped = rng.random(n) < 0.15
+    y[flipped] = rng.integers(0, n_classes, flipped.sum())
+    return X, y.astype(np.int32)
