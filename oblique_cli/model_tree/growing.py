@@ -6,7 +6,6 @@ TPRTI-A and TPRTI-B: Amalaman (2015), algorithms 2 and 3. RETIS: section 2.2. M5
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -66,11 +65,11 @@ Values = dict[int, Array]  # feature -> rising thresholds
 
 
 class Proposals(ABC):
-    """What may cut a node: lists of thresholds by feature, the first list with a possible cut being used."""
+    """What may cut a node: thresholds by feature."""
 
     @abstractmethod
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
-        """Yield thresholds by feature. X : (n, p) rows of the node; model : fitted to them."""
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        """Return rising thresholds by feature. X : (n, p) rows of the node; model : fitted to them."""
 
     def divide(self, cut: Cut) -> tuple[Proposals, Proposals]:
         """Return what is left for the two children."""
@@ -81,16 +80,16 @@ class Proposals(ABC):
 class EveryValue(Proposals):
     """RETIS: every distinct value of every feature."""
 
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
-        yield {j: np.unique(X[:, j]) for j in range(X.shape[1])}
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        return {j: np.unique(X[:, j]) for j in range(X.shape[1])}
 
 
 @dataclass(frozen=True)
 class Means(Proposals):
     """M5 as section 2.1 describes it: the mean of every feature."""
 
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
-        yield {j: X[:, j].mean(keepdims=True) for j in range(X.shape[1])}
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        return {j: X[:, j].mean(keepdims=True) for j in range(X.shape[1])}
 
 
 @dataclass(frozen=True)
@@ -99,9 +98,9 @@ class AllTurns(Proposals):
 
     points: TurningPoints
 
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
+    def thresholds(self, X: Array, model: Linear) -> Values:
         found = self.points
-        yield {j: np.unique(found.centers[found.feature == j, j]) for j in np.unique(found.feature).tolist()}
+        return {j: np.unique(found.centers[found.feature == j, j]) for j in np.unique(found.feature).tolist()}
 
     def divide(self, cut: Cut) -> tuple[AllTurns, AllTurns]:
         goes_left = self.points.centers[:, cut.feature] <= cut.threshold
@@ -112,14 +111,15 @@ class AllTurns(Proposals):
 class FarthestTurn(AllTurns):
     """TPRTI-B: the turning point farthest from the node's model, on each of its coordinates.
 
-    A point none of whose coordinates divides the node gives way to the next farthest.
+    Algorithm 3 has one point and so one threshold a feature: a node that no coordinate of the point divides is a leaf.
     """
 
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        if len(self.points) == 0:
+            return {}
         # All distances to one plane have the same denominator, so residuals order the points as distances do.
-        distances = np.abs(self.points.targets - model.predict(self.points.centers))
-        for k in np.argsort(-distances, kind="stable"):
-            yield {j: self.points.centers[k, [j]] for j in range(X.shape[1])}
+        farthest = np.argmax(np.abs(self.points.targets - model.predict(self.points.centers)))
+        return {j: self.points.centers[farthest, [j]] for j in range(X.shape[1])}
 
 
 def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> ModelTree:
@@ -166,20 +166,18 @@ def best_cut(X: Array, y: Array, model: Linear, proposals: Proposals, settings: 
     X : (n, p); y : (n,) of a node
     """
     passes = Passes(X, y, constant=settings.constant)
-    for values in proposals.lists(X, model):
-        cuts = _scored(X, passes, values, settings)
-        if not cuts:
-            continue
-        if settings.selection == "leave_one_out":
-            cuts.sort(key=lambda cut: cut.error)
-            cuts = [_left_out(X, y, cut, settings) for cut in cuts[: settings.shortlist]]
-        margin = EQUAL * float(((y - y.mean()) ** 2).sum())
-        best = cuts[0]
-        for cut in cuts[1:]:
-            if cut.error < best.error - margin:
-                best = cut
-        return best
-    return None
+    cuts = _scored(X, passes, proposals.thresholds(X, model), settings)
+    if not cuts:
+        return None
+    if settings.selection == "leave_one_out":
+        cuts.sort(key=lambda cut: cut.error)
+        cuts = [_left_out(X, y, cut, settings) for cut in cuts[: settings.shortlist]]
+    margin = EQUAL * float(((y - y.mean()) ** 2).sum())
+    best = cuts[0]
+    for cut in cuts[1:]:
+        if cut.error < best.error - margin:
+            best = cut
+    return best
 
 
 def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> list[Cut]:

@@ -16,9 +16,9 @@ from oblique_cli.estimators.model_tree.cart import CARTRegressor
 from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Settings
-from oblique_cli.model_tree.least_squares import ZERO, Passes, fit_linear, left_out_error
+from oblique_cli.model_tree.least_squares import ZERO, Linear, Passes, fit_linear, left_out_error
 from oblique_cli.model_tree.structure import ModelTree, export_text
-from oblique_cli.model_tree.turning_points import turning_points
+from oblique_cli.model_tree.turning_points import TurningPoints, turning_points
 
 NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.task == "regression"]
 MODELS = {
@@ -191,6 +191,19 @@ def test_variant_a_scores_all_turning_points_and_variant_b_the_coordinates_of_th
     b = growing.best_cut(X, y, model, FarthestTurn(points), options)
     assert b.error == pytest.approx(naive_cut(X, y, {j: far[[j]] for j in range(2)}, "size"))
     assert b.threshold == far[b.feature]
+
+
+def test_variant_b_makes_a_leaf_where_its_farthest_point_cuts_nothing():
+    # Algorithm 3 has a single split value per input. The farthest point, at 9, leaves no room on its right; the point
+    # at 4, which variant A cuts at, is nearer to the plane y = 0.
+    X, y = np.arange(10.0)[:, None], np.zeros(10)
+    y[5:] = 1.0
+    points = TurningPoints(np.array([0, 0]), np.array([[4.0], [9.0]]), np.array([1.0, 5.0]))
+    flat, options = Linear(np.zeros(1), 0.0, 5.0, 1), Settings(0, 0, min_child=3)
+    assert growing.best_cut(X, y, flat, AllTurns(points), options).threshold == 4.0
+    assert growing.best_cut(X, y, flat, FarthestTurn(points), options) is None
+    nothing = points.where(np.zeros(2, dtype=bool))
+    assert growing.best_cut(X, y, flat, FarthestTurn(nothing), options) is None
 
 
 def test_children_inherit_the_turning_points_on_their_side():
