@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 WEIGHTINGS = ("size", "sum")
+SMALL_CHILDREN = ("avoid", "leaf")
 SELECTIONS = ("rss", "leave_one_out")
 
 # Residuals of this share of the training set's variance are rounding errors: there is nothing left to explain.
@@ -35,8 +36,11 @@ class Settings:
     min_improvement   least share of the node's error, in [0, 1], that the best cut takes away
     min_child         least rows of a child
     max_depth         None for no limit
-    weighting         "size": the two residual sums, each times its share of the rows, as section 2.3 has it;
-                      "sum": their plain sum
+    weighting         what chooses a cut. "size": the two residual sums, each times its share of the rows; "sum": their
+                      plain sum
+    improvement_by    the weighting of the chosen cut that min_improvement is asked of; None for `weighting`
+    small_children    "avoid": a cut that leaves a child below min_child is never chosen; "leaf": a node whose chosen cut
+                      leaves one is a leaf
     selection         "rss" as in the paper; "leave_one_out" scores the `shortlist` best cuts by RSS anew, by the error
                       of predicting each row from a model of the others of its side, and stops by it
     constant          cuts are scored by the variance around means, not around linear models (M5)
@@ -47,6 +51,8 @@ class Settings:
     min_child: float = 1
     max_depth: int | None = None
     weighting: str = "size"
+    improvement_by: str | None = None
+    small_children: str = "avoid"
     selection: str = "rss"
     shortlist: int = 20
     constant: bool = False
@@ -54,11 +60,18 @@ class Settings:
 
 @dataclass(frozen=True)
 class Cut:
-    """A cut of a node: rows with feature <= threshold go left. `error` is its weighted score."""
+    """A cut of a node: rows with feature <= threshold go left.
+
+    error           its score, by which it was chosen
+    children_error  its score by the weighting that the least improvement is asked of
+    n_left          rows on the left
+    """
 
     feature: int
     threshold: float
     error: float
+    children_error: float
+    n_left: int
 
 
 Values = dict[int, Array]  # feature -> rising thresholds
@@ -140,7 +153,9 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> ModelT
         if model.rss <= noise:
             continue
         cut = best_cut(A, b, model, proposals, settings)
-        if cut is None or cut.error > (1.0 - settings.min_improvement) * own_error(A, b, model, settings):
+        if cut is None or min(cut.n_left, len(rows) - cut.n_left) < settings.min_child:
+            continue
+        if cut.children_error > (1.0 - settings.min_improvement) * own_error(A, b, model, settings):
             continue
         goes_left = A[:, cut.feature] <= cut.threshold
         below = []
@@ -187,29 +202,34 @@ def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> lis
     for j, thresholds in values.items():
         order = np.argsort(X[:, j], kind="stable")
         counts = np.searchsorted(X[order, j], thresholds, side="right")
-        least = max(1, settings.min_child)
+        least = max(1, settings.min_child) if settings.small_children == "avoid" else 1
         possible = np.flatnonzero((counts >= least) & (n - counts >= least))
         # Of thresholds that divide the rows alike, the first.
         possible = possible[np.unique(counts[possible], return_index=True)[1]]
         if len(possible) == 0:
             continue
         cuts = counts[possible].astype(np.int64)
-        errors = _weighted(*passes.sides(order, cuts), cuts, n, settings)
-        found += [Cut(j, float(t), float(e)) for t, e in zip(thresholds[possible], errors, strict=True)]
+        left, right = passes.sides(order, cuts)
+        errors = _weighted(left, right, cuts, n, settings.weighting)
+        asked = _weighted(left, right, cuts, n, settings.improvement_by or settings.weighting)
+        columns = (thresholds[possible].tolist(), errors.tolist(), asked.tolist(), cuts.tolist())
+        found += [Cut(j, *values) for values in zip(*columns, strict=True)]
     return found
 
 
-def _weighted(left: Array, right: Array, n_left: NDArray[np.int64], n: int, settings: Settings) -> Array:
-    if settings.weighting == "sum":
-        return left + right
-    return (n_left * left + (n - n_left) * right) / n
+def _weighted(left: Array, right: Array, n_left: NDArray[np.int64], n: int, weighting: str) -> Array:
+    return left + right if weighting == "sum" else (n_left * left + (n - n_left) * right) / n
 
 
 def _left_out(X: Array, y: Array, cut: Cut, settings: Settings) -> Cut:
     goes_left = X[:, cut.feature] <= cut.threshold
-    sides = [np.array([left_out_error(X[side], y[side])]) for side in (goes_left, ~goes_left)]
-    error = _weighted(sides[0], sides[1], np.array([goes_left.sum()]), len(y), settings)
-    return replace(cut, error=float(error[0]))
+    left, right = (np.array([left_out_error(X[side], y[side])]) for side in (goes_left, ~goes_left))
+    n_left = np.array([cut.n_left])
+    error, asked = (
+        float(_weighted(left, right, n_left, len(y), weighting)[0])
+        for weighting in (settings.weighting, settings.improvement_by or settings.weighting)
+    )
+    return replace(cut, error=error, children_error=asked)
 
 
 def prune(tree: ModelTree, X: Array, y: Array) -> ModelTree:

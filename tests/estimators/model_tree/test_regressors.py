@@ -208,7 +208,7 @@ def test_variant_b_makes_a_leaf_where_its_farthest_point_cuts_nothing():
 
 def test_children_inherit_the_turning_points_on_their_side():
     points = turning_points(np.arange(6.0)[:, None], np.arange(6.0), np.array([True]), 1, 1, 0.8)
-    left, right = AllTurns(points).divide(growing.Cut(0, 2.0, 0.0))
+    left, right = AllTurns(points).divide(growing.Cut(0, 2.0, 0.0, 0.0, 3))
     np.testing.assert_array_equal(left.points.centers[:, 0], [0, 1, 2])
     np.testing.assert_array_equal(right.points.centers[:, 0], [3, 4, 5])
 
