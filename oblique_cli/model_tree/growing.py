@@ -39,8 +39,8 @@ class Settings:
     weighting         what chooses a cut. "size": the two residual sums, each times its share of the rows; "sum": their
                       plain sum
     improvement_by    the weighting of the chosen cut that min_improvement is asked of; None for `weighting`
-    small_children    "avoid": a cut that leaves a child below min_child is never chosen; "leaf": a node whose chosen cut
-                      leaves one is a leaf
+    small_children    "avoid": a cut that leaves a child below min_child is never chosen; "leaf": a node whose chosen
+                      cut leaves one is a leaf
     selection         "rss" as in the paper; "leave_one_out" scores the `shortlist` best cuts by RSS anew, by the error
                       of predicting each row from a model of the others of its side, and stops by it
     constant          cuts are scored by the variance around means, not around linear models (M5)

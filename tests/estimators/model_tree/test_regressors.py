@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -204,6 +206,29 @@ def test_variant_b_makes_a_leaf_where_its_farthest_point_cuts_nothing():
     assert growing.best_cut(X, y, flat, FarthestTurn(points), options) is None
     nothing = points.where(np.zeros(2, dtype=bool))
     assert growing.best_cut(X, y, flat, FarthestTurn(nothing), options) is None
+
+
+def test_a_cut_is_chosen_by_one_weighting_and_held_to_the_improvement_of_another():
+    # A step after the 6th of 60 rows. By the plain sum the least error is there; shares of the rows favor even cuts.
+    rng = np.random.default_rng(3)
+    X = np.arange(60.0)[:, None]
+    y = np.r_[np.zeros(6), 40 * np.ones(54)] + rng.normal(0, 1, 60)
+    model, options = fit_linear(X, y), Settings(0, 0)
+    both = {w: growing.best_cut(X, y, model, EveryValue(), replace(options, weighting=w)) for w in growing.WEIGHTINGS}
+    assert both["sum"].n_left == 6 and both["sum"].error == both["sum"].children_error
+    mixed = growing.best_cut(X, y, model, EveryValue(), replace(options, weighting="sum", improvement_by="size"))
+    assert (mixed.n_left, mixed.error) == (6, both["sum"].error)
+    left, right = refit_rss(X[:6], y[:6]), refit_rss(X[6:], y[6:])
+    assert mixed.children_error == pytest.approx(0.1 * left + 0.9 * right)
+
+
+def test_a_cut_that_leaves_a_small_child_is_avoided_or_ends_the_path():
+    X = np.arange(60.0)[:, None]
+    y = np.r_[np.zeros(3), 40 * np.ones(57)]
+    avoided = RETISRegressor(weighting="sum", min_node_percent=10, min_improvement_percent=1).fit(X, y)
+    ended = RETISRegressor(weighting="sum", small_children="leaf", min_improvement_percent=1).fit(X, y)
+    assert avoided.n_leaves_ > 1 and avoided.tree_.n_rows.min() >= 6
+    assert ended.n_leaves_ == 1
 
 
 def test_children_inherit_the_turning_points_on_their_side():
