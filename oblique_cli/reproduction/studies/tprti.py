@@ -91,8 +91,8 @@ class TPRTI(Study):
             return _in_unit(value, unit_of(scores, dataset, units[dataset], number.method), units[dataset])
 
         whole = all(scores.get((d, m), {}).get("mse") for d in TABLE_2_5 for m in METHODS.values())
-        rows = {dataset: units[dataset][unit_of(scores, dataset, units[dataset])] for dataset in units}
-        counts = duels(scores, rows) if whole else {}
+        chosen = {dataset: units[dataset][unit_of(scores, dataset, units[dataset])] for dataset in units}
+        counts = duels(scores, chosen) if whole else {}
         best = best_combinations(scores) if whole else {}
 
         def of_table_2_6(number: Published, dataset: str) -> Number | None:
