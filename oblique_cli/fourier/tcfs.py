@@ -64,7 +64,7 @@ def tree_from_spectrum(
     shares: ClassShares,
     *,
     max_depth: int | None = None,
-    min_confidence: float = 1.0,
+    min_confidence: float | None = 1.0,
     decide: bool = False,
     max_nodes: int = MAX_NODES,
 ) -> DiscreteTree:
@@ -72,7 +72,8 @@ def tree_from_spectrum(
 
     shares         : turns averages into class shares
     max_depth      : longest path; a leaf at the limit has the average of what would be below it
-    min_confidence : a schema whose largest share is at least this is a leaf
+    min_confidence : a schema whose largest share is at least this is a leaf; None where averages count: those of a
+                     truncated function leave the bounds of `shares`, and a share of 1 does not say that nothing differs
     decide         : stop where no point of a schema can have another label than its average, and merge leaves of one
                      label under one node. This is not in the paper; labels stay the same, averages in the leaves
                      do not.
@@ -90,7 +91,9 @@ def tree_from_spectrum(
     while stack:
         state, node, depth = stack.pop()
         own = shares(state.average)
-        if (max_depth is not None and depth >= max_depth) or own.max() >= min_confidence:
+        if (max_depth is not None and depth >= max_depth) or (
+            min_confidence is not None and own.max() >= min_confidence
+        ):
             continue
         if state.is_constant or (decide and state.is_decided(shares)):
             continue

@@ -6,7 +6,6 @@ TPRTI-A and TPRTI-B: Amalaman (2015), algorithms 2 and 3. RETIS: section 2.2. M5
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +19,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 WEIGHTINGS = ("size", "sum")
+SMALL_CHILDREN = ("avoid", "leaf")
 SELECTIONS = ("rss", "leave_one_out")
 
 # Residuals of this share of the training set's variance are rounding errors: there is nothing left to explain.
@@ -36,8 +36,11 @@ class Settings:
     min_improvement   least share of the node's error, in [0, 1], that the best cut takes away
     min_child         least rows of a child
     max_depth         None for no limit
-    weighting         "size": the two residual sums, each times its share of the rows, as section 2.3 has it;
-                      "sum": their plain sum
+    weighting         what chooses a cut. "size": the two residual sums, each times its share of the rows; "sum": their
+                      plain sum
+    improvement_by    the weighting of the chosen cut that min_improvement is asked of; None for `weighting`
+    small_children    "avoid": a cut that leaves a child below min_child is never chosen; "leaf": a node whose chosen
+                      cut leaves one is a leaf
     selection         "rss" as in the paper; "leave_one_out" scores the `shortlist` best cuts by RSS anew, by the error
                       of predicting each row from a model of the others of its side, and stops by it
     constant          cuts are scored by the variance around means, not around linear models (M5)
@@ -48,6 +51,8 @@ class Settings:
     min_child: float = 1
     max_depth: int | None = None
     weighting: str = "size"
+    improvement_by: str | None = None
+    small_children: str = "avoid"
     selection: str = "rss"
     shortlist: int = 20
     constant: bool = False
@@ -55,22 +60,29 @@ class Settings:
 
 @dataclass(frozen=True)
 class Cut:
-    """A cut of a node: rows with feature <= threshold go left. `error` is its weighted score."""
+    """A cut of a node: rows with feature <= threshold go left.
+
+    error           its score, by which it was chosen
+    children_error  its score by the weighting that the least improvement is asked of
+    n_left          rows on the left
+    """
 
     feature: int
     threshold: float
     error: float
+    children_error: float
+    n_left: int
 
 
 Values = dict[int, Array]  # feature -> rising thresholds
 
 
 class Proposals(ABC):
-    """What may cut a node: lists of thresholds by feature, the first list with a possible cut being used."""
+    """What may cut a node: thresholds by feature."""
 
     @abstractmethod
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
-        """Yield thresholds by feature. X : (n, p) rows of the node; model : fitted to them."""
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        """Return rising thresholds by feature. X : (n, p) rows of the node; model : fitted to them."""
 
     def divide(self, cut: Cut) -> tuple[Proposals, Proposals]:
         """Return what is left for the two children."""
@@ -81,16 +93,16 @@ class Proposals(ABC):
 class EveryValue(Proposals):
     """RETIS: every distinct value of every feature."""
 
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
-        yield {j: np.unique(X[:, j]) for j in range(X.shape[1])}
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        return {j: np.unique(X[:, j]) for j in range(X.shape[1])}
 
 
 @dataclass(frozen=True)
 class Means(Proposals):
     """M5 as section 2.1 describes it: the mean of every feature."""
 
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
-        yield {j: X[:, j].mean(keepdims=True) for j in range(X.shape[1])}
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        return {j: X[:, j].mean(keepdims=True) for j in range(X.shape[1])}
 
 
 @dataclass(frozen=True)
@@ -99,9 +111,9 @@ class AllTurns(Proposals):
 
     points: TurningPoints
 
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
+    def thresholds(self, X: Array, model: Linear) -> Values:
         found = self.points
-        yield {j: np.unique(found.centers[found.feature == j, j]) for j in np.unique(found.feature).tolist()}
+        return {j: np.unique(found.centers[found.feature == j, j]) for j in np.unique(found.feature).tolist()}
 
     def divide(self, cut: Cut) -> tuple[AllTurns, AllTurns]:
         goes_left = self.points.centers[:, cut.feature] <= cut.threshold
@@ -112,14 +124,15 @@ class AllTurns(Proposals):
 class FarthestTurn(AllTurns):
     """TPRTI-B: the turning point farthest from the node's model, on each of its coordinates.
 
-    A point none of whose coordinates divides the node gives way to the next farthest.
+    Algorithm 3 has one point and so one threshold a feature: a node that no coordinate of the point divides is a leaf.
     """
 
-    def lists(self, X: Array, model: Linear) -> Iterator[Values]:
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        if len(self.points) == 0:
+            return {}
         # All distances to one plane have the same denominator, so residuals order the points as distances do.
-        distances = np.abs(self.points.targets - model.predict(self.points.centers))
-        for k in np.argsort(-distances, kind="stable"):
-            yield {j: self.points.centers[k, [j]] for j in range(X.shape[1])}
+        farthest = np.argmax(np.abs(self.points.targets - model.predict(self.points.centers)))
+        return {j: self.points.centers[farthest, [j]] for j in range(X.shape[1])}
 
 
 def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> ModelTree:
@@ -140,7 +153,9 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> ModelT
         if model.rss <= noise:
             continue
         cut = best_cut(A, b, model, proposals, settings)
-        if cut is None or cut.error > (1.0 - settings.min_improvement) * own_error(A, b, model, settings):
+        if cut is None or min(cut.n_left, len(rows) - cut.n_left) < settings.min_child:
+            continue
+        if cut.children_error > (1.0 - settings.min_improvement) * own_error(A, b, model, settings):
             continue
         goes_left = A[:, cut.feature] <= cut.threshold
         below = []
@@ -166,20 +181,18 @@ def best_cut(X: Array, y: Array, model: Linear, proposals: Proposals, settings: 
     X : (n, p); y : (n,) of a node
     """
     passes = Passes(X, y, constant=settings.constant)
-    for values in proposals.lists(X, model):
-        cuts = _scored(X, passes, values, settings)
-        if not cuts:
-            continue
-        if settings.selection == "leave_one_out":
-            cuts.sort(key=lambda cut: cut.error)
-            cuts = [_left_out(X, y, cut, settings) for cut in cuts[: settings.shortlist]]
-        margin = EQUAL * float(((y - y.mean()) ** 2).sum())
-        best = cuts[0]
-        for cut in cuts[1:]:
-            if cut.error < best.error - margin:
-                best = cut
-        return best
-    return None
+    cuts = _scored(X, passes, proposals.thresholds(X, model), settings)
+    if not cuts:
+        return None
+    if settings.selection == "leave_one_out":
+        cuts.sort(key=lambda cut: cut.error)
+        cuts = [_left_out(X, y, cut, settings) for cut in cuts[: settings.shortlist]]
+    margin = EQUAL * float(((y - y.mean()) ** 2).sum())
+    best = cuts[0]
+    for cut in cuts[1:]:
+        if cut.error < best.error - margin:
+            best = cut
+    return best
 
 
 def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> list[Cut]:
@@ -189,29 +202,34 @@ def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> lis
     for j, thresholds in values.items():
         order = np.argsort(X[:, j], kind="stable")
         counts = np.searchsorted(X[order, j], thresholds, side="right")
-        least = max(1, settings.min_child)
+        least = max(1, settings.min_child) if settings.small_children == "avoid" else 1
         possible = np.flatnonzero((counts >= least) & (n - counts >= least))
         # Of thresholds that divide the rows alike, the first.
         possible = possible[np.unique(counts[possible], return_index=True)[1]]
         if len(possible) == 0:
             continue
         cuts = counts[possible].astype(np.int64)
-        errors = _weighted(*passes.sides(order, cuts), cuts, n, settings)
-        found += [Cut(j, float(t), float(e)) for t, e in zip(thresholds[possible], errors, strict=True)]
+        left, right = passes.sides(order, cuts)
+        errors = _weighted(left, right, cuts, n, settings.weighting)
+        asked = _weighted(left, right, cuts, n, settings.improvement_by or settings.weighting)
+        columns = (thresholds[possible].tolist(), errors.tolist(), asked.tolist(), cuts.tolist())
+        found += [Cut(j, *values) for values in zip(*columns, strict=True)]
     return found
 
 
-def _weighted(left: Array, right: Array, n_left: NDArray[np.int64], n: int, settings: Settings) -> Array:
-    if settings.weighting == "sum":
-        return left + right
-    return (n_left * left + (n - n_left) * right) / n
+def _weighted(left: Array, right: Array, n_left: NDArray[np.int64], n: int, weighting: str) -> Array:
+    return left + right if weighting == "sum" else (n_left * left + (n - n_left) * right) / n
 
 
 def _left_out(X: Array, y: Array, cut: Cut, settings: Settings) -> Cut:
     goes_left = X[:, cut.feature] <= cut.threshold
-    sides = [np.array([left_out_error(X[side], y[side])]) for side in (goes_left, ~goes_left)]
-    error = _weighted(sides[0], sides[1], np.array([goes_left.sum()]), len(y), settings)
-    return replace(cut, error=float(error[0]))
+    left, right = (np.array([left_out_error(X[side], y[side])]) for side in (goes_left, ~goes_left))
+    n_left = np.array([cut.n_left])
+    error, asked = (
+        float(_weighted(left, right, n_left, len(y), weighting)[0])
+        for weighting in (settings.weighting, settings.improvement_by or settings.weighting)
+    )
+    return replace(cut, error=error, children_error=asked)
 
 
 def prune(tree: ModelTree, X: Array, y: Array) -> ModelTree:

@@ -15,6 +15,7 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.reproduction import sensitivity
 from oblique_cli.reproduction.framework import document, reporting, runs
 from oblique_cli.reproduction.framework.cells import AGREES, DEVIATES, NOT_PRINTED, NOT_RUN, Cell, agreement
+from oblique_cli.reproduction.framework.fold_scores import FoldScore
 from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
 from oblique_cli.reproduction.studies import chapter3, chapter5, tprti
 
@@ -116,6 +117,19 @@ def test_reasons_of_counts_hold_for_their_own_cells():
         assert ("does not follow from the printed table" in reason) == (recounted != number.mean), cell
         checked.add(cell)
     assert len(checked) == 25
+
+
+def test_the_unit_of_an_error_is_chosen_by_the_other_methods_of_its_row():
+    score = {m: {"mse": FoldScore(v, 0.1, None)} for m, v in (("TPRTI-A", 1.5), ("TPRTI-B", 1.9), ("RETIS", 1.6))}
+    scores = {("breiman_levels", method): found for method, found in score.items()}
+    units = {tprti.OWN: 1.0, "the variance of the response": 20.0, "its squared range": 400.0}
+    assert tprti.unit_of(scores, "breiman_levels", units) == "the variance of the response"
+    # An error that is far off in every unit cannot choose one for itself.
+    scores["breiman_levels", "TPRTI-B"] = {"mse": FoldScore(40.0, 0.1, None)}
+    assert tprti.unit_of(scores, "breiman_levels", units, "TPRTI-B") == "the variance of the response"
+    # Errors printed as 0 have no say: on dataset #2 only M5 is not.
+    scores["one_bend", "RETIS"] = {"mse": FoldScore(1e-5, 0.0, None)}
+    assert tprti.unit_of(scores, "one_bend", units) == tprti.OWN
 
 
 @pytest.mark.parametrize(

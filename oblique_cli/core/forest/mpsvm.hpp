@@ -74,15 +74,26 @@ class MpsvmSplit {
   }
 
   // The planes that minimize z'Gz / z'Hz and z'Hz / z'Gz (equations 6 and 8): the last and the first eigenvector of the
-  // pencil (H, G + H), whose eigenvalues lie between 0 and 1 however near G and H are to singular.
+  // pencil (H, G + H), whose eigenvalues lie between 0 and 1 however near G and H are to singular. Rows and columns are
+  // divided by the root of the diagonal, to a power of 2, so that no digit changes: delta of original coordinates is up
+  // to (center / range)^2 times as large for one feature as for another, and only a pivot that is small beside its own
+  // diagonal is lost to rounding.
   bool clustering_planes() {
     unpack(classes_.moments(0), 1.0, g_);
     unpack(classes_.moments(1), 1.0, h_);
     factor_.resize(size_ * size_);
-    double largest = 0.0;
-    for (std::size_t i = 0; i < size_ * size_; ++i) factor_[i] = g_[i] + h_[i];
-    for (std::size_t j = 0; j < size_; ++j) largest = std::max(largest, factor_[j * size_ + j]);
-    if (!cholesky(factor_.data(), size_, 1e-15 * largest)) return false;
+    unit_.resize(size_);
+    for (std::size_t j = 0; j < size_; ++j) {
+      const double diagonal = g_[j * size_ + j] + h_[j * size_ + j];
+      if (!(diagonal > 0.0 && std::isfinite(diagonal))) return false;
+      unit_[j] = std::ldexp(1.0, -(std::ilogb(diagonal) >> 1));
+    }
+    for (std::size_t j = 0, i = 0; j < size_; ++j)
+      for (std::size_t k = 0; k < size_; ++k, ++i) {
+        h_[i] *= unit_[j] * unit_[k];
+        factor_[i] = g_[i] * (unit_[j] * unit_[k]) + h_[i];
+      }
+    if (!cholesky(factor_.data(), size_, 1e-15)) return false;
     solve_lower(h_);
     eigen_.solve(h_, size_);
     return back(true, first_) && back(false, second_);
@@ -128,6 +139,7 @@ class MpsvmSplit {
         for (std::size_t k = i + 1; k < size_; ++k) sum -= factor_[k * size_ + i] * out[k];
         out[i] = sum / factor_[i * size_ + i];
       }
+      for (std::size_t i = 0; i < size_; ++i) out[i] *= unit_[i];
     }
     if (count > 1) {
       for (std::size_t c = 0; c < count; ++c) classes_.standard().to_original(solutions_.data() + c * size_);
@@ -187,7 +199,7 @@ class MpsvmSplit {
   double delta_ = 0.01;
   std::size_t m_ = 0, size_ = 0;
   HyperClasses classes_;
-  Vector factor_, g_, h_, first_, second_, solutions_;
+  Vector factor_, g_, h_, unit_, first_, second_, solutions_;
   SmallEigen eigen_;
   ClusteringHyperplane solver_;
 };

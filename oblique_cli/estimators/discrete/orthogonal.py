@@ -103,7 +103,9 @@ class FourierTreesClassifier(WithParts, BaggedTreesClassifier):
 
     def _reconstruct(self, spectrum: Spectrum, shares: ClassShares, depth: int | None, decide: bool) -> DiscreteTree:
         limit = self.tcfs_depth if self.tcfs_depth is not None else depth
-        return tree_from_spectrum(spectrum, shares, max_depth=limit, min_confidence=self.min_confidence, decide=decide)
+        # Where leaves hold averages, the stop at a share of 1 would cut off what truncation left beyond the bounds.
+        sure = self.min_confidence if decide or self.min_confidence < 1.0 else None
+        return tree_from_spectrum(spectrum, shares, max_depth=limit, min_confidence=sure, decide=decide)
 
 
 class _Rebuilt(FourierTreesClassifier):

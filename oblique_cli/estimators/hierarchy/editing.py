@@ -159,8 +159,9 @@ class HCEditClassifier(NearestNeighborsClassifier):
     tree : {"staxac", "upgma"}, default "staxac"
     beta : float in (0, 1] or None, default None
         Purity of the sub-trees. 1 edits nothing. None chooses among the purity thresholds of the tree of all training
-        rows, from its root's to 1, by cross-validation within the training rows: the most accurate one for the given
-        n_neighbors, of equals the highest.
+        rows, from its root's up to but without 1 (section 6.3), by cross-validation within the training rows: the most
+        accurate one for the given n_neighbors, of equals the highest. 1 where no purity lies between the root's and 1:
+        the root's alone would drop every row but those of one class.
     inner_folds : int, default 10
         Of that cross-validation; one a row if there are fewer rows.
     graph : {"nearest", "renewed", "gabriel"}, default "nearest"
@@ -223,12 +224,13 @@ class HCEditClassifier(NearestNeighborsClassifier):
         return Taxonomy.of(tree, codes, len(self.classes_))
 
     def _chosen_beta(self, square: Array, seed: int) -> float:
-        """The threshold with most right answers over inner folds, of equals the highest."""
+        """The threshold in [purity of the root, 1) with most right answers over inner folds, of equals the highest."""
         candidates = purity_thresholds(self.taxonomy_)
-        candidates = candidates[candidates >= self.taxonomy_.purity[-1]]
+        candidates = candidates[(candidates >= self.taxonomy_.purity[-1]) & (candidates < 1.0)]
         n = len(square)
-        if n == 1 or len(candidates) == 1:
+        if len(candidates) < 2:
             return 1.0
+        n = len(square)
         right = np.zeros(len(candidates), dtype=np.int64)
         order = seeds.generator(seed, "hc-edit", "inner folds").permutation(n)
         for valid in np.array_split(order, min(self.inner_folds, n)):

@@ -37,6 +37,8 @@ STOPPING: Mapping[str, Constraint] = {
 }
 LOOK_AHEAD: Mapping[str, Constraint] = {
     "weighting": Choice(growing.WEIGHTINGS),
+    "improvement_by": Optional(Choice(growing.WEIGHTINGS)),
+    "small_children": Choice(growing.SMALL_CHILDREN),
     "selection": Choice(growing.SELECTIONS),
     "shortlist": Integer(1),
 }
@@ -237,6 +239,12 @@ class TPRTIRegressor(ModelTreeRegressor):
     weighting : {"size", "sum"}, default "size"
         "size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even cut
         then halves the sum even where it explains nothing, and trees grow until nodes are small; "sum" adds them.
+    improvement_by : {"size", "sum"} or None, default None
+        The weighting of the chosen cut that `min_improvement_percent` is asked of; None for `weighting`. The words of
+        section 2.3.2.1 choose by the RSS, and Table 2.5 stops by the weighted RSS: `weighting="sum"` with "size" here.
+    small_children : {"avoid", "leaf"}, default "avoid"
+        "avoid" never chooses a cut that leaves a child below `min_child_percent`; "leaf" makes a leaf of a node whose
+        chosen cut leaves one.
     selection : {"rss", "leave_one_out"}, default "rss"
         "leave_one_out", beyond the paper, scores the `shortlist` best cuts again by cross-validation: the error of
         predicting each row from the other rows of its side, in closed form. The stopping rule uses it as well.
@@ -275,6 +283,8 @@ class TPRTIRegressor(ModelTreeRegressor):
         min_child_percent: float | None = None,
         max_depth: int | None = None,
         weighting: str = "size",
+        improvement_by: str | None = None,
+        small_children: str = "avoid",
         selection: str = "rss",
         shortlist: int = 20,
     ) -> None:
@@ -289,6 +299,8 @@ class TPRTIRegressor(ModelTreeRegressor):
         self.min_child_percent = min_child_percent
         self.max_depth = max_depth
         self.weighting = weighting
+        self.improvement_by = improvement_by
+        self.small_children = small_children
         self.selection = selection
         self.shortlist = shortlist
 
@@ -332,7 +344,9 @@ class RETISRegressor(ModelTreeRegressor):
 
     Parameters
     ----------
-    min_node_percent, min_improvement_percent, min_child_percent, max_depth, weighting, selection, shortlist
+    min_node_percent, min_improvement_percent, min_child_percent, max_depth, weighting, improvement_by, small_children
+        As in `TPRTIRegressor`.
+    selection, shortlist
         As in `TPRTIRegressor`.
     """
 
@@ -346,6 +360,8 @@ class RETISRegressor(ModelTreeRegressor):
         min_child_percent: float | None = None,
         max_depth: int | None = None,
         weighting: str = "size",
+        improvement_by: str | None = None,
+        small_children: str = "avoid",
         selection: str = "rss",
         shortlist: int = 20,
     ) -> None:
@@ -354,6 +370,8 @@ class RETISRegressor(ModelTreeRegressor):
         self.min_child_percent = min_child_percent
         self.max_depth = max_depth
         self.weighting = weighting
+        self.improvement_by = improvement_by
+        self.small_children = small_children
         self.selection = selection
         self.shortlist = shortlist
 

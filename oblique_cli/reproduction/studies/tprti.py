@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log
 from typing import NamedTuple
 
+import numpy as np
+
+from oblique_cli.data import catalogue
+from oblique_cli.nouns import DatasetSpec
 from oblique_cli.published.reading import Published, numbers
 from oblique_cli.reproduction.framework.fold_scores import FoldScore, fold_score, rows_by_method
 from oblique_cli.reproduction.framework.runs import Number, cells, dataset_names, outcome, total
@@ -77,12 +82,17 @@ class TPRTI(Study):
             scores[key] = {name: value for name, value in found.items() if value is not None}
         not_run = {method: "printed numbers of another paper" for method in COPIED}
 
+        units = {spec.name: units_of(spec, request) for run in outcomes if run for spec in run.experiment.datasets}
+
         def of_table_2_7(number: Published, dataset: str) -> Number | None:
             value = scores.get((dataset, number.method), {}).get(number.metric)
-            return value.number() if value else None
+            if value is None or number.metric != "mse":
+                return value.number() if value else None
+            return _in_unit(value, unit_of(scores, dataset, units[dataset], number.method), units[dataset])
 
         whole = all(scores.get((d, m), {}).get("mse") for d in TABLE_2_5 for m in METHODS.values())
-        counts = duels(scores) if whole else {}
+        chosen = {dataset: units[dataset][unit_of(scores, dataset, units[dataset])] for dataset in units}
+        counts = duels(scores, chosen) if whole else {}
         best = best_combinations(scores) if whole else {}
 
         def of_table_2_6(number: Published, dataset: str) -> Number | None:
@@ -101,6 +111,46 @@ class TPRTI(Study):
         return StudyResult(found_cells, (reference_rows(scores),), cost, code)
 
 
+OWN = "its own units"
+
+
+def units_of(policy: DatasetSpec, request: StudyRequest) -> dict[str, float]:
+    """Return what an error may be printed in units of, by name: 1, the variance of the response, its squared range."""
+    y = catalogue.load(policy, data_dir=request.data_dir, offline=request.offline).y
+    return {OWN: 1.0, "the variance of the response": float(np.var(y)), "its squared range": float(np.ptp(y)) ** 2}
+
+
+def unit_of(scores: Scores, dataset: str, units: Mapping[str, float], judged: str | None = None) -> str:
+    """Return the unit in which the errors of a row of Table 2.7 are nearest to the printed ones, in logarithms.
+
+    judged  a method whose error has no say, so that no cell chooses its own unit; None for the unit of the whole row
+
+    Errors printed as 0 have no say either.
+    """
+    names = dataset_names(SOURCE)
+    pairs = [
+        (scores[dataset, number.method]["mse"].mean, number.mean)
+        for number in numbers(SOURCE, "2.7")
+        if names.get(number.dataset) == dataset
+        and number.metric == "mse"
+        and number.method != judged
+        and number.mean
+        and "mse" in scores.get((dataset, number.method), {})
+    ]
+
+    def away(name: str) -> float:
+        return sum(abs(log(ours / units[name] / printed)) for ours, printed in pairs if ours > 0)
+
+    return min(units, key=away)
+
+
+def _in_unit(value: FoldScore, unit: str, units: Mapping[str, float]) -> Number:
+    mean, sd, note = value.number()
+    if unit == OWN or mean is None:
+        return mean, sd, note
+    return mean / units[unit], None if sd is None else sd / units[unit], f"{note}; in units of {unit}"
+
+
 def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[str, tuple[float, float]]) -> list[int]:
     """Count data sets by the rule of section 2.4.3: of two errors mu1 < mu2 it is a tie if mu1 + c1 > mu2.
 
@@ -116,11 +166,15 @@ def wins_ties_losses(ours: Mapping[str, tuple[float, float]], theirs: Mapping[st
     return counts
 
 
-def duels(scores: Scores) -> dict[tuple[str, str], list[int]]:
-    """Return (method, versus) -> wins, ties, losses of TPRTI-A and TPRTI-B over the data sets."""
+def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], list[int]]:
+    """Return (method, versus) -> wins, ties, losses of TPRTI-A and TPRTI-B over the data sets.
+
+    units : data set -> what our errors are divided by, beside the printed ones of other methods
+    """
     means: dict[str, dict[str, tuple[float, float]]] = {}
     for (dataset, method), found in scores.items():
-        means.setdefault(method, {})[dataset] = (found["mse"].mean, found["mse"].over_folds or 0.0)
+        unit, mse = units[dataset], found["mse"]
+        means.setdefault(method, {})[dataset] = (mse.mean / unit, (mse.over_folds or 0.0) / unit)
     names = dataset_names(SOURCE)
     for number in numbers(SOURCE, "2.7"):
         if number.method in COPIED and number.metric == "mse" and number.mean is not None:

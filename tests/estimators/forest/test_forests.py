@@ -100,6 +100,21 @@ def test_weighted_rows_are_split_as_the_oracle_splits_them():
             assert_same_nodes(state, Oracle(X, y, seed, t, weights, rule=rule, mtry=3, minleaf=3))
 
 
+@pytest.mark.parametrize("narrow", [1e-4, 1e-6, 1e-8])
+def test_delta_makes_planes_of_features_of_a_narrow_range_far_from_0(narrow: float):
+    # In units of its range delta counts (149 / narrow)^2 times: up to 2e20 beside the 1 of the other features. No plane
+    # uses the feature then, and every node has the plane of the three others.
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=(300, 2))
+    y = (t.sum(axis=1) > 0).astype(int)
+    X = np.column_stack([t, t[:, 0] - t[:, 1], 149 + narrow * (t[:, 0] + 0.3 * t[:, 1])])
+    model = MPSVMForestClassifier("raf", "tikhonov", n_estimators=10, max_features=4, random_state=0).fit(X, y)
+    wider = np.column_stack([X[:, :3], 149 + 0.01 * (t[:, 0] + 0.3 * t[:, 1])])
+    terms = [state["term"][state["left"] >= 0] for state in model.forest_.__getstate__()[3]]
+    assert sum((term >= 0).sum() for term in terms) > sum(len(term) for term in terms) / 2
+    np.testing.assert_array_equal(model.predict(X), clone(model).fit(wider, y).predict(wider))
+
+
 def test_the_root_of_an_axis_tree_on_all_features_is_as_good_as_scikit_learns():
     for seed in range(8):
         X, y = small_set(seed, n=200, p=4, whole=seed % 2 == 1)

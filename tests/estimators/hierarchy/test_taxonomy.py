@@ -222,11 +222,21 @@ def test_beta_is_chosen_within_the_training_rows_among_the_thresholds_of_their_t
     X, y = noisy(7)
     model = HCEditClassifier(tree, random_state=1).fit(X, y)
     assert model.beta_ in purity_thresholds(model.taxonomy_)
+    assert model.taxonomy_.purity[-1] <= model.beta_ < 1
     again = HCEditClassifier(tree, random_state=1).fit(X, y)
     assert again.beta_ == model.beta_
-    # Nothing to gain: classes far apart leave every row where it is.
+    # No purity lies between that of the root and 1: classes far apart leave every row where it is.
     apart = HCEditClassifier(tree, random_state=1).fit(X + 100 * y[:, None], y)
     assert apart.beta_ == 1.0 and apart.compression_ == 0.0
+
+
+def test_beta_is_never_1_where_another_threshold_is_at_hand():
+    # Far apart, but for a row of either class among the other: no editing is as good as any, and 1 was taken.
+    X = np.r_[np.arange(10.0), 100 + np.arange(10.0)][:, None]
+    y = np.repeat([0, 1], 10)
+    y[[4, 15]] = [1, 0]
+    model = HCEditClassifier("upgma", n_neighbors=1, random_state=0).fit(X, y)
+    assert model.beta_ < 1 and model.compression_ > 0
 
 
 def test_editing_helps_nearest_neighbors_where_labels_are_noisy():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,9 +18,9 @@ from oblique_cli.estimators.model_tree.cart import CARTRegressor
 from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Settings
-from oblique_cli.model_tree.least_squares import ZERO, Passes, fit_linear, left_out_error
+from oblique_cli.model_tree.least_squares import ZERO, Linear, Passes, fit_linear, left_out_error
 from oblique_cli.model_tree.structure import ModelTree, export_text
-from oblique_cli.model_tree.turning_points import turning_points
+from oblique_cli.model_tree.turning_points import TurningPoints, turning_points
 
 NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.task == "regression"]
 MODELS = {
@@ -193,9 +195,45 @@ def test_variant_a_scores_all_turning_points_and_variant_b_the_coordinates_of_th
     assert b.threshold == far[b.feature]
 
 
+def test_variant_b_makes_a_leaf_where_its_farthest_point_cuts_nothing():
+    # Algorithm 3 has a single split value per input. The farthest point, at 9, leaves no room on its right; the point
+    # at 4, which variant A cuts at, is nearer to the plane y = 0.
+    X, y = np.arange(10.0)[:, None], np.zeros(10)
+    y[5:] = 1.0
+    points = TurningPoints(np.array([0, 0]), np.array([[4.0], [9.0]]), np.array([1.0, 5.0]))
+    flat, options = Linear(np.zeros(1), 0.0, 5.0, 1), Settings(0, 0, min_child=3)
+    assert growing.best_cut(X, y, flat, AllTurns(points), options).threshold == 4.0
+    assert growing.best_cut(X, y, flat, FarthestTurn(points), options) is None
+    nothing = points.where(np.zeros(2, dtype=bool))
+    assert growing.best_cut(X, y, flat, FarthestTurn(nothing), options) is None
+
+
+def test_a_cut_is_chosen_by_one_weighting_and_held_to_the_improvement_of_another():
+    # A step after the 6th of 60 rows. By the plain sum the least error is there; shares of the rows favor even cuts.
+    rng = np.random.default_rng(3)
+    X = np.arange(60.0)[:, None]
+    y = np.r_[np.zeros(6), 40 * np.ones(54)] + rng.normal(0, 1, 60)
+    model, options = fit_linear(X, y), Settings(0, 0)
+    both = {w: growing.best_cut(X, y, model, EveryValue(), replace(options, weighting=w)) for w in growing.WEIGHTINGS}
+    assert both["sum"].n_left == 6 and both["sum"].error == both["sum"].children_error
+    mixed = growing.best_cut(X, y, model, EveryValue(), replace(options, weighting="sum", improvement_by="size"))
+    assert (mixed.n_left, mixed.error) == (6, both["sum"].error)
+    left, right = refit_rss(X[:6], y[:6]), refit_rss(X[6:], y[6:])
+    assert mixed.children_error == pytest.approx(0.1 * left + 0.9 * right)
+
+
+def test_a_cut_that_leaves_a_small_child_is_avoided_or_ends_the_path():
+    X = np.arange(60.0)[:, None]
+    y = np.r_[np.zeros(3), 40 * np.ones(57)]
+    avoided = RETISRegressor(weighting="sum", min_node_percent=10, min_improvement_percent=1).fit(X, y)
+    ended = RETISRegressor(weighting="sum", small_children="leaf", min_improvement_percent=1).fit(X, y)
+    assert avoided.n_leaves_ > 1 and avoided.tree_.n_rows.min() >= 6
+    assert ended.n_leaves_ == 1
+
+
 def test_children_inherit_the_turning_points_on_their_side():
     points = turning_points(np.arange(6.0)[:, None], np.arange(6.0), np.array([True]), 1, 1, 0.8)
-    left, right = AllTurns(points).divide(growing.Cut(0, 2.0, 0.0))
+    left, right = AllTurns(points).divide(growing.Cut(0, 2.0, 0.0, 0.0, 3))
     np.testing.assert_array_equal(left.points.centers[:, 0], [0, 1, 2])
     np.testing.assert_array_equal(right.points.centers[:, 0], [3, 4, 5])
 

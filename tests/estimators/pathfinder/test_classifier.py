@@ -207,6 +207,20 @@ def test_inside_equals_the_algorithm_row_by_row(seed):
         assert not found.inside(rows).any()
 
 
+def test_rectangles_that_overlap_in_a_cell_without_rows_are_parted_in_the_middle_of_it():
+    # Cells (column, row) of a 3 x 3 grid: class 0 in (0, 0), (1, 0) and (0, 1), class 1 in (2, 1), (2, 2) and (1, 2). By
+    # whole rows both grow over the empty cell (1, 1).
+    cells = np.array([[0, 0], [1, 0], [0, 1], [2, 1], [2, 2], [1, 2]])
+    U, y = np.r_[(cells + 0.5) / 3, [[0, 0], [1, 1]]], np.array([0, 0, 0, 1, 1, 1, 0, 1], dtype=np.int32)
+    grid = CellGrid(3, 1.0, 1.0)
+    own, other = (clusters_of(U, y, 2, (0, 1), pair, grid) for pair in ((0, 1), (1, 0)))
+    np.testing.assert_allclose(own.corners, [[0, 0, 2 / 3, 2 / 3]])
+    np.testing.assert_allclose(other.corners, [[1 / 3, 1 / 3, 1, 1]])
+    np.testing.assert_allclose(own.points, [[0.5, 0.5]])
+    np.testing.assert_allclose(other.points, [[0.5, 0.5]])
+    assert own.inside(U).tolist() == (y == 0).tolist() and other.inside(U).tolist() == (y == 1).tolist()
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_split_has_the_largest_gain_over_all_planes_and_pairs(seed):
