@@ -1,4 +1,4 @@
-"""Tree alternating optimization: the objective falls, nodes are solved as well as trying everything, trees are found."""
+"""Tree alternating optimization: the objective falls, nodes are solved as well as by trying every plane."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_small_nodes_are_solved_as_well_as_by_trying_every_plane(penalty):
         alone = along_path(start, space, [penalty / 11], Settings())
         assert 11 * alone.runs[0].objective[-1] >= least - 1e-9 or alone.trees[0].n_leaves > 2
         found = 11 * along_path(start, space, [penalty / 11], Settings(split_leaves=True)).runs[0].objective[-1]
-        assert found <= least + 0.7  # what a plane a little longer than the best one costs, never a whole row more
+        assert found < least + 1.0  # less than a row more
         exact += found <= least + 1e-6
     assert exact >= 10
 
@@ -143,10 +143,8 @@ def test_threads_change_no_bit(surrogate):
     X, y, _ = planted(5, noise=0.2)
     space = PlaneSpace(X, y, 3)
     start = grown(X, y, 3)
-    one, three = (
-        along_path(start, space, [0.001, 0.004], Settings(surrogate, split_leaves=True, threads=threads))
-        for threads in (1, 3)
-    )
+    both = (Settings(surrogate, split_leaves=True, threads=threads) for threads in (1, 3))
+    one, three = (along_path(start, space, [0.001, 0.004], settings) for settings in both)
     for a, b in zip(one.trees, three.trees, strict=True):
         assert a.coef_.tobytes() == b.coef_.tobytes()
         assert a.thresholds.tobytes() == b.thresholds.tobytes()

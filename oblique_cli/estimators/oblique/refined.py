@@ -62,7 +62,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         Price of a unit of |w|_1, as a share of the training weight; a split on one feature costs as much. None chooses
         it by cross-validation from a geometric path, between the weight of one row and the share of the rows outside
         the largest class. The tree of each penalty is the start of the next one.
-    n_penalties : int, default 20
+    n_penalties : int, default 12
         Length of that path.
     folds : int, default 5
         Folds of that cross-validation. Each grows, prunes and refines its own trees.
@@ -120,7 +120,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         base: Any = "hhgdt",
         *,
         penalty: float | None = None,
-        n_penalties: int = 20,
+        n_penalties: int = 12,
         folds: int = 5,
         standard_errors: float = 0.0,
         surrogate: str = "logistic",
