@@ -40,7 +40,8 @@ std::uint64_t digested(std::uint64_t digest, std::uint32_t row, bool right) {
 class Alternation {
  public:
   Alternation(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree)
-      : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0) {
+      : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0),
+        ranks_(ranks_of(rows)) {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
   }
 
@@ -177,7 +178,8 @@ class Alternation {
 
   // What a thread needs to update nodes.
   struct Worker {
-    Worker(const RefinementRows& rows, const RefinementOptions& options) : update(rows, options) {}
+    Worker(const RefinementRows& rows, const std::uint32_t* ranks, const RefinementOptions& options)
+        : update(rows, ranks, options) {}
     NodeUpdate update;
     PlaneCandidate candidate;
     std::vector<CareRow> care;
@@ -196,7 +198,9 @@ class Alternation {
   bool split_leaves(int number, std::vector<RefinementStep>& steps) {
     std::vector<Division> found(leaves_.size());
     on_threads(leaves_.size(), options_.n_threads, [&]() {
-      return [&, worker = Worker(rows_, options_)](std::size_t i) mutable { found[i] = division(leaves_[i], worker); };
+      return [&, worker = Worker(rows_, ranks_.data(), options_)](std::size_t i) mutable {
+        found[i] = division(leaves_[i], worker);
+      };
     });
     bool changed = false;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -277,7 +281,9 @@ class Alternation {
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
       falls.assign(level->size(), 0.0);
       on_threads(level->size(), options_.n_threads, [&]() {
-        return [&, worker = Worker(rows_, options_)](std::size_t i) mutable { falls[i] = renew((*level)[i], worker); };
+        return [&, worker = Worker(rows_, ranks_.data(), options_)](std::size_t i) mutable {
+          falls[i] = renew((*level)[i], worker);
+        };
       });
       for (std::size_t i = 0; i < level->size(); ++i) {
         objective_ -= falls[i];
@@ -389,11 +395,26 @@ class Alternation {
   std::vector<Place> places_;
   std::vector<std::vector<std::size_t>> levels_;  // decision nodes by depth
   std::vector<std::size_t> leaves_;
+  const std::vector<std::uint32_t> ranks_;
   std::vector<double> below_, by_class_;
   double total_ = 0.0, objective_ = 0.0;
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> ranks_of(const RefinementRows& rows) {
+  std::vector<std::uint32_t> ranks(rows.n * rows.p, 0);
+  std::vector<std::pair<double, std::uint32_t>> values;
+  for (std::size_t j = 0; j < rows.p; ++j) {
+    values.clear();
+    for (std::uint32_t i = 0; i < rows.n; ++i)
+      if (!rows.absent || !rows.absent[i * rows.p + j]) values.emplace_back(rows.x[i * rows.p + j], i);
+    std::sort(values.begin(), values.end());
+    checkpoint(16 * values.size());
+    for (std::uint32_t place = 0; place < values.size(); ++place) ranks[j * rows.n + values[place].second] = place;
+  }
+  return ranks;
+}
 
 Refinement refine(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree) {
   return Alternation(rows, options, tree).run();

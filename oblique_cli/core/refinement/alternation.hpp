@@ -31,6 +31,10 @@ struct RefinementRows {
   std::size_t n = 0, p = 0, n_classes = 0;
 };
 
+// Place of every row in the order of each feature, (p, n); rows that lack a value are at 0. Sorting whole numbers is
+// several times as fast as sorting the values at every node again.
+std::vector<std::uint32_t> ranks_of(const RefinementRows& rows);
+
 struct RefinementOptions {
   double penalty = 0.0;  // in the unit of the weights
   MarginLoss surrogate = MarginLoss::logistic;
