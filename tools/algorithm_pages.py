@@ -44,6 +44,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "cline": ("cline",),
     "union": ("union",),
     "linear_splits": ("svm_split", "logistic_split"),
+    "tao": ("tao",),
     "bottom_up": ("hhbut", "butif_svm"),
     "mpsvm_forests": (
         *("raf", "mpraf_t", "mpraf_p", "mpraf_n"),

@@ -97,12 +97,12 @@ class OneNode {
  public:
   OneNode(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const Options& options,
           std::uint64_t path)
-      : levels_(std::vector<std::int32_t>(x.shape(1), 0)),
-        rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true),
+      : levels_(std::vector<std::int32_t>(x.shape(1), 0)), alone_(1),
+        rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true, alone_), view_(rows_),
         options_(search_of(options)),
-        search_(make_search(options_)), node_{rows_.node(0, x.shape(0)),
+        search_(make_search(options_)), node_{view_.node(0, x.shape(0)),
                                               spread_,
-                                              rows_.predicted(),
+                                              view_.predicted(),
                                               *search_,
                                               options_,
                                               static_cast<std::uint64_t>(options.integer("seed")),
@@ -115,7 +115,9 @@ class OneNode {
 
  private:
   const Levels levels_;
-  WorkingRows rows_;
+  Team alone_;
+  const WorkingRows rows_;
+  NodeView view_;
   const SearchOptions options_;
   std::unique_ptr<NodeSearch> search_;
   Spread spread_;

@@ -318,7 +318,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """A tree grown, pruned and refined, and how. kept : rows to prune on"""
         if self.refine == "none":
             return self._pruned(growing, kept, proposer, draws), None
-        found = self._refined([_Start(self, proposer, kept)], growing, draws, None, 20, 5, 1.0, Settings())
+        found = self._refined([_Start(self, proposer, kept)], growing, draws, None, 12, 5, 0.0, Settings(split_leaves=True))
         return found.tree, found
 
     def _refuse_levels(self, proposer: Proposer) -> None:
