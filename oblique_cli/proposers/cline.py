@@ -13,7 +13,7 @@ from oblique_cli.proposers._discriminant import Array, Mask, fisher, largest_cla
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 TIE = 1e-9  # relative difference below which two distances are equal
-SAME = 1e-12  # means closer than this times the largest range of a feature are one
+SAME = 1e-12  # means, and rows, closer than this times the largest range of a feature are one
 
 
 @PROPOSERS.register("cline")
@@ -40,6 +40,7 @@ class Cline(Proposer):
         "normal": Choice(("discriminant", "pair")),
     }
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
+    native: ClassVar[str | None] = "cline"
 
     def __init__(self, rule: str = "best", normal: str = "discriminant") -> None:
         self.rule = rule
@@ -64,6 +65,10 @@ class Cline(Proposer):
                 normal = self._normal(node, first, *pair)
                 yield plane(node, normal, float(normal @ (0.5 * pair[0] + 0.5 * pair[1])), standard)
 
+    def native_options(self) -> dict[str, Any]:
+        """The rule, and whether the plane of the pair is at right angles to the pair."""
+        return {"rule": self.rule, "normal_of_pair": self.normal == "pair"}
+
     def _normal(self, node: Node, first: Mask, a: Array, b: Array) -> Array:
         if self.normal == "discriminant":
             scores, basis, standard = whiten(node)
@@ -74,15 +79,21 @@ class Cline(Proposer):
 
 
 def nearest_pair(A: Array, B: Array) -> tuple[Array, Array] | None:
-    """The nearest different rows of A : (n, p) and B : (m, p); None if all rows are the same."""
+    """The nearest different rows of A : (n, p) and B : (m, p), of ranges near 1; None if all rows are the same."""
     from scipy.spatial import cKDTree
 
-    A, B = np.unique(A, axis=0), np.unique(B, axis=0)  # in lexicographic order
+    A, B = _distinct(A), _distinct(B)
     near, _ = cKDTree(B).query(A, k=[1, 2])  # at most one row of B is the same; a missing neighbor is infinitely far
-    near = np.where(near > 0.0, near, np.inf).min(axis=1)
+    near = np.where(near > SAME, near, np.inf).min(axis=1)
     limit = float(near.min()) * (1.0 + TIE)
     if not np.isfinite(limit):
         return None
     a = A[int(np.argmax(near <= limit))]
     distances = np.linalg.norm(B - a, axis=1)
-    return a, B[int(np.argmax((distances > 0.0) & (distances <= limit)))]
+    return a, B[int(np.argmax((distances > SAME) & (distances <= limit)))]
+
+
+def _distinct(rows: Array) -> Array:
+    """Different rows in lexicographic order. What differs by the rounding of a level's score is the same."""
+    chosen: Array = rows[np.unique(np.round(rows * 2.0**40), axis=0, return_index=True)[1]]
+    return chosen
