@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.oblique.top_down import STRENGTH_FOLDS, ObliqueTreeClassifier
+from oblique_cli.estimators.oblique.top_down import INNER_FOLDS, ObliqueTreeClassifier
 from oblique_cli.tree.probabilities import RULES, STRENGTHS, with_probabilities
 
 SMOOTHING = [name for name in RULES if name != "counts"]
@@ -47,7 +47,7 @@ def test_a_strength_is_chosen_on_rows_that_the_trees_have_not_seen():
     X = rng.normal(size=(100, 3))
     Spy("hhgdt", probabilities="m_estimate", probability_strength="cv", random_state=0).fit(X, rng.integers(0, 2, 100))
     everything, *parts = seen
-    assert len(parts) == STRENGTH_FOLDS and [len(part) for part in parts] == [80] * 5
+    assert len(parts) == INNER_FOLDS and [len(part) for part in parts] == [80] * 5
     left_out = [everything - part for part in parts]
     assert set.union(*left_out) == everything and sum(map(len, left_out)) == 100
 
