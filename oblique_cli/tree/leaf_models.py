@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
+Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), weights (n,) or None
 
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # among which cross-validation chooses
 LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss
@@ -47,10 +48,16 @@ class LeafModels:
     coef: Array
     intercept: Array
 
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            values = np.array(getattr(self, name), dtype=np.float64)
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+
     def scores(self, X: Array, leaves: NDArray[Any]) -> Array:
         """Return f_k for rows (n, p) in given leaves (n,), as (n, C)."""
         z = self.standardized(X)
-        found = self.intercept[leaves]
+        found: Array = self.intercept[leaves]
         for leaf in np.unique(leaves):
             rows = leaves == leaf
             # A row's sums do not depend on which other rows are asked for, as those of a matrix product may.
@@ -63,9 +70,7 @@ class LeafModels:
 
     def standardized(self, X: Array) -> Array:
         """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
-        with np.errstate(over="ignore"):
-            z: Array = np.clip(np.nan_to_num((X - self.center) / self.scale, nan=0.0), -FARTHEST, FARTHEST)
-        return z
+        return _standardized(X, self.center, self.scale)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -74,10 +79,11 @@ class LeafModels:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> LeafModels:
         """Return the inverse of `to_dict`."""
-        return cls(**{name: np.array(data[name], dtype=np.float64) for name in cls.__dataclass_fields__})
+        return cls(**{name: data[name] for name in cls.__dataclass_fields__})
 
-    def check(self, n_nodes: int, n_classes: int, n_features: int) -> None:
-        """Raise ValueError unless these are models for a tree of that many nodes, classes and features."""
+    def check(self, sizes: tuple[int, ...]) -> None:
+        """Raise ValueError unless these are models for a tree of so many nodes, classes and features."""
+        n_nodes, n_classes, n_features = sizes
         shapes = {
             "center": (n_features,),
             "scale": (n_features,),
@@ -101,18 +107,17 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
     prior = np.maximum(np.nan_to_num(tree.shares), 1.0 / (tree.counts[0].sum() + n_classes))
     intercept = np.log(prior / prior.sum(axis=1, keepdims=True))
     coef = np.zeros((tree.n_nodes, n_classes, tree.n_features))
-    empty = LeafModels(center, scale, coef, intercept.copy())
-    z, leaves = empty.standardized(X), tree.apply(X)
+    z, leaves = _standardized(X, center, scale), tree.apply(X)
     used = [j for j in range(tree.n_features) if not tree.levels[j]]
     for leaf in np.unique(leaves):
         rows = np.flatnonzero(leaves == leaf)
-        b, W = _minimum(z[np.ix_(rows, used)], codes[rows], v[rows], intercept[leaf], penalty)
+        b, W = _minimum(z[rows][:, used], codes[rows], v[rows], intercept[leaf], penalty)
         intercept[leaf] += b
         coef[leaf][:, used] = W
     return LeafModels(center, scale, coef, intercept)
 
 
-def best_penalty(folds: Iterable[tuple[Tree, Any, Any]]) -> float:
+def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
     """Return the penalty of `PENALTIES` with the least log loss on rows that trees have not seen; the first of equals.
 
     folds : a tree, the rows it was grown on and rows it was not grown on, each as features, class codes and weights
@@ -121,7 +126,7 @@ def best_penalty(folds: Iterable[tuple[Tree, Any, Any]]) -> float:
     for tree, grown_on, (X, codes, weights) in folds:
         leaves = tree.apply(X)
         for i, penalty in enumerate(PENALTIES):
-            shares = fitted_models(tree, *grown_on, penalty).shares(X, leaves)[np.arange(len(X)), codes]
+            shares = fitted_models(tree, *grown_on, penalty=penalty).shares(X, leaves)[np.arange(len(X)), codes]
             each = -np.log(np.maximum(shares, LEAST))
             losses[i] += each.sum() if weights is None else each @ weights
     return PENALTIES[int(np.argmin(losses))]
@@ -132,6 +137,12 @@ def softmax(scores: Array) -> Array:
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     shares: Array = powers / powers.sum(axis=-1, keepdims=True)
     return shares
+
+
+def _standardized(X: Array, center: Array, scale: Array) -> Array:
+    with np.errstate(over="ignore"):
+        z: Array = np.clip(np.nan_to_num((X - center) / scale, nan=0.0), -FARTHEST, FARTHEST)
+    return z
 
 
 def _moments(tree: Tree, X: Array, v: Array) -> tuple[Array, Array]:

@@ -288,7 +288,7 @@ class Tree:
                 LeafModels.from_dict(data["leaf_models"]) if "leaf_models" in data else None,
             )
             if tree.leaf_models is not None:
-                tree.leaf_models.check(*tree.counts.shape, tree.n_features)
+                tree.leaf_models.check((*tree.counts.shape, tree.n_features))
             check_probabilities(tree.probabilities, tree.counts.shape)
             _ = tree.walker  # checks that the node numbers form a tree
             if not np.isfinite(tree.level_scores).all():

@@ -33,7 +33,7 @@ def _models(fields: dict[str, Any]) -> Any:
     from oblique_cli.tree.leaf_models import LeafModels
 
     models = LeafModels(**fields)
-    models.check(*models.coef.shape)
+    models.check(models.coef.shape)
     return models
 
 

@@ -137,3 +137,18 @@ def test_refined_trees_have_them_too(strength):
         smooth, refined = made.fit(X, y).tree_, plain.fit(X, y).tree_
         expected = with_probabilities(refined, "shrinkage", made.probability_strength_)
         assert smooth.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("name", ["hhbut", "butif_svm"])
+def test_bottom_up_trees_have_them_with_a_number(name):
+    data = real_set("iris")
+    plain = make(name, random_state=0).fit(data.X, data.y)
+    for rule in SMOOTHING:
+        smooth = make(name, random_state=0, probabilities=rule, probability_strength=3.0).fit(data.X, data.y)
+        expected = with_probabilities(plain.tree_, rule, 3.0).shares
+        np.testing.assert_array_equal(smooth.predict_proba(data.X), expected[plain.apply(data.X)])
+        np.testing.assert_array_equal(smooth.predict(data.X), plain.predict(data.X))
+    with pytest.raises(
+        ConfigError, match=rf"probability_strength of {name} must be a number in \[0, inf\)\. Got 'cv'\."
+    ):
+        make(name, probability_strength="cv")
