@@ -66,6 +66,12 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "probabilities": made(
         "HHCARTClassifier", pruning="pessimistic", probabilities="shrinkage", probability_strength="cv", random_state=3
     ),
+    "logistic leaves": made(
+        "HHCARTClassifier", pruning="pessimistic", leaf_models="logistic", leaf_penalty=2.0, random_state=3
+    ),
+    "logistic leaves, missing values": made(
+        "HHCARTClassifier", HOLES, missing="learn", max_depth=2, leaf_models="logistic", leaf_penalty=2.0
+    ),
     "hybrid": made("HHBUTClassifier", hybrid=True, random_state=4),
     "out of bag": made("HHCARTForestClassifier", n_estimators=9, oob_score=True, random_state=5),
     "rotated, mean votes": made(

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from oblique_cli.constraints import Choice, Constraint, Either, Real, Text
 from oblique_cli.tree.probabilities import RULES
 
+NO_MODELS = "none"
+
 PROBABILITY_CONSTRAINTS: Mapping[str, Constraint] = {
     "probabilities": Choice(RULES),
     "probability_strength": Either(Real(0.0), Text("cv", "'cv'")),
+    "leaf_models": Choice((NO_MODELS, "logistic")),
+    "leaf_penalty": Either(Real(0.0, open_low=True), Text("cv", "'cv'")),
 }

@@ -33,9 +33,9 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         """Return checked rows as the tree takes them, (n, p)."""
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the majority label of each row's leaf. X : (n, p); returns (n,)."""
-        leaves = self.apply(X)
-        labels: NDArray[Any] = self.classes_.take(self.tree_.labels).take(leaves)
+        """Return the majority label of each row's leaf, or that of its linear model. X : (n, p); returns (n,)."""
+        rows = self.tree_rows(X)
+        labels: NDArray[Any] = self.classes_.take(self.tree_.predicted(rows, threads_of(self)))
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -43,8 +43,8 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
 
         X : (n, p); returns (n, C), columns in the order of classes_
         """
-        leaves = self.apply(X)
-        return self.tree_.shares_at(leaves)
+        rows = self.tree_rows(X)
+        return self.tree_.predicted_shares(rows, threads_of(self))
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""

@@ -75,10 +75,18 @@ class HyperplanePredictor(Predictor):
         return np.asarray(self.state["classes_"].take(self.state["tree_"].labels))
 
     def predict(self, X: Array) -> NDArray[Any]:
+        if self._has_models:
+            return np.asarray(self.state["classes_"].take(self.state["tree_"].predicted(self._rows(X))))
         return np.asarray(self.labels.take(self.apply(X)))
 
     def predict_proba(self, X: Array) -> Array:
+        if self._has_models:
+            return np.asarray(self.state["tree_"].predicted_shares(self._rows(X)))
         return np.asarray(self.shares.take(self.apply(X), axis=0))
+
+    @property
+    def _has_models(self) -> bool:
+        return self.state["tree_"].leaf_models is not None
 
     def apply(self, X: Array) -> NDArray[Any]:
         return np.asarray(self.state["tree_"].apply(self._rows(X)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
 from oblique_cli.nodes import depths_of, parents_of
+from oblique_cli.tree.leaf_models import LeafModels
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -38,12 +39,15 @@ class Tree:
                                       leaves; None in a tree that takes no missing values
     probabilities: (n_nodes, C)       probability of each class at the node, where that is not its share of the counts
                                       (tree/probabilities.py); None where it is
+    leaf_models : LeafModels          linear models of the classes in the leaves (tree/leaf_models.py); None without
 
     A qualitative feature j of x holds codes 0 to levels[j] - 1. Any other value, NaN included, is a level never seen,
     whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there.
     """
 
-    probabilities: Array | None = None  # of trees that were pickled before there were any
+    # Of trees that were pickled before there were any.
+    probabilities: Array | None = None
+    leaf_models: LeafModels | None = None
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class Tree:
         level_scores: Array | None = None,
         missing_left: NDArray[np.bool_] | None = None,
         probabilities: Array | None = None,
+        leaf_models: LeafModels | None = None,
     ) -> None:
         self.left = _frozen(left, np.int32)
         self.right = _frozen(right, np.int32)
@@ -70,6 +75,7 @@ class Tree:
         self.level_scores = _frozen(np.zeros((len(left), 0)) if level_scores is None else level_scores, np.float64)
         self.missing_left = None if missing_left is None else _frozen(missing_left, np.bool_)
         self.probabilities = None if probabilities is None else _frozen(probabilities, np.float64)
+        self.leaf_models = leaf_models
 
     @property
     def intercept_(self) -> Array:
@@ -140,6 +146,24 @@ class Tree:
             shares: Array = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
+    def predicted(self, X: NDArray[Any], n_threads: int = 1) -> Ints:
+        """Return the class code of each row, (n,): the label of its leaf, or the class its leaf's model prefers.
+
+        X : (n, p), float32 and float64 as they are
+        """
+        leaves = self.apply(X, n_threads)
+        if self.leaf_models is None:
+            return self.labels[leaves]
+        codes: Ints = self.leaf_models.scores(X.astype(np.float64, copy=False), leaves).argmax(axis=1).astype(np.int32)
+        return codes
+
+    def predicted_shares(self, X: NDArray[Any], n_threads: int = 1) -> Array:
+        """Return the probability of each class for each row, (n, C). X : (n, p), float32 and float64 as they are"""
+        leaves = self.apply(X, n_threads)
+        if self.leaf_models is None:
+            return self.shares_at(leaves)
+        return self.leaf_models.shares(X.astype(np.float64, copy=False), leaves)
+
     @cached_property
     def errors(self) -> Array:
         """(n_nodes,) training weight outside a node's majority class."""
@@ -201,8 +225,14 @@ class Tree:
         levels = (self.levels, self.level_scores)
         return Tree(self.left, self.right, *hyperplanes, *levels, self.missing_left, probabilities)
 
+    def with_leaf_models(self, models: LeafModels) -> Tree:
+        """Return the tree with linear models in its leaves."""
+        hyperplanes = (self.coef_, self.thresholds, self.counts, self.gains, self.n_rows)
+        rest = (self.levels, self.level_scores, self.missing_left, self.probabilities)
+        return Tree(self.left, self.right, *hyperplanes, *rest, models)
+
     def collapse(self, leaves: NDArray[np.bool_]) -> Tree:
-        """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
+        """Return the tree in which every marked node is a leaf, without models in leaves. leaves : (n_nodes,) bool."""
         takes_missing = self.missing_left is not None
         builder = TreeBuilder(self.n_features, self.counts.shape[1], self.levels, takes_missing)
         stack = [(0, self._copied(0, builder))]
@@ -235,6 +265,8 @@ class Tree:
             data["missing_left"] = self.missing_left.tolist()
         if self.probabilities is not None:
             data["probabilities"] = self.probabilities.tolist()
+        if self.leaf_models is not None:
+            data["leaf_models"] = self.leaf_models.to_dict()
         return data
 
     @classmethod
@@ -257,7 +289,10 @@ class Tree:
                 np.array(data["level_scores"], dtype=np.float64) if mixed else None,
                 _flags(data["missing_left"]) if "missing_left" in data else None,
                 np.array(data["probabilities"], dtype=np.float64) if "probabilities" in data else None,
+                LeafModels.from_dict(data["leaf_models"]) if "leaf_models" in data else None,
             )
+            if tree.leaf_models is not None:
+                tree.leaf_models.check((*tree.counts.shape, tree.n_features))
             check_probabilities(tree.probabilities, tree.counts.shape)
             _ = tree.walker  # checks that the node numbers form a tree
             if not np.isfinite(tree.level_scores).all():

@@ -28,6 +28,7 @@ from oblique_cli.magnitudes import common_exponent, measured, refuse_extreme
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
+from oblique_cli.tree.probabilities import RULES, with_probabilities
 from oblique_cli.tree.splitting import CRITERIA, Node, best_split
 from oblique_cli.tree.structure import Tree
 
@@ -51,6 +52,8 @@ SHARED: Mapping[str, Constraint] = {
     "max_steps": Integer(1),
     "merging": Choice(DISTANCES),
     "hybrid": Boolean(),
+    "probabilities": Choice(RULES),
+    "probability_strength": Real(0.0),
 }
 HHCART_OPTIONS: Mapping[str, Constraint] = {
     "criterion": Choice(CRITERIA),
@@ -99,6 +102,10 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
     hybrid : bool, default False
         Not in the paper: below a leaf that training rows of another class than its own reach, grow a tree top-down by
         HHCART(A) until its leaves are pure. Leaves are then more than clusters.
+    probabilities : {"counts", "laplace", "m_estimate", "shrinkage"}, default "counts"
+        What `predict_proba` gives for a leaf, as in `ObliqueTreeClassifier` and docs/probabilities.md.
+    probability_strength : float, default 1
+        How much, in rows. There is no choice by cross-validation, which would fit all mixtures again.
     criterion, tau, sign, ties
         As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.
     cost : float, default 1
@@ -148,6 +155,8 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         max_steps: int = 1000,
         merging: str = "centroid",
         hybrid: bool = False,
+        probabilities: str = "counts",
+        probability_strength: float = 1.0,
         criterion: str = "twoing",
         tau: float = 0.05,
         sign: str = "negative",
@@ -166,6 +175,8 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
         self.max_steps = max_steps
         self.merging = merging
         self.hybrid = hybrid
+        self.probabilities = probabilities
+        self.probability_strength = probability_strength
         self.criterion = criterion
         self.tau = tau
         self.sign = sign
@@ -244,7 +255,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
                     seed=seeds.integer(skeleton.seed, "below", leaf),
                 ),
             )
-        return self._in_own_units(tree)
+        return with_probabilities(self._in_own_units(tree), self.probabilities, self.probability_strength)
 
     def _rows(self, X: ArrayLike) -> Array:
         rows: Array = checked(self, X, reset=False, **ROWS)
@@ -296,7 +307,7 @@ class HHBUTClassifier(BottomUpTreeClassifier):
     Parameters
     ----------
     components, min_components, max_components, component_folds, standardize, covariance_regularization, n_init,
-    max_steps, merging, hybrid, criterion, tau, sign, ties, random_state
+    max_steps, merging, hybrid, probabilities, probability_strength, criterion, tau, sign, ties, random_state
         As in `BottomUpTreeClassifier`.
 
     Attributes
@@ -320,6 +331,8 @@ class HHBUTClassifier(BottomUpTreeClassifier):
         max_steps: int = 1000,
         merging: str = "centroid",
         hybrid: bool = False,
+        probabilities: str = "counts",
+        probability_strength: float = 1.0,
         criterion: str = "twoing",
         tau: float = 0.05,
         sign: str = "negative",
@@ -338,6 +351,8 @@ class HHBUTClassifier(BottomUpTreeClassifier):
             max_steps=max_steps,
             merging=merging,
             hybrid=hybrid,
+            probabilities=probabilities,
+            probability_strength=probability_strength,
             criterion=criterion,
             tau=tau,
             sign=sign,
@@ -352,7 +367,7 @@ class BUTIFSVMClassifier(BottomUpTreeClassifier):
     Parameters
     ----------
     components, min_components, max_components, component_folds, standardize, covariance_regularization, n_init,
-    max_steps, merging, hybrid, cost, random_state
+    max_steps, merging, hybrid, probabilities, probability_strength, cost, random_state
         As in `BottomUpTreeClassifier`.
 
     Attributes
@@ -376,6 +391,8 @@ class BUTIFSVMClassifier(BottomUpTreeClassifier):
         max_steps: int = 1000,
         merging: str = "centroid",
         hybrid: bool = False,
+        probabilities: str = "counts",
+        probability_strength: float = 1.0,
         cost: float = 1.0,
         random_state: Any = None,
     ) -> None:
@@ -391,6 +408,8 @@ class BUTIFSVMClassifier(BottomUpTreeClassifier):
             max_steps=max_steps,
             merging=merging,
             hybrid=hybrid,
+            probabilities=probabilities,
+            probability_strength=probability_strength,
             cost=cost,
             random_state=random_state,
         )

@@ -76,7 +76,8 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         the tree keeps the shape of its start or a part of it, as in the paper.
     max_sweeps : int, default 40
         Most passes over all nodes at one penalty; a run that needs more is said not to have converged.
-    class_weight, qualitative, missing, max_levels, probabilities, probability_strength
+    class_weight, qualitative, missing, max_levels, probabilities, probability_strength, leaf_models,
+    leaf_penalty
         As in `ObliqueTreeClassifier`. A plane gives each level of a qualitative column a weight of its own, which the
         tree keeps as scores of levels.
     n_jobs : int or None, default None
@@ -134,6 +135,8 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         max_levels: int = 1000,
         probabilities: str = "counts",
         probability_strength: float | str = 1.0,
+        leaf_models: str = "none",
+        leaf_penalty: float | str = "cv",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -151,6 +154,8 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         self.max_levels = max_levels
         self.probabilities = probabilities
         self.probability_strength = probability_strength
+        self.leaf_models = leaf_models
+        self.leaf_penalty = leaf_penalty
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -177,7 +182,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
 
         self.refinement_ = refined_on(growing, draws)
         tree = self.refinement_.tree
-        tree = self._with_probabilities(tree, growing, draws, lambda part, own: refined_on(part, own).tree)
+        tree = self._finished(tree, growing, draws, lambda part, own: refined_on(part, own).tree)
         self._keep(tree, growing.X)
         return self
 

@@ -24,11 +24,12 @@ from oblique_cli.estimators.categorical import coded, learned, qualitative_colum
 from oblique_cli.estimators.jobs import N_JOBS, threads_of
 from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
-from oblique_cli.estimators.probabilities import PROBABILITY_CONSTRAINTS
+from oblique_cli.estimators.probabilities import NO_MODELS, PROBABILITY_CONSTRAINTS
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
 from oblique_cli.tree.pruning import (
     KEPT_ROWS,
@@ -53,7 +54,7 @@ PRUNING_CONSTRAINTS: Mapping[str, Constraint] = {
     for name in ("pruning_folds", "pruning_repeats", "standard_errors", "ccp_alpha", "prior_weight", "tree_weight")
 }
 
-STRENGTH_FOLDS = 5  # of the cross-validation that chooses the strength of `probabilities`
+INNER_FOLDS = 5  # of the cross-validation that chooses a strength of `probabilities` or a penalty of `leaf_models`
 
 TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "criterion": Choice(CRITERIA),
@@ -156,6 +157,13 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         How much: rows of each class that "laplace" adds, rows that weigh as much as the shares of the root, or the
         lambda of shrinkage, in the unit of `min_parent`. "cv" takes the strength of least log loss in a 5-fold
         cross-validation of the training rows, pruning included.
+    leaf_models : {"none", "logistic"}, default "none"
+        "logistic" puts a multinomial logistic regression into each leaf, which starts from the leaf's probabilities
+        (logistic model trees, Landwehr et al. 2005, simplified). It decides the predicted class too. Such a tree is
+        saved and loaded, and not exported. Qualitative columns have no part in it.
+    leaf_penalty : float or "cv", default "cv"
+        Ridge penalty of these, in rows, for standardized features. "cv" takes the one of least log loss, as
+        `probability_strength` does.
     refine : {"none", "tao"}, default "none"
         "tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold
         cross-validation of the training rows chooses; `RefinedTreeClassifier` has what can be set (docs/refinement.md).
@@ -188,6 +196,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         ``tree_.level_scores`` the scores of levels.
     probability_strength_ : float, where `probabilities` is not "counts"
         The strength, as given or chosen.
+    leaf_penalty_ : float, with leaf_models "logistic"
+        The penalty, as given or chosen.
     fill_values_ : (p,) array, with missing "impute"
         What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
     refinement_ : Refined, with refine "tao"
@@ -235,6 +245,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         tree_weight: float = 0.25,
         probabilities: str = "counts",
         probability_strength: float | str = 1.0,
+        leaf_models: str = "none",
+        leaf_penalty: float | str = "cv",
         refine: str = "none",
         qualitative: Any = "auto",
         missing: str = "error",
@@ -265,6 +277,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.tree_weight = tree_weight
         self.probabilities = probabilities
         self.probability_strength = probability_strength
+        self.leaf_models = leaf_models
+        self.leaf_penalty = leaf_penalty
         self.refine = refine
         self.qualitative = qualitative
         self.missing = missing
@@ -306,9 +320,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         tree, refinement = self._grown(growing, kept, proposer, draws)
         if refinement is not None:
             self.refinement_ = refinement
-        tree = self._with_probabilities(
-            tree, growing, draws, lambda part, own: self._grown(part, kept, proposer, own)[0]
-        )
+        tree = self._finished(tree, growing, draws, lambda part, own: self._grown(part, kept, proposer, own)[0])
         self._keep(tree, growing.X)
         return self
 
@@ -411,6 +423,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
         if self.refine != "none":
             raise ConfigError(f"a path over max_misrate needs refine 'none'. Got {self.refine!r}.")
+        if self.leaf_models != NO_MODELS:
+            raise ConfigError(f"a path over max_misrate needs leaf_models 'none'. Got {self.leaf_models!r}.")
         if not self._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
         if limits.min() < self.max_misrate:
@@ -446,7 +460,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
 
     def _takes_single(self) -> bool:
         """Whether nothing but native growth reads the training rows."""
-        plain = self.refine == "none" and self.probabilities == COUNTS
+        plain = self.refine == "none" and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
         return plain and self.engine != "reference" and self.missing == "error"
 
     def _rows(self, X: ArrayLike) -> Array:
@@ -607,28 +621,39 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             return rule.prune(tree, kept) if len(kept.X) else tree
         return rule.prune(tree, None)
 
-    def _with_probabilities(
+    def _finished(
         self, tree: Tree, growing: _Training, draws: _Draws, grow: Callable[[_Training, _Draws], Tree]
     ) -> Tree:
-        """The tree with what `probabilities` asks for. growing : its rows; grow : a tree as it is, of other rows"""
-        if self.probabilities == COUNTS:
-            return tree
-        strength, n = self.probability_strength, len(growing.X)
-        if not isinstance(strength, str):
+        """The tree with what `probabilities` and `leaf_models` ask for.
+
+        growing : the rows it was grown on; grow : a tree as it is, of other rows
+        """
+
+        def folds() -> Iterator[tuple[Tree, _Training, _Training]]:
+            divided = shuffled_folds(n, min(INNER_FOLDS, n), seeds.integer(draws.seed, "probability folds"))
+            for i, (grow_on, left_out) in enumerate(divided):
+                part, own = growing.part(grow_on), _Draws.of(seeds.integer(draws.seed, "probability fold", i))
+                yield grow(part, own), part, growing.part(left_out)
+
+        n = len(growing.X)
+        if self.probabilities != COUNTS:
+            strength = self.probability_strength
+            if isinstance(strength, str):
+                parts = ((part, *left_out) for part, _, left_out in folds())
+                strength = 1.0 if n < 2 else best_strength(self.probabilities, parts)
             self.probability_strength_ = float(strength)
-        elif n < 2:
-            self.probability_strength_ = 1.0
-        else:
-            folds = shuffled_folds(n, min(STRENGTH_FOLDS, n), seeds.integer(draws.seed, "probability folds"))
-            parts = (
-                (
-                    grow(growing.part(grow_on), _Draws.of(seeds.integer(draws.seed, "probability fold", i))),
-                    *growing.part(left_out),
-                )
-                for i, (grow_on, left_out) in enumerate(folds)
+            tree = with_probabilities(tree, self.probabilities, self.probability_strength_)
+        if self.leaf_models == NO_MODELS:
+            return tree
+        penalty = self.leaf_penalty
+        if isinstance(penalty, str):
+            smoothed = (
+                (with_probabilities(part, self.probabilities, getattr(self, "probability_strength_", 1.0)), on, out)
+                for part, on, out in folds()
             )
-            self.probability_strength_ = best_strength(self.probabilities, parts)
-        return with_probabilities(tree, self.probabilities, self.probability_strength_)
+            penalty = PENALTIES[0] if n < 2 else best_penalty(smoothed)
+        self.leaf_penalty_ = float(penalty)
+        return tree.with_leaf_models(fitted_models(tree, *growing, self.leaf_penalty_))
 
 
 class _Draws(NamedTuple):

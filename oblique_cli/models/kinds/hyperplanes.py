@@ -29,6 +29,25 @@ def _tree(fields: dict[str, Any]) -> Any:
     return tree
 
 
+def _models(fields: dict[str, Any]) -> Any:
+    from oblique_cli.tree.leaf_models import LeafModels
+
+    models = LeafModels(**fields)
+    models.check(models.coef.shape)
+    return models
+
+
+LEAF_MODELS = Record(
+    "oblique_cli.tree.leaf_models:LeafModels",
+    {
+        "center": Numbers("float64", ("p",)),
+        "scale": Numbers("float64", ("p",)),
+        "coef": Numbers("float64", ("nodes", "C", "p")),
+        "intercept": Numbers("float64", ("nodes", "C")),
+    },
+    _models,
+)
+
 TREE = Record(
     "oblique_cli.tree.structure:Tree",
     {
@@ -43,10 +62,11 @@ TREE = Record(
         "level_scores": Numbers("float64", ("nodes", "levels in all")),
         "missing_left": Maybe(Numbers("bool", ("nodes",))),
         "probabilities": Numbers("float64", ("nodes", "C"), 0),
+        "leaf_models": LEAF_MODELS,
     },
     _tree,
     _check,
-    frozenset({"probabilities"}),
+    frozenset({"probabilities", "leaf_models"}),
 )
 
 
@@ -73,8 +93,9 @@ KINDS.register("hyperplane_tree")(
             "fill_values_": Numbers("float64", ("p",)),
             "n_clusters_": Pairs(Plain(), Whole()),
             "probability_strength_": Real(),
+            "leaf_penalty_": Real(),
         },
-        optional=frozenset({"levels_", "fill_values_", "n_clusters_", "probability_strength_"}),
+        optional=frozenset({"levels_", "fill_values_", "n_clusters_", "probability_strength_", "leaf_penalty_"}),
         # A path over the cost of BUTIF-SVM fits machines to the training rows, which a model file does not keep.
         left_out={"_skeleton": None, "_trees": {}, "seconds_saved_": 0.0, "_power": 0, "refinement_": None},
         check=_goes_together,

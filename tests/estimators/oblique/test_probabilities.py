@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.oblique.top_down import STRENGTH_FOLDS, ObliqueTreeClassifier
+from oblique_cli.estimators.oblique.top_down import INNER_FOLDS, ObliqueTreeClassifier
 from oblique_cli.tree.probabilities import RULES, STRENGTHS, with_probabilities
 
 SMOOTHING = [name for name in RULES if name != "counts"]
@@ -47,7 +47,7 @@ def test_a_strength_is_chosen_on_rows_that_the_trees_have_not_seen():
     X = rng.normal(size=(100, 3))
     Spy("hhgdt", probabilities="m_estimate", probability_strength="cv", random_state=0).fit(X, rng.integers(0, 2, 100))
     everything, *parts = seen
-    assert len(parts) == STRENGTH_FOLDS and [len(part) for part in parts] == [80] * 5
+    assert len(parts) == INNER_FOLDS and [len(part) for part in parts] == [80] * 5
     left_out = [everything - part for part in parts]
     assert set.union(*left_out) == everything and sum(map(len, left_out)) == 100
 
@@ -137,3 +137,18 @@ def test_refined_trees_have_them_too(strength):
         smooth, refined = made.fit(X, y).tree_, plain.fit(X, y).tree_
         expected = with_probabilities(refined, "shrinkage", made.probability_strength_)
         assert smooth.to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("name", ["hhbut", "butif_svm"])
+def test_bottom_up_trees_have_them_with_a_number(name):
+    data = real_set("iris")
+    plain = make(name, random_state=0).fit(data.X, data.y)
+    for rule in SMOOTHING:
+        smooth = make(name, random_state=0, probabilities=rule, probability_strength=3.0).fit(data.X, data.y)
+        expected = with_probabilities(plain.tree_, rule, 3.0).shares
+        np.testing.assert_array_equal(smooth.predict_proba(data.X), expected[plain.apply(data.X)])
+        np.testing.assert_array_equal(smooth.predict(data.X), plain.predict(data.X))
+    with pytest.raises(
+        ConfigError, match=rf"probability_strength of {name} must be a number in \[0, inf\)\. Got 'cv'\."
+    ):
+        make(name, probability_strength="cv")

@@ -1,0 +1,188 @@
+"""Linear-logistic models in the leaves of a tree: logistic model trees, simplified (Landwehr, Hall & Frank 2005).
+
+The model of a leaf is a multinomial logistic regression of its rows. Its scores start from the logarithms of the leaf's
+probabilities, which know the path to it (tree/probabilities.py), and what the rows add is penalized:
+
+    minimize over b, W:  sum_i v_i (log sum_k exp f_k(x_i) - f_y(x_i)) + penalty / 2 (|b|^2 + |W|^2)
+    f_k(x) = log q_k + b_k + W_k . z,   z: features standardized on the training rows of the tree
+
+So a leaf of few rows, or a large penalty, leaves the probabilities as they are, and the minimum is unique and finite
+whatever the rows. Landwehr et al. boost the model of the parent by LogitBoost, whose number of steps does what the
+penalty does here, and prune by the errors of these models; here a tree is pruned as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+if TYPE_CHECKING:
+    from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), weights (n,) or None
+
+PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # among which cross-validation chooses
+LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss
+FARTHEST = 1e100  # standard deviations; a score stays finite
+STEPS = 200  # of a minimization, which ends by its gradient long before
+
+
+@dataclass(frozen=True, eq=False)
+class LeafModels:
+    """Scores of classes as linear functions, one set for each leaf.
+
+    center, scale : (p,)             of each feature; a missing value counts as its center
+    coef          : (n_nodes, C, p)  of the standardized features, 0 at inner nodes and for qualitative features
+    intercept     : (n_nodes, C)     logarithms of the leaf's probabilities included
+    """
+
+    center: Array
+    scale: Array
+    coef: Array
+    intercept: Array
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            values = np.array(getattr(self, name), dtype=np.float64)
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+
+    def scores(self, X: Array, leaves: NDArray[Any]) -> Array:
+        """Return f_k for rows (n, p) in given leaves (n,), as (n, C)."""
+        z = self.standardized(X)
+        found: Array = self.intercept[leaves]
+        for leaf in np.unique(leaves):
+            rows = leaves == leaf
+            # A row's sums do not depend on which other rows are asked for, as those of a matrix product may.
+            found[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
+        return found
+
+    def shares(self, X: Array, leaves: NDArray[Any]) -> Array:
+        """Return probabilities of the classes, (n, C); arguments as in `scores`."""
+        return softmax(self.scores(X, leaves))
+
+    def standardized(self, X: Array) -> Array:
+        """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
+        return _standardized(X, self.center, self.scale)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LeafModels:
+        """Return the inverse of `to_dict`."""
+        return cls(**{name: data[name] for name in cls.__dataclass_fields__})
+
+    def check(self, sizes: tuple[int, ...]) -> None:
+        """Raise ValueError unless these are models for a tree of so many nodes, classes and features."""
+        n_nodes, n_classes, n_features = sizes
+        shapes = {
+            "center": (n_features,),
+            "scale": (n_features,),
+            "coef": (n_nodes, n_classes, n_features),
+            "intercept": (n_nodes, n_classes),
+        }
+        for name, shape in shapes.items():
+            found = getattr(self, name)
+            if found.shape != shape or not np.isfinite(found).all():
+                raise ValueError(f"{name} of leaf_models must hold finite numbers of shape {shape}. Got {found.shape}")
+        if not (self.scale > 0.0).all():
+            raise ValueError("scale of leaf_models must be positive")
+
+
+def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
+    """Return the models of a tree's leaves. X : (n, p) its training rows; weights : (n,) or None; penalty > 0"""
+    v = np.ones(len(X)) if weights is None else weights / weights.min()
+    center, scale = _moments(tree, X, v)
+    n_classes = tree.counts.shape[1]
+    # No class is taken for impossible: the least share is that of one row among all.
+    prior = np.maximum(np.nan_to_num(tree.shares), 1.0 / (tree.counts[0].sum() + n_classes))
+    intercept = np.log(prior / prior.sum(axis=1, keepdims=True))
+    coef = np.zeros((tree.n_nodes, n_classes, tree.n_features))
+    z, leaves = _standardized(X, center, scale), tree.apply(X)
+    used = [j for j in range(tree.n_features) if not tree.levels[j]]
+    for leaf in np.unique(leaves):
+        rows = np.flatnonzero(leaves == leaf)
+        b, W = _minimum(z[rows][:, used], codes[rows], v[rows], intercept[leaf], penalty)
+        intercept[leaf] += b
+        coef[leaf][:, used] = W
+    return LeafModels(center, scale, coef, intercept)
+
+
+def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
+    """Return the penalty of `PENALTIES` with the least log loss on rows that trees have not seen; the first of equals.
+
+    folds : a tree, the rows it was grown on and rows it was not grown on, each as features, class codes and weights
+    """
+    losses = np.zeros(len(PENALTIES))
+    for tree, grown_on, (X, codes, weights) in folds:
+        leaves = tree.apply(X)
+        for i, penalty in enumerate(PENALTIES):
+            shares = fitted_models(tree, *grown_on, penalty=penalty).shares(X, leaves)[np.arange(len(X)), codes]
+            each = -np.log(np.maximum(shares, LEAST))
+            losses[i] += each.sum() if weights is None else each @ weights
+    return PENALTIES[int(np.argmin(losses))]
+
+
+def softmax(scores: Array) -> Array:
+    """Return exp(scores) divided by their sum over the last axis."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def _standardized(X: Array, center: Array, scale: Array) -> Array:
+    with np.errstate(over="ignore"):
+        z: Array = np.clip(np.nan_to_num((X - center) / scale, nan=0.0), -FARTHEST, FARTHEST)
+    return z
+
+
+def _moments(tree: Tree, X: Array, v: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of each feature, of what is there; 0 and 1 for constants and qualitative features."""
+    known = ~np.isnan(X)
+    # Each feature in a power of 2 near its largest number, whose square is then a number.
+    power = np.frexp(np.where(known, np.abs(X), 0.0).max(axis=0))[1]
+    X = np.ldexp(X, -power)
+    total = np.maximum((v[:, None] * known).sum(axis=0), 1.0)
+    center = (v[:, None] * np.where(known, X, 0.0)).sum(axis=0) / total
+    deviation = np.where(known, X - center, 0.0)
+    scale = np.sqrt((v[:, None] * deviation**2).sum(axis=0) / total)
+    qualitative = np.array(tree.levels) > 0
+    # A spread that is rounding of the mean is none.
+    constant = qualitative | ~(scale > 1e-12 * np.abs(center)) | ~(scale > 0.0)
+    return np.where(qualitative, 0.0, np.ldexp(center, power)), np.where(constant, 1.0, np.ldexp(scale, power))
+
+
+def _minimum(z: Array, codes: Codes, v: Array, offset: Array, penalty: float) -> tuple[Array, Array]:
+    """Coefficients b (C,) and W (C, p) of one leaf. offset : (C,) of the scores"""
+    C, p = len(offset), z.shape[1]
+    truth = np.eye(C)[codes]
+
+    def value(flat: Array) -> tuple[float, Array]:
+        both = flat.reshape(C, p + 1)
+        scores = offset + both[:, 0] + z @ both[:, 1:].T
+        top = scores.max(axis=1)
+        powers = np.exp(scores - top[:, None])
+        sums = powers.sum(axis=1)
+        loss = v @ (top + np.log(sums) - (scores * truth).sum(axis=1)) + 0.5 * penalty * (flat @ flat)
+        slopes = v[:, None] * (powers / sums[:, None] - truth)
+        gradient = np.column_stack([slopes.sum(axis=0), slopes.T @ z])
+        return float(loss), gradient.ravel() + penalty * flat
+
+    found = minimize(
+        value,
+        np.zeros(C * (p + 1)),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": STEPS, "gtol": 1e-6 * max(1.0, penalty), "ftol": 1e-12},
+    )
+    both = np.asarray(found.x).reshape(C, p + 1)
+    return both[:, 0], both[:, 1:]
