@@ -124,7 +124,7 @@ class Workers:
 def _by_directions(request: Mapping[str, Any], parts: int) -> list[Mapping[str, Any]]:
     """A request for histograms cut into some for a part of the directions each."""
     n = len(request["low"])
-    found = []
+    found: list[Mapping[str, Any]] = []
     for i in range(parts):
         first, last = n * i // parts, n * (i + 1) // parts
         place = np.asarray(request["place"])

@@ -199,10 +199,10 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
         raise DataError(f"{where}: column {target!r} has {len(counts)} classes, at least 2 are needed")
     labels_ = tuple(sorted(counts, key=label_order))
     of_class = np.array([counts[label] for label in labels_])
-    shown = {name: tuple(sorted(known - {""}, key=label_order)) for name, known in levels.items()}
-    if lone := next((name for name, known in shown.items() if len(known) < 1), None):
+    found = {name: tuple(sorted(known - {""}, key=label_order)) for name, known in levels.items()}
+    if lone := next((name for name, known in found.items() if len(known) < 1), None):
         raise DataError(f"{where}: column {lone!r} is empty; leave it out by --drop")
-    return _Look(labels_, of_class, shown, dropped, 1.0 if lightest == np.inf else lightest, heaviest or 1.0)
+    return _Look(labels_, of_class, found, dropped, 1.0 if lightest == np.inf else lightest, heaviest or 1.0)
 
 
 def _stamp(path: str | Path) -> str:
