@@ -62,7 +62,8 @@ class Workers:
 
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         """Return the answer of all chunks."""
-        workers = max(1, len(self.client.ncores()))
+        with self._faults():
+            workers = max(1, len(self.client.ncores()))
         chunks = range(len(self.store.sizes))
         parts: list[Mapping[str, Any]] = [request]
         row_parts = workers
