@@ -24,8 +24,9 @@ FIRST_TEST_BLOCK = 1_000_000  # far beyond those of the table
 
 def blocks(path: str) -> Iterator[tuple[Any, Any]]:
     """Yield the rows of the file, block by block."""
-    for batch in pq.ParquetFile(path).iter_batches(BLOCK):
-        *columns, y = batch.columns
+    file = pq.ParquetFile(path)
+    for group in range(file.num_row_groups):  # of BLOCK rows
+        *columns, y = file.read_row_group(group).combine_chunks().columns
         yield np.column_stack([c.to_numpy() for c in columns]), (np.array(y.to_pylist()) == "yes").astype(np.int32)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 # Of a table as it is read into memory: its cells as texts and as numbers, and the copies that growth works on.
 CELL_BYTES = 120
+TEXT_FACTOR = 12  # the same of a byte of CSV
 
 
 class Size(click.ParamType[int]):
@@ -35,8 +36,18 @@ class Size(click.ParamType[int]):
 
 
 def is_beyond(data: str, memory: int | None) -> bool:
-    """Whether a table is to be grown from the disk: Parquet that would not fit into `memory`."""
-    if memory is None or not data.lower().endswith((".parquet", ".pq")) or not Path(data).is_file():
+    """Whether a table is to be grown from the disk: Parquet that would not fit into `memory`.
+
+    ConfigError for another file that would not fit.
+    """
+    if memory is None or not Path(data).is_file():
+        return False
+    if not data.lower().endswith((".parquet", ".pq")):
+        if Path(data).stat().st_size * TEXT_FACTOR > memory:
+            raise ConfigError(
+                f"{data} would take more than --memory, and only Parquet is grown from the disk; run `oblique convert "
+                f"{data} {Path(data).stem}.parquet` and fit that."
+            )
         return False
     from oblique_cli.scale.tables import takes
 

@@ -278,7 +278,9 @@ def _is_packed(source: Source) -> bool:
 
 def _parquet_rows(file: Any) -> Iterator[Row]:
     number = 0
-    for batch in file.iter_batches(batch_size=8192):
+    # Over several row groups at once, pyarrow would keep all it has read.
+    groups = (file.iter_batches(batch_size=8192, row_groups=[group]) for group in range(file.num_row_groups))
+    for batch in itertools.chain.from_iterable(groups):
         columns = [_texts(column.to_pylist()) for column in batch.columns]
         for cells in zip(*columns, strict=True):
             number += 1

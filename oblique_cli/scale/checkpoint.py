@@ -32,7 +32,7 @@ class Checkpoint:
         arrays["level"] = np.array(state.level)
         arrays["plan"] = np.array(digest_of(plan))
         with writing(self.path) as stream:
-            np.savez(stream, **arrays)  # type: ignore[arg-type]  (names of arrays are no options)
+            np.savez(stream, **arrays)  # type: ignore[arg-type]
 
     def load(self, store: Store, plan: Plan) -> State | None:
         """Return the state to go on from, None if there is none. DataError if it is of another fit."""

@@ -62,7 +62,8 @@ class Workers:
 
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         """Return the answer of all chunks."""
-        workers = max(1, len(self.client.ncores()))
+        with self._faults():
+            workers = max(1, len(self.client.ncores()))
         chunks = range(len(self.store.sizes))
         parts: list[Mapping[str, Any]] = [request]
         row_parts = workers
@@ -124,7 +125,7 @@ class Workers:
 def _by_directions(request: Mapping[str, Any], parts: int) -> list[Mapping[str, Any]]:
     """A request for histograms cut into some for a part of the directions each."""
     n = len(request["low"])
-    found = []
+    found: list[Mapping[str, Any]] = []
     for i in range(parts):
         first, last = n * i // parts, n * (i + 1) // parts
         place = np.asarray(request["place"])

@@ -176,10 +176,10 @@ def _pruned(who: Asker, tree: Tree, estimator: Any) -> Tree:
 
 
 def _tested(who: Asker, tree: Tree) -> tuple[float, int]:
-    """Weight of the rows of the test that the tree gets wrong, and their weight."""
+    """How many rows of the test the tree gets wrong, and how many there are."""
     # Complexities at which nothing is cut.
     whole = {"node_alpha": np.full(tree.n_nodes, np.inf), "alphas": np.zeros(1)}
-    found = who.ask("part", 0, {"part": TEST, "tree": tree, **whole})
+    found = who.ask("part", 0, {"part": TEST, "tree": tree, "counted": True, **whole})
     return float(found["left"][0]), round(float(found["seen"][0]))
 
 

@@ -184,13 +184,13 @@ def _fetch(store: Store, chunk: int, level: int, rows: Rows, places: Any, reques
 
 
 def _part(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    """Misclassified weight of kept rows, for every member of a pruning sequence."""
+    """Misclassified weight of kept rows, for every member of a pruning sequence; their number where asked so."""
     chosen = rows.parts == request["part"]
     wrong = np.zeros(len(request["alphas"]))
     seen = np.zeros(1)
     if chosen.any():
         X = np.ascontiguousarray(rows.columns[:, chosen].T)
-        w = None if rows.weights is None else rows.weights[chosen]
+        w = None if rows.weights is None or request.get("counted") else rows.weights[chosen]
         tree = request["tree"]
         wrong += tree.walker.sequence_errors(
             request["node_alpha"], tree.labels, request["alphas"], X, np.ascontiguousarray(rows.codes[chosen]), w

@@ -124,9 +124,7 @@ def parquet_table(
         code_of = {label: k for k, label in enumerate(look.classes)}
         level_of = {c.name: {level: float(k) for k, level in enumerate(c.levels)} for c in columns if c.levels}
         with _faults(where):
-            for batch in pq.ParquetFile(path).iter_batches(
-                BATCH, columns=[*chosen, target, *([weight] if weight else [])]
-            ):
+            for batch in _batches(pq.ParquetFile(path), [*chosen, target, *([weight] if weight else [])]):
                 values = np.empty((len(chosen), batch.num_rows))
                 for j, name in enumerate(chosen):
                     column = batch.column(name)
@@ -156,7 +154,7 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
     empty: Counter[str] = Counter()
     dropped, lightest, heaviest, at = 0, np.inf, 0.0, 0
     with _faults(where):
-        for batch in file.iter_batches(BATCH):
+        for batch in _batches(file, None):
             shown, places = _coded(batch.column(target))
             useful = np.array([text != "" for text in shown])[places]
             if weight:
@@ -199,10 +197,10 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
         raise DataError(f"{where}: column {target!r} has {len(counts)} classes, at least 2 are needed")
     labels_ = tuple(sorted(counts, key=label_order))
     of_class = np.array([counts[label] for label in labels_])
-    shown = {name: tuple(sorted(known - {""}, key=label_order)) for name, known in levels.items()}
-    if lone := next((name for name, known in shown.items() if len(known) < 1), None):
+    found = {name: tuple(sorted(known - {""}, key=label_order)) for name, known in levels.items()}
+    if lone := next((name for name, known in found.items() if len(known) < 1), None):
         raise DataError(f"{where}: column {lone!r} is empty; leave it out by --drop")
-    return _Look(labels_, of_class, shown, dropped, 1.0 if lightest == np.inf else lightest, heaviest or 1.0)
+    return _Look(labels_, of_class, found, dropped, 1.0 if lightest == np.inf else lightest, heaviest or 1.0)
 
 
 def _stamp(path: str | Path) -> str:
@@ -232,6 +230,12 @@ def _arrow(path: str | Path) -> tuple[Any, Any]:
             f"{path}: Parquet needs pyarrow; install it with pip install 'oblique-trees[parquet]'"
         ) from None
     return pyarrow, pyarrow.parquet
+
+
+def _batches(file: Any, columns: Sequence[str] | None) -> Iterator[Any]:
+    """Yield the rows of a file, some at a time. Over several row groups at once, pyarrow would keep all it has read."""
+    for group in range(file.num_row_groups):
+        yield from file.iter_batches(BATCH, row_groups=[group], columns=columns)
 
 
 @contextlib.contextmanager

@@ -91,6 +91,11 @@ def test_a_mistake_is_told_in_a_sentence(folder, arguments, message, code):
     assert "Traceback" not in ended.err
 
 
+def test_a_large_csv_is_to_be_converted_first(folder):
+    ended = oblique(folder, "fit", "big.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
+    assert ended.code == 2 and "run `oblique convert big.csv big.parquet` and fit that" in " ".join(ended.err.split())
+
+
 def test_a_broken_csv_is_told_in_a_sentence(folder):
     (folder / "broken.csv").write_text("a,b\n1,2\n3\n")
     ended = oblique(folder, "convert", "broken.csv", "broken.parquet")

@@ -9,8 +9,11 @@ import pytest
 from scale_support import same, stored, table
 
 import oblique_cli._core as _core
+import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.scale import cluster, partition
+from oblique_cli.scale.asking import Here
+from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.growing import Plan, grow
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import PROPOSERS
@@ -103,6 +106,33 @@ def test_a_worker_killed_in_a_pass_changes_nothing(workers, tmp_path):
     assert killed
     expected = grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING)
     assert not same(found, expected)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_scheduler_that_is_lost_is_told_and_the_fit_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("oblique_cli.experiments.cluster.SECONDS", 6.0)
+    X, y = table(4)
+    store = stored(tmp_path / "rows", X, y, blocks=3)
+    plan = Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0)
+    checkpoint = Checkpoint(tmp_path / "state.npz")
+    local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+    with cluster.workers_of(local.scheduler_address) as company:
+        asker = company(store)
+
+        class Losing:
+            """Answers until the second level; then the scheduler is gone."""
+
+            def ask(self, kind, level, request):
+                if level == 1:
+                    local.close()
+                return asker.ask(kind, level, request)
+
+        with pytest.raises(DataError, match="the Dask scheduler is gone"):
+            grow(Losing(), asker.store, plan, checkpoint)
+    found = grow(Here(store), store, plan, checkpoint)
+    assert found.levels[0].level == 1
+    expected = grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING)
+    assert not same(found.tree, expected)
 
 
 def test_nobody_at_an_address_is_told(monkeypatch):

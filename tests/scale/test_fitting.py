@@ -55,10 +55,11 @@ def test_misrate_of_parent_counts():
 
 def test_the_test_is_of_rows_that_growth_has_not_seen():
     X, y = table(3, n=500)
-    found = fitting.fit(array_table(X, y), "hhcart_d", {"pruning": "none", "max_depth": 4}, test=0.2)
+    params = {"pruning": "none", "max_depth": 4, "class_weight": {0: 2.0}}
+    found = fitting.fit(array_table(X, y), "hhcart_d", params, test=0.2)
     kept = parts(500, 0.0, 0.2) == 2
     assert found.tested == kept.sum() > 50
-    expected = make("hhcart_d", random_state=1, pruning="none", max_depth=4).fit(X[~kept], y[~kept])
+    expected = make("hhcart_d", random_state=1, **params).fit(X[~kept], y[~kept])
     assert not same(found.estimator.tree_, expected.tree_)
     assert found.right == (expected.predict(X[kept]) == y[kept]).sum()
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scale_support import same, stored, table
 
+import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.scale import fitting

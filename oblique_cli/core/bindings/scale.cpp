@@ -148,8 +148,7 @@ class HeldBlock {
                      std::size_t directions) const {
     require_size(first_space.size() == n_slots_ + 1 && place.size() == u.size());
     for (std::size_t s = 0; s < n_slots_; ++s) require_size(first_space.data()[s] <= first_space.data()[s + 1]);
-    require_size(first_space.data()[0] == 0 &&
-                 static_cast<std::size_t>(first_space.data()[n_slots_]) * p == u.size());
+    require_size(first_space.data()[0] == 0 && static_cast<std::size_t>(first_space.data()[n_slots_]) * p == u.size());
     for (std::size_t i = 0; i < place.size(); ++i)
       require_size(place.data()[i] < static_cast<std::int64_t>(directions));
     return {first_space.data(), u.data(), place.data()};
@@ -178,8 +177,8 @@ class HeldSearch {
     };
     directions_ = d;
     n_bins_ = counts.shape(2);
-    SlotSearch::Histograms given{copy(order),   copy(counts),   copy(least),
-                                 copy(largest), copy(distinct), counts.shape(2), rows};
+    SlotSearch::Histograms given{copy(order),    copy(counts),    copy(least), copy(largest),
+                                 copy(distinct), counts.shape(2), rows};
     const Released released;
     search_->begin(std::move(given));
   }
@@ -235,7 +234,8 @@ nb::tuple frames(const Matrix& low, const Matrix& high) {
   std::vector<std::uint8_t> differ(n, 0);
   for (std::size_t i = 0; i < n; ++i)
     if (low(i, 0) <= high(i, 0))
-      differ[i] = class_frame(low.data() + i * p, high.data() + i * p, p, center.data() + i * p, inverse.data() + i * p);
+      differ[i] =
+          class_frame(low.data() + i * p, high.data() + i * p, p, center.data() + i * p, inverse.data() + i * p);
   return nb::make_tuple(array(std::move(center), {n, p}), array(std::move(inverse), {n, p}),
                         array(std::move(differ), {n}));
 }
@@ -284,7 +284,8 @@ nb::object reflected_spaces(const Matrix& vectors, double tau, bool both) {
   add_reflections(Vector(vectors.data(), vectors.data() + vectors.size()), p, tau, both, spaces);
   std::vector<double> out(spaces.size() * p, 0.0);
   for (std::size_t i = 0; i < spaces.size(); ++i)
-    if (!spaces[i].original) std::copy(spaces[i].u.begin(), spaces[i].u.end(), out.begin() + static_cast<std::ptrdiff_t>(i * p));
+    if (!spaces[i].original)
+      std::copy(spaces[i].u.begin(), spaces[i].u.end(), out.begin() + static_cast<std::ptrdiff_t>(i * p));
   return array(std::move(out), {spaces.size(), p});
 }
 
@@ -312,8 +313,7 @@ nb::object distinct_gaps(const Matrix& u, const Doubles& low, const Doubles& hig
   for (std::size_t s = 0; s < u.shape(0); ++s) {
     const Vector vector(u.data() + s * p, u.data() + (s + 1) * p);
     const Spread::Reflected reflected(spread, vector);
-    for (std::size_t j = 0; j < p; ++j)
-      out[s * p + j] = vector[j] == 0.0 ? spread.of_axis(j) : reflected.of_axis(j);
+    for (std::size_t j = 0; j < p; ++j) out[s * p + j] = vector[j] == 0.0 ? spread.of_axis(j) : reflected.of_axis(j);
   }
   return array(std::move(out), {u.shape(0) * p});
 }
@@ -375,9 +375,8 @@ void bind_scale(nb::module_& m) {
            "low"_a.noconvert())
       .def("add_left", &HeldBlock::add_left, "normals"_a.noconvert(), "thresholds"_a.noconvert(), "left"_a.noconvert())
       .def("add_histograms", &HeldBlock::add_histograms, "first_space"_a.noconvert(), "u"_a.noconvert(),
-           "place"_a.noconvert(), "low"_a.noconvert(), "scale"_a.noconvert(), "n_bins"_a,
-           "counts"_a.noconvert().none(), "weighted"_a.noconvert().none(), "least"_a.noconvert(),
-           "largest"_a.noconvert())
+           "place"_a.noconvert(), "low"_a.noconvert(), "scale"_a.noconvert(), "n_bins"_a, "counts"_a.noconvert().none(),
+           "weighted"_a.noconvert().none(), "least"_a.noconvert(), "largest"_a.noconvert())
       .def("gather", &HeldBlock::gather, "first_space"_a.noconvert(), "u"_a.noconvert(), "place"_a.noconvert(),
            "low"_a.noconvert(), "scale"_a.noconvert(), "n_bins"_a, "direction"_a.noconvert(), "bin"_a.noconvert(),
            "after"_a.noconvert(), "smallest"_a.noconvert())
@@ -397,9 +396,10 @@ void bind_scale(nb::module_& m) {
         "Rows above which the moments of a node are exact sums; sets it, for tests, and returns what it was.");
   m.def("moment_factor", &ClassMoments::factor_of, "widest"_a,
         "Power of 2 that keeps squares of rows in range, the widest feature being so wide.");
-  m.def("class_frames", &frames, "low"_a.noconvert(), "high"_a.noconvert(),
-        "Coordinates for the moments of classes with these ranges, (n, p) each: centers, inverse scales (-1 for a class "
-        "without rows), and whether rows differ at all.");
+  m.def(
+      "class_frames", &frames, "low"_a.noconvert(), "high"_a.noconvert(),
+      "Coordinates for the moments of classes with these ranges, (n, p) each: centers, inverse scales (-1 for a class "
+      "without rows), and whether rows differ at all.");
   m.def("weight_unit", &weight_unit, "heaviest"_a, "Power of 2 that brings weights to at most 1.");
   m.def("class_scatter", &scatter, "center"_a.noconvert(), "inverse"_a.noconvert(), "high"_a.noconvert(),
         "low"_a.noconvert(), "total"_a, "unit"_a, "factor"_a, "scale"_a, "Scatter about the mean times scale, (p, p).");

@@ -62,8 +62,7 @@ bool Bisectors::from_moments(const Vector& largest, const Vector& others, double
   return finish(nullptr, spread, weight, rest, out);
 }
 
-bool Bisectors::finish(const RowSpan* span, const Spread& spread, double weight, double rest,
-                       std::vector<Plane>& out) {
+bool Bisectors::finish(const RowSpan* span, const Spread& spread, double weight, double rest, std::vector<Plane>& out) {
   const std::size_t p = spread.range.size(), m = static_cast<std::size_t>(std::lround(std::sqrt(a_.size())));
   const int power = unit_of(spread);
   for (double& x : a_) x /= weight;

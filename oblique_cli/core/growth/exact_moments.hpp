@@ -13,7 +13,8 @@
 
 namespace oblique {
 
-// The number of rows above which the moments of a node are exact sums. Tests lower it, to see large nodes in small data.
+// The number of rows above which the moments of a node are exact sums. Tests lower it, to see large nodes in small
+// data.
 std::size_t exact_sums_above();
 void set_exact_sums_above(std::size_t rows);
 
@@ -27,8 +28,8 @@ double value_of(std::int64_t high, std::int64_t low);
 inline std::size_t packed(std::size_t row, std::size_t column) { return row * (row + 1) / 2 + column; }
 inline std::size_t packed_size(std::size_t p) { return (p + 1) * (p + 2) / 2; }
 
-// Coordinates y = (x - center) * inverse in [-1, 1] for values between low and high; inverse is a power of 2, or 0 where
-// all values are the same but for rounding. Returns whether some feature has different values.
+// Coordinates y = (x - center) * inverse in [-1, 1] for values between low and high; inverse is a power of 2, or 0
+// where all values are the same but for rounding. Returns whether some feature has different values.
 bool class_frame(const double* low, const double* high, std::size_t p, double* center, double* inverse);
 
 // The power of 2 that brings weights up to `heaviest` to at most 1.

@@ -264,7 +264,8 @@ GatheredRows Block::gather(const SlotSpaces& spaces, const double* low, const do
       for (std::size_t i = 0; i < n; ++i) {
         const std::int32_t open = of.open[bins[i]], before = of.follows[bins[i]];
         if (open >= 0)
-          found.push_back({open, static_cast<std::int32_t>(s.code), z[i], weights_.empty() ? 1.0 : weights_[first + i]});
+          found.push_back(
+              {open, static_cast<std::int32_t>(s.code), z[i], weights_.empty() ? 1.0 : weights_[first + i]});
         if (before >= 0) smallest[before] = std::min(smallest[before], z[i]);
       }
     });

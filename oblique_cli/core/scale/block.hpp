@@ -15,8 +15,8 @@
 
 namespace oblique {
 
-// Rows as they come: columns of n values each, one after the other. slot : place of the row's node among the open nodes,
-// below 0 for a row of none.
+// Rows as they come: columns of n values each, one after the other. slot : place of the row's node among the open
+// nodes, below 0 for a row of none.
 struct RawRows {
   const double* columns;
   const std::int32_t* codes;
@@ -50,7 +50,8 @@ struct GatheredRows {
 
 class Block {
  public:
-  // scores : those of the levels in every slot, (n_slots, levels.width), or nullptr to leave codes of levels as they are
+  // scores : those of the levels in every slot, (n_slots, levels.width), or nullptr to leave codes of levels as they
+  // are
   Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, const Levels& levels, const double* scores);
 
   std::size_t n_rows() const { return row_.size(); }

@@ -20,8 +20,9 @@ namespace oblique {
 
 namespace {
 
-// Where NodeSearch (search/split_search.cpp) sees a gap between two neighboring projections, and which threshold it puts
-// there. It keeps projections of a bin as multiples of 2^-39 of the range, and compares neighbors in two bins by value.
+// Where NodeSearch (search/split_search.cpp) sees a gap between two neighboring projections, and which threshold it
+// puts there. It keeps projections of a bin as multiples of 2^-39 of the range, and compares neighbors in two bins by
+// value.
 class Gaps {
  public:
   Gaps(double low, double high, double distinct, bool strict, std::size_t rows) : low_(low) {
@@ -119,8 +120,9 @@ class SlotSearchOf final : public SlotSearch {
     }
     assumed_ = edges.needed(-1);
     std::sort(open_.begin(), open_.end(), [](const OpenBin& a, const OpenBin& b) {
-      return a.bound != b.bound ? a.bound > b.bound : a.direction != b.direction ? a.direction < b.direction
-                                                                                   : a.bin < b.bin;
+      return a.bound != b.bound           ? a.bound > b.bound
+             : a.direction != b.direction ? a.direction < b.direction
+                                          : a.bin < b.bin;
     });
     next_ = 0;
   }
@@ -148,7 +150,8 @@ class SlotSearchOf final : public SlotSearch {
     const std::size_t k = of_class_.size(), width = given_.n_bins;
     for (std::size_t c = 0; c < k; ++c) {
       left_[c] = 0.0;
-      for (std::int32_t b = 0; b < bin; ++b) left_[c] += given_.counts[(d * k + c) * width + static_cast<std::size_t>(b)];
+      for (std::int32_t b = 0; b < bin; ++b)
+        left_[c] += given_.counts[(d * k + c) * width + static_cast<std::size_t>(b)];
     }
     const Gaps gaps(given_.least[d], given_.largest[d], given_.distinct[d], strict_, given_.rows);
     double threshold = 0.0;

@@ -27,8 +27,8 @@ class SlotSearch {
  public:
   virtual ~SlotSearch() = default;
 
-  // counts : (n_directions, n_classes, n_bins) weights of the classes present; order : rising places in the enumeration; least, largest :
-  // the range of each direction; distinct : the gap above which two projections differ.
+  // counts : (n_directions, n_classes, n_bins) weights of the classes present; order : rising places in the
+  // enumeration; least, largest : the range of each direction; distinct : the gap above which two projections differ.
   struct Histograms {
     std::vector<std::int64_t> order;
     std::vector<double> counts, least, largest, distinct;
