@@ -49,7 +49,8 @@ def reproduce(
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
     The name all stands for every study but sensitivity. The name report runs nothing: it writes the results of the full
-    profiles into docs/reproduction.md, docs/forests.md and README.md of the current folder.
+    profiles into docs/reproduction.md, docs/forests.md and README.md of the current folder, the cells that deviate into
+    reproduction/deviations.csv of --results, and draws all cells, ours against the published, as docs/reproduction.svg.
 
     Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
     so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two
@@ -120,7 +121,9 @@ def reproduce(
 def _documented(results: str) -> list[str]:
     """Fill the documents of the current folder from the results; return those that changed."""
     from oblique_cli.data import files
+    from oblique_cli.drawing.canvas import rendered
     from oblique_cli.reproduction.framework import document
+    from oblique_cli.reproduction.framework.picture import agreement_picture
 
     for name in document.DOCUMENTS:
         if not Path(name).is_file():
@@ -134,6 +137,14 @@ def _documented(results: str) -> list[str]:
         if after != before:
             files.write(path, after.encode())
             changed.append(name)
+    drawn = {
+        Path(results) / "reproduction" / "deviations.csv": document.deviations(Path(results)).encode(),
+        Path("docs/reproduction.svg"): rendered(agreement_picture(document.studied(Path(results))), "svg"),
+    }
+    for path, content in drawn.items():
+        if not path.is_file() or path.read_bytes() != content:
+            files.write(path, content)
+            changed.append(str(path))
     return changed
 
 

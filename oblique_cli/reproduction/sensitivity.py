@@ -98,6 +98,14 @@ READINGS: tuple[Reading, ...] = (
     Reading("GDT paper, epsilon", "0.20", GDT_PAPER, _fixed(0.20)),
     Reading("GDT paper, errors are a share of", "the parent's rows (default)", GDT_PAPER),
     Reading("GDT paper, errors are a share of", "the node's own rows", GDT_PAPER, ("algorithms.0.misrate_of=node",)),
+    Reading("GDT paper, small nodes", "split (default)", GDT_PAPER),
+    Reading("GDT paper, small nodes", "leaves at 10 rows", GDT_PAPER, ("algorithms.0.min_parent=10",)),
+    Reading("GDT paper, small nodes", "leaves at 20 rows", GDT_PAPER, ("algorithms.0.min_parent=20",)),
+    Reading("GDT paper, small nodes", "sides of 5 rows", GDT_PAPER, ("algorithms.0.min_samples_leaf=5",)),
+    Reading("GDT paper, bisector by", "the Gini index (default)", GDT_PAPER),
+    Reading("GDT paper, bisector by", "misclassification", GDT_PAPER, ("algorithms.0.criterion=sum_minority",)),
+    Reading("GDT paper, classes that score a bisector", "super-classes (default)", GDT_PAPER),
+    Reading("GDT paper, classes that score a bisector", "all", GDT_PAPER, ("algorithms.0.bisector_classes=all",)),
     Reading("GDT paper, pruning", "none, epsilon 0.10", GDT_PAPER, _fixed(0.10)),
     Reading("GDT paper, pruning", "10 % by 0-SE, epsilon 0.10", GDT_PAPER, _fixed(0.10, "cost_complexity")),
 )
@@ -135,6 +143,8 @@ EPSILON_TIES: Mapping[str, Choice] = {
 STAGE_1_DRAWS = 20
 DRAW_HEADER = ("data set", "method", "metric", "published", "least", "largest", "epsilon from", "to")
 
+SPREAD_HEADER = ("table", "draws", "of each kind", "accuracies agree", "sizes agree")
+
 HEADER = (
     "topic",
     "reading",
@@ -161,6 +171,7 @@ class Sensitivity(Study):
         """Run each reading and count."""
         rows, ran = [], []
         draws: tuple[tuple[str, ...], ...] = ()
+        counted: tuple[str, ...] = ()
         for reading in READINGS:
             found = _outcome(replace(request, seed=request.seed + reading.seed), reading)
             ran.append(found)
@@ -179,11 +190,12 @@ class Sensitivity(Study):
                 mine = _cells(request, table, paths.of_choice(choice))
                 rows.append(_counted("epsilon among equals", name, table, mine))
             if config == "chapter5_two_stage":
-                draws = paths.of_draws(STAGE_1_DRAWS)
+                draws, counted = paths.of_draws(request, STAGE_1_DRAWS)
         cost, code = total(ran)
         agreed = ExtraTable("agreement", "Readings and agreement", HEADER, tuple(rows), left=3)
         drawn = ExtraTable("stage_1", f"Table 5.2 under {STAGE_1_DRAWS} draws of stage 1", DRAW_HEADER, draws, left=3)
-        return StudyResult((), (agreed, drawn) if draws else (agreed,), cost, code)
+        spread = ExtraTable("draws", "Cells of Table 5.2 that agree under each draw", SPREAD_HEADER, (counted,), left=1)
+        return StudyResult((), (agreed, drawn, spread) if draws else (agreed,), cost, code)
 
 
 def _without_slow(config: str) -> tuple[str, ...]:
@@ -228,6 +240,7 @@ class _Paths:
         self._titles = {ALGORITHMS[spec.name].title: spec for spec in experiment.algorithms}
         self._shared = {(t.dataset, t.algorithm): t.inner for t in run.tunings}
         self._inner = {(row.dataset, row.algorithm, row.repeat, row.fold): row.inner for row in run.rows}
+        self._values: dict[tuple[str, str], list[float]] = {}
         # data set, algorithm -> repetition, fold, test rows, correct (m,), leaves (m,)
         self._found: dict[tuple[str, str], list[tuple[int, int, int, Any, Any]]] = {}
         self._datasets = {
@@ -237,7 +250,7 @@ class _Paths:
         for dataset in self._datasets.values():
             for fold in schemes.folds(dataset, experiment.cv, experiment.seed):
                 for spec in experiment.algorithms:
-                    values = spec.grid["epsilon"]
+                    values = self._values[dataset.name, spec.id] = list(spec.grid["epsilon"])
                     tree = ALGORITHMS[spec.name].make(random_state=0, **{**spec.params, "epsilon": min(values)})
                     tree.fit(dataset.X[fold.train], dataset.y[fold.train])
                     right = tree.predict_path(dataset.X[fold.test], values) == dataset.y[fold.test][:, None]
@@ -245,12 +258,14 @@ class _Paths:
                         (fold.repeat, fold.index, len(right), right.sum(axis=0), tree.n_leaves_path(values))
                     )
 
-    def of_draws(self, count: int) -> tuple[tuple[str, ...], ...]:
-        """Return, for each data set and method, between which values accuracy and leaves lie under `count` draws.
+    def of_draws(self, request: StudyRequest, count: int) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
+        """Return, for each data set and method, between which values accuracy and leaves lie under `count` draws, and a
+        row of how many cells of Table 5.2 agree under each.
 
         A draw cuts the folds of stage 1 anew; the folds of stage 2 stay.
         """
         experiment, rows = self._run.experiment, []
+        drawn: dict[tuple[str, str], list[int]] = {}
         for policy in experiment.datasets:
             dataset = self._datasets[policy.name]
             for spec in experiment.algorithms:
@@ -262,6 +277,7 @@ class _Paths:
                     fold = next(iter(schemes.repetition(dataset, cv, experiment.seed + draw, 0)))
                     chosen.append(tune(case, fold.tuning, 0)[0]["epsilon"])
                 at = [spec.grid["epsilon"].index(epsilon) for epsilon in chosen]
+                drawn[dataset.name, spec.id] = at
                 folds = self._found[dataset.name, spec.id]
                 n = sum(size for _, _, size, _, _ in folds)
                 curves = {
@@ -273,23 +289,48 @@ class _Paths:
                     found = [float(curve[i]) for i in at]
                     ends = (f"{min(found):.1f}", f"{max(found):.1f}", f"{min(chosen):.2f}", f"{max(chosen):.2f}")
                     rows.append((dataset.name, algorithm.title, metric, printed.printed if printed else "", *ends))
-        return tuple(rows)
+        agree: dict[str, list[int]] = {"accuracy_percent": [], "n_leaves": []}
+        of = 0
+
+        def of_draw(draw: int) -> Callable[[Published, str], Number | None]:
+            return self._of_index(lambda key, repeat, fold: drawn[key][draw])
+
+        for draw in range(count):
+            cells_of_draw = _cells(request, f"{THESIS}:5.2", of_draw(draw))
+            for metric, counts in agree.items():
+                mine = [cell for cell in cells_of_draw if cell.metric == metric]
+                counts.append(sum(cell.verdict == AGREES for cell in mine))
+                of = len(mine)
+        spread = [f"{min(c)} to {max(c)}, median {sorted(c)[len(c) // 2]}" for c in agree.values()]
+        return tuple(rows), (f"{THESIS}:5.2", str(count), str(of), *spread)
 
     def of_choice(self, choice: Choice) -> Callable[[Published, str], Number | None]:
         """Return the finder of our accuracy and leaves when `choice` takes epsilon."""
+
+        def index(key: tuple[str, str], repeat: int, fold: int) -> int | None:
+            curve = self._shared.get(key) or self._inner.get((*key, repeat, fold))
+            if not curve:
+                return None
+            values = self._values[key]
+            curve = sorted(curve, key=lambda point: values.index(point["params"]["epsilon"]))
+            return choice([point["n_correct"] for point in curve], [point["n_leaves"] for point in curve])
+
+        return self._of_index(index)
+
+    def _of_index(
+        self, index: Callable[[tuple[str, str], int, int], int | None]
+    ) -> Callable[[Published, str], Number | None]:
+        """Return the finder of our numbers when `index` takes epsilon by (data set, id), repetition and fold."""
 
         def ours(number: Published, dataset: str) -> Number | None:
             spec = self._titles.get(number.method)
             if spec is None or (dataset, spec.id) not in self._found:
                 return None
-            values = list(spec.grid["epsilon"])
             pooled: dict[int, list[float]] = {}
-            for repeat, index, n, correct, leaves in self._found[dataset, spec.id]:
-                curve = self._shared.get((dataset, spec.id)) or self._inner.get((dataset, spec.id, repeat, index))
-                if not curve:
+            for repeat, fold, n, correct, leaves in self._found[dataset, spec.id]:
+                i = index((dataset, spec.id), repeat, fold)
+                if i is None:
                     return None
-                curve = sorted(curve, key=lambda point: values.index(point["params"]["epsilon"]))
-                i = choice([point["n_correct"] for point in curve], [point["n_leaves"] for point in curve])
                 value = float(correct[i]) if number.metric == "accuracy_percent" else float(leaves[i])
                 sums = pooled.setdefault(repeat, [0.0, 0.0])
                 sums[0] += value

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 
-from oblique_cli import published
 from oblique_cli.errors import ConfigError
 from oblique_cli.reproduction.framework.cells import AGREES, DEVIATES, Cell, agreement
-from oblique_cli.reproduction.framework.reporting import UNEXPLAINED, grid_rows, read_cells, reasons
+from oblique_cli.reproduction.framework.reporting import UNEXPLAINED, read_cells, reasons, verdicts
 from oblique_cli.reproduction.framework.studies import STUDIES
 
 # The text between these marks is generated; NAME is a key of `blocks`.
@@ -19,18 +20,12 @@ DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "docs/field.md", "README
 FIELD_PARTS = ("confirmation", "development")
 # Blocks that show a table as a study left it, and the file it is in.
 COPIED = {
-    "sensitivity": "sensitivity_agreement",
-    "stage-1": "sensitivity_stage_1",
     "mpsvm-ranks": "mpsvm_ranks",
     "mpsvm-tests": "mpsvm_tests",
-    "mpsvm-verdicts": "mpsvm_verdicts",
-    "mpsvm-signs": "mpsvm_signs",
     "mpsvm-costs": "mpsvm_costs",
     "mpsvm-minleaf": "mpsvm_minleaf",
     "mpsvm-mtry": "mpsvm_mtry",
     "mpsvm-readings": "mpsvm_readings",
-    "mpsvm-bias-variance-raf": "mpsvm_bias_variance_raf",
-    "mpsvm-bias-variance-rrof": "mpsvm_bias_variance_rrof",
     **{f"field-{part}-{what}": f"field_{part}_{what}" for part in FIELD_PARTS for what in ("means", "ranks", "tao")},
     "field-accuracies": "field_accuracies",
 }
@@ -44,19 +39,30 @@ def blocks(results: Path) -> dict[str, str]:
 
     agreement       how many cells agree, in one sentence
     summary         the same by table and metric, and what each study took
-    deviations-X    the cells of study X that deviate, with their reasons
-    the others are COPIED, such as sensitivity (readings and agreement) and stage-1 (Table 5.2 under other draws of the
-    cross-validation that chooses epsilon)
+    deviations-X    how many cells of study X agree, and which have no reason
+    the others are COPIED
     """
     studies = [name for name, study in STUDIES.items() if study.tables]
-    found = {name: cells for name in studies if (cells := _cells(results, name))}
-    if not found:
-        raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
+    found = studied(results)
     out = {"agreement": _agreement(found), "summary": _summary(results, found)}
     out |= {name: _copied(results / "reproduction" / f"{file}.csv") for name, file in COPIED.items()}
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
     return out
+
+
+def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
+    """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none."""
+    names = [name for name, study in STUDIES.items() if study.tables]
+    found = {name: cells for name in names if (cells := _cells(results, name))}
+    if not found:
+        raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
+    return found
+
+
+def deviations(results: Path) -> str:
+    """Return all cells that deviate as CSV, with their reasons or the readings that were tried."""
+    return verdicts(cell for cells in studied(results).values() for cell in cells)
 
 
 def filled(text: str, made: Mapping[str, str]) -> str:
@@ -90,12 +96,12 @@ def _agreement(found: Mapping[str, tuple[Cell, ...]]) -> str:
 def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:
     every = [cell for cells in found.values() for cell in cells]
     lines = [_agreement(found)]
-    rows = [
-        (table.partition(":")[0], table.partition(":")[2], metric, f"{each.agree} of {each.compared}")
-        for (table, metric), each in agreement(every).items()
-        if each.compared
-    ]
-    lines += _table(("source", "table", "metric", "agree"), rows)
+    counts: dict[str, list[str]] = {}
+    for (table, metric), each in agreement(every).items():
+        if each.compared:
+            counts.setdefault(table, []).append(f"{metric} {each.agree} of {each.compared}")
+    rows = [(*table.split(":"), ", ".join(found)) for table, found in counts.items()]
+    lines += _table(("source", "table", "cells that agree"), rows)
     header = ("command", "seed", "date", "trees", "their work", "last call", "memory")
     lines += ["", *_table(header, _runs(results, found))]
     return "\n".join(lines) + "\n"
@@ -124,15 +130,21 @@ def _runs(results: Path, found: Mapping[str, object]) -> list[tuple[str, ...]]:
 
 
 def _deviations(cells: tuple[Cell, ...]) -> str:
+    """Return how many cells of a study agree, and where those without a reason are."""
     deviating = [cell for cell in cells if cell.verdict == DEVIATES]
-    if not deviating:
-        return "Every cell agrees.\n"
-    lines: list[str] = []
-    for reference in dict.fromkeys(cell.table for cell in deviating):
-        header, rows = grid_rows([cell for cell in deviating if cell.table == reference])
-        lines += [f"Table {reference.partition(':')[2]}: {published.find(reference).caption}", ""]
-        lines += [*_table(header, [tuple(text.removeprefix(f"{DEVIATES}: ") for text in row) for row in rows]), ""]
-    return "\n".join(lines)
+    compared = sum(cell.verdict == AGREES for cell in cells) + len(deviating)
+    left = [cell for cell in deviating if cell.key not in reasons()]
+    text = f"{compared - len(deviating)} of {compared} cells agree, {len(deviating) - len(left)} have a measured reason"
+    if not left:
+        return f"{text}, none is {UNEXPLAINED}.\n"
+    where = Counter(f"{cell.method} on {cell.dataset} in {cell.table.partition(':')[2]}" for cell in left)
+    named = "; ".join(f"{name} ({count} cells)" if count > 1 else name for name, count in where.items())
+    return (
+        "\n".join(
+            wrap(f"{text}, {len(left)} {UNEXPLAINED}: {named}.", 120, break_long_words=False, break_on_hyphens=False)
+        )
+        + "\n"
+    )
 
 
 def _copied(path: Path) -> str:

@@ -31,9 +31,20 @@ from oblique_cli.reproduction.framework.cells import (
 from oblique_cli.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
 
 REASONS = Path(__file__).with_name("reasons.csv")
+TRIED = Path(__file__).with_name("tried.csv")
 UNEXPLAINED = "unexplained"
 NUMBERS = ("ours", "ours_sd", "published", "published_sd")
 COLUMNS = (*(field.name for field in fields(Cell)), "difference", "verdict", "reason")
+
+
+@cache
+def tried() -> dict[tuple[str, ...], str]:
+    """Return the readings that were tried on cells without a reason, with their numbers, by `Cell.key`."""
+    with open(TRIED, encoding="utf-8", newline="") as handle:
+        return {
+            (row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]): row["tried"]
+            for row in csv.DictReader(handle)
+        }
 
 
 @cache
@@ -201,6 +212,17 @@ def _records_of(tables: Sequence[ExtraTable]) -> tuple[dict[str, Any], ...]:
         for table in tables
         for row in table.rows
     )
+
+
+def verdicts(cells: Iterable[Cell]) -> str:
+    """Return the cells that deviate as CSV, with the readings that were tried on those without a reason."""
+    columns = (*COLUMNS, "tried")
+    rows = (
+        (*_record(cell).values(), "" if cell.key in reasons() else tried().get(cell.key, ""))
+        for cell in cells
+        if cell.verdict == DEVIATES
+    )
+    return _csv([columns, *rows])
 
 
 def write_cells(cells: Iterable[Cell]) -> str:

@@ -208,8 +208,8 @@ def test_inside_equals_the_algorithm_row_by_row(seed):
 
 
 def test_rectangles_that_overlap_in_a_cell_without_rows_are_parted_in_the_middle_of_it():
-    # Cells (column, row) of a 3 x 3 grid: class 0 in (0, 0), (1, 0) and (0, 1), class 1 in (2, 1), (2, 2) and (1, 2). By
-    # whole rows both grow over the empty cell (1, 1).
+    # Cells (column, row) of a 3 x 3 grid: class 0 in (0, 0), (1, 0) and (0, 1), class 1 in (2, 1), (2, 2) and (1, 2).
+    # By whole rows both grow over the empty cell (1, 1).
     cells = np.array([[0, 0], [1, 0], [0, 1], [2, 1], [2, 2], [1, 2]])
     U, y = np.r_[(cells + 0.5) / 3, [[0, 0], [1, 1]]], np.array([0, 0, 0, 1, 1, 1, 0, 1], dtype=np.int32)
     grid = CellGrid(3, 1.0, 1.0)
