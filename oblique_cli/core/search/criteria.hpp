@@ -3,6 +3,7 @@
 // A criterion values a cut by V(l), l = the weight of each class on the left, and V is maximized. It offers
 //   base(t)            V of not cutting at all
 //   gain(v, t)         the published score of a cut: reduction in impurity, or the twoing value itself
+//   most(t)            no cut has a larger value(); infinite where the arithmetic does not tell
 //   noise(t)           a bound on the rounding error of V, below which two values say nothing
 //   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
 //   Scan               the same while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
@@ -38,6 +39,8 @@ struct Gini {
     return sum / t.n;
   }
   static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
+  // Both sides pure: l^2 / l + r^2 / r, without rounding.
+  static double most(const Totals& t) { return t.counts ? t.n : std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-14 * t.n; }
   static double value(const double* l, double s, const Totals& t) {
     double left = 0.0, right = 0.0;
@@ -101,6 +104,7 @@ struct Entropy {
     return sum;
   }
   static double gain(double v, const Totals& t) { return (v - base(t)) / (t.n * 0.6931471805599453); }
+  static double most(const Totals&) { return std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-14 * t.n * std::log(t.n + 1.0); }
   static double value(const double* l, double s, const Totals& t) {
     double sum = 0.0;
@@ -182,6 +186,12 @@ struct Twoing {
 
   static double base(const Totals&) { return 0.0; }
   static double gain(double v, const Totals&) { return v; }
+  // Two classes apart: of all cuts the only one that separates them, and exact, since integers below 2^53 are.
+  static double most(const Totals& t) {
+    if (!t.counts || t.n_classes != 2 || t.n > 4096.0) return std::numeric_limits<double>::infinity();
+    const double left[2] = {t.of_class[0], 0.0};
+    return value(left, left[0], t);
+  }
   static double noise(const Totals&) { return 1e-15; }
   static double value(const double* l, double s, const Totals& t) {
     double sum = 0.0;
@@ -256,6 +266,7 @@ struct MaxMinority {
   static constexpr bool needs_logarithms = false;
   static double base(const Totals& t) { return -minority_of_node(t); }
   static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
+  static double most(const Totals& t) { return t.counts ? 0.0 : std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-13 * t.n; }
   static double value(const double* l, double s, const Totals& t) {
     const Minorities m = minorities(l, s, t);
@@ -276,6 +287,7 @@ struct SumMinority {
   static constexpr bool needs_logarithms = false;
   static double base(const Totals& t) { return -minority_of_node(t); }
   static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
+  static double most(const Totals& t) { return t.counts ? 0.0 : std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-13 * t.n; }
   static double value(const double* l, double s, const Totals& t) {
     const Minorities m = minorities(l, s, t);
