@@ -143,6 +143,26 @@ double weigh_left(const double* __restrict v, const double* __restrict c, double
 }
 
 OBLIQUE_CLONES
+void sort_few(std::uint64_t* __restrict keys, std::size_t n) {
+  std::int64_t sorted[64], all[64];
+  const std::size_t padded = (n + 7) / 8 * 8;
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;  // signed numbers are what vector instructions compare
+  for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<std::int64_t>(keys[i] ^ sign);
+  for (std::size_t i = n; i < padded; ++i) all[i] = INT64_MAX;
+  std::uint64_t used = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t key = all[i];
+    std::int64_t smaller = 0;
+    for (std::size_t j = 0; j < padded; ++j) smaller += all[j] < key ? 1 : 0;
+    // Of equal keys each takes the next place.
+    const int place = static_cast<int>(smaller) + __builtin_ctzll(~(used >> smaller));
+    used |= std::uint64_t{1} << place;
+    sorted[place] = key;
+  }
+  for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::uint64_t>(sorted[i]) ^ sign;
+}
+
+OBLIQUE_CLONES
 void cumulate(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins, float* __restrict cum) {
   typedef std::int32_t Ints __attribute__((vector_size(32)));
   typedef float Floats __attribute__((vector_size(32)));

@@ -44,6 +44,9 @@ double largest_magnitude(const double* v, std::size_t n);
 std::size_t count_left(const double* v, const double* c, double t, std::size_t n);
 double weigh_left(const double* v, const double* c, double t, const double* weights, std::size_t n);
 
+// Sorts n <= 64 keys by counting for each how many are smaller.
+void sort_few(std::uint64_t* keys, std::size_t n);
+
 // Class weights left of each bin edge, one row per class: class k at edge e is cum[k * stride + e]. Counts are held as
 // float, exact below 2^24; sample weights as double. Rows may be read up to the next multiple of 8 edges.
 template <class T>

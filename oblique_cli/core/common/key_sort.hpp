@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/kernels.hpp"
+
 namespace oblique {
 
 class KeySort {
@@ -15,7 +17,8 @@ class KeySort {
   // crowded bucket goes to the general sort.
   void sort(std::uint64_t* keys, std::size_t n) {
     constexpr std::size_t few = 24;
-    if (n <= few) return insertion_sort(keys, n);
+    if (n <= 8) return insertion_sort(keys, n);
+    if (n <= 64) return sort_few(keys, n);
     std::uint64_t low = keys[0], high = keys[0];
     for (std::size_t i = 1; i < n; ++i) {
       low = std::min(low, keys[i]);

@@ -4,6 +4,7 @@
 //   base(t)            V of not cutting at all
 //   gain(v, t)         the published score of a cut: reduction in impurity, or the twoing value itself
 //   impurity(t)        of the node: the score of a cut, were there one, that leaves pure sides only
+//   most(t)            no cut has a larger value(); infinite where the arithmetic does not tell
 //   noise(t)           a bound on the rounding error of V, below which two values say nothing
 //   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
 //   Scan               the same while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
@@ -40,6 +41,8 @@ struct Gini {
   }
   static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
   static double impurity(const Totals& t) { return gain(t.n, t); }
+  // Both sides pure: l^2 / l + r^2 / r, without rounding.
+  static double most(const Totals& t) { return t.counts ? t.n : std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-14 * t.n; }
   static double value(const double* l, double s, const Totals& t) {
     double left = 0.0, right = 0.0;
@@ -104,6 +107,7 @@ struct Entropy {
   }
   static double gain(double v, const Totals& t) { return (v - base(t)) / (t.n * 0.6931471805599453); }
   static double impurity(const Totals& t) { return gain(0.0, t); }
+  static double most(const Totals&) { return std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-14 * t.n * std::log(t.n + 1.0); }
   static double value(const double* l, double s, const Totals& t) {
     double sum = 0.0;
@@ -187,6 +191,12 @@ struct Twoing {
   static double gain(double v, const Totals&) { return v; }
   // Half of Gini's: with two classes the twoing value of a cut is half the decrease of the Gini index.
   static double impurity(const Totals& t) { return 0.5 * Gini::impurity(t); }
+  // Two classes apart: of all cuts the only one that separates them, and exact, since integers below 2^53 are.
+  static double most(const Totals& t) {
+    if (!t.counts || t.n_classes != 2 || t.n > 4096.0) return std::numeric_limits<double>::infinity();
+    const double left[2] = {t.of_class[0], 0.0};
+    return value(left, left[0], t);
+  }
   static double noise(const Totals&) { return 1e-15; }
   static double value(const double* l, double s, const Totals& t) {
     double sum = 0.0;
@@ -262,6 +272,7 @@ struct MaxMinority {
   static double base(const Totals& t) { return -minority_of_node(t); }
   static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
   static double impurity(const Totals& t) { return gain(0.0, t); }
+  static double most(const Totals& t) { return t.counts ? 0.0 : std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-13 * t.n; }
   static double value(const double* l, double s, const Totals& t) {
     const Minorities m = minorities(l, s, t);
@@ -283,6 +294,7 @@ struct SumMinority {
   static double base(const Totals& t) { return -minority_of_node(t); }
   static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
   static double impurity(const Totals& t) { return gain(0.0, t); }
+  static double most(const Totals& t) { return t.counts ? 0.0 : std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-13 * t.n; }
   static double value(const double* l, double s, const Totals& t) {
     const Minorities m = minorities(l, s, t);

@@ -49,6 +49,8 @@ class NodeSearch {
   virtual void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) = 0;
   // A cut that is given, threshold and all: left is z <= threshold, and both sides must weigh at least `least`.
   virtual void fixed_cut(std::int64_t order, const double* z, double threshold, double least) = 0;
+  // Whether nothing can beat what is found, if this direction and later ones only are left: a perfect cut.
+  virtual bool is_over(std::int64_t order) const = 0;
   // The published score of a cut of this value.
   virtual double gain(double value) const = 0;
 

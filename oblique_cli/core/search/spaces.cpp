@@ -76,7 +76,8 @@ void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& sprea
   if (xu.size() < rows.n) xu.resize(rows.n);
   const SpaceParts parts(rows, spread, spaces);
   for (std::size_t s = 0; s < spaces.size(); ++s) {
-    parts.add_up(spaces[s], 0, rows.n, xu.data());
+    const std::size_t p = rows.columns.size();
+    if (!search.is_over(first_order + static_cast<std::int64_t>(s * p))) parts.add_up(spaces[s], 0, rows.n, xu.data());
     parts.search_space(search, s, first_order, xu.data());
   }
 }

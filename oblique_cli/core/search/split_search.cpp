@@ -81,13 +81,26 @@ class SplitSearch final : public NodeSearch {
     counts = SearchCounts{};
   }
 
-  void restart() override { front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_); }
+  void restart() override {
+    front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_);
+    most_ = Criterion::most(totals_);
+  }
+
+  bool is_over(std::int64_t order) const override { return front_.needed(order) > most_; }
 
   void direction(std::int64_t order, const double* z, double distinct) override {
+    if (is_over(order)) {
+      ++counts.directions;
+      return;
+    }
     search(order, z, range_of(z, rows_->n), distinct);
   }
 
   void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) override {
+    if (is_over(order)) {
+      ++counts.directions;
+      return;
+    }
     const Range range = project_reflected(x, w, c, z_.data(), rows_->n);
     search(order, z_.data(), range, distinct);
   }
@@ -110,7 +123,7 @@ class SplitSearch final : public NodeSearch {
   double gain(double value) const override { return Criterion::gain(value, totals_); }
 
  private:
-  static constexpr std::size_t kSortRows = 24;  // below this many rows, sorting is quicker than binning
+  static constexpr std::size_t kSortRows = 65;  // below this many rows, sorting is quicker than binning
   static constexpr int kPayloadBits = 24;
   static constexpr double kQuanta = 549755813888.0;  // 2^39 steps over the range, 500 times finer than `distinct`
 
@@ -338,7 +351,7 @@ class SplitSearch final : public NodeSearch {
   BinTable<float> counts_table_;
   BinTable<double> weights_table_;
   bool use_float_ = true;
-  double needed_ = 0.0;
+  double needed_ = 0.0, most_ = 0.0;
   std::vector<double> of_class_, left_, z_, inverse_, x_log_x_;
   std::vector<std::uint8_t> bins_;
   std::vector<int> open_, class_of_row_;
