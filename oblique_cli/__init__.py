@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         OrthogonalTreesClassifier,
         ReconstructedFourierTreeClassifier,
     )
+    from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.hierarchy.editing import (
@@ -75,6 +76,7 @@ _PLACES = {
     "AggregatedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "OrthogonalTreesClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
+    "BaggedForestClassifier": "oblique_cli.estimators.forest.bagged",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
     "HCEditClassifier": "oblique_cli.estimators.hierarchy.editing",
@@ -126,6 +128,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "AggregatedFourierTreeClassifier",
     "OrthogonalTreesClassifier",
     "ReconstructedFourierTreeClassifier",
+    "BaggedForestClassifier",
     "HHCARTForestClassifier",
     "MPSVMForestClassifier",
     "HCEditClassifier",

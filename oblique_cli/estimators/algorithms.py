@@ -15,6 +15,7 @@ from oblique_cli.estimators import machines
 from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
 from oblique_cli.estimators.discrete import c45 as discrete
 from oblique_cli.estimators.discrete import orthogonal
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.hierarchy import editing
@@ -470,7 +471,24 @@ def _forests() -> list[FixedEstimator]:
         HHCARTForestClassifier,
         compiled=True,
     )
-    return [*found, hhcart]
+    hhgdt = _ready(
+        FOREST,
+        "hhgdt_forest",
+        "HHGDT forest",
+        "Breiman (1996), on Wickramarachchi (2015), section 5.1",
+        BaggedForestClassifier,
+        compiled=True,
+        proposer="hhgdt",
+    )
+    bagged = _ready(
+        FOREST,
+        "bagged_forest",
+        "bagged oblique forest",
+        "Breiman (1996); Ho (1998)",
+        BaggedForestClassifier,
+        compiled=True,
+    )
+    return [*found, hhcart, hhgdt, bagged]
 
 
 MODEL_TREE = ModelFamily("model trees", task="regression", makes_tree=True)

@@ -2,6 +2,7 @@
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <vector>
 
@@ -38,12 +39,23 @@ std::vector<T> values_of(const nb::dict& state, const char* name) {
   return std::vector<T>(values.data(), values.data() + values.shape(0));
 }
 
+// Families with their options, as (name, options).
+std::vector<FamilyChoice> choices(const nb::list& given) {
+  std::vector<FamilyChoice> out;
+  for (const nb::handle item : given) {
+    const auto [name, options] = nb::cast<std::pair<std::string, nb::dict>>(item);
+    const Family& family = family_of(name);
+    out.push_back({&family, options_of(family, search_options(), option_values("family '" + name + "'", options))});
+  }
+  return out;
+}
+
 void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
-                 const nb::dict& given, std::size_t n_trees, int n_threads) {
+                 const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   check_rows(x, y, weights, forest.n_classes);
-  const ForestOptions options = forest_options(option_values("a forest", given));
+  const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   const Released released;
   TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options);
   forest.grow(data, options, n_trees, n_threads);
@@ -191,8 +203,9 @@ void bind_forest(nb::module_& m) {
           },
           "n_features"_a, "n_classes"_a, "seed"_a)
       .def("grow", &grow_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
-           "n_trees"_a, "n_threads"_a,
-           "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None.")
+           "n_trees"_a, "n_threads"_a, "families"_a = nb::list(),
+           "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None, "
+           "smallest 1 with families, which are (name, options) as `families` lists them, without those of growth.")
       .def(
           "votes",
           [](const Forest& forest, const Matrix& x, bool shares, int n_threads) {
@@ -205,13 +218,15 @@ void bind_forest(nb::module_& m) {
           "shares.")
       .def(
           "out_of_bag_votes",
-          [](const Forest& forest, const Matrix& x, bool shares, int n_threads) {
+          [](const Forest& forest, const Matrix& x, bool shares, int n_threads, bool bootstrap,
+             std::size_t max_samples) {
             return votes(forest, x, [&](const double* rows, std::size_t n, double* out) {
-              forest.vote_out_of_bag(rows, n, shares, n_threads, out);
+              forest.vote_out_of_bag(rows, n, {bootstrap, max_samples}, shares, n_threads, out);
             });
           },
-          "X"_a.noconvert(), "shares"_a, "n_threads"_a,
-          "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`.")
+          "X"_a.noconvert(), "shares"_a, "n_threads"_a, "bootstrap"_a = true, "max_samples"_a = 0,
+          "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`, and how "
+          "trees drew.")
       .def("apply", &leaves_of, "X"_a.noconvert(), "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
       .def("importances", &importances, "Reduction in Gini impurity credited to each feature, (n_trees, p).")
       .def(

@@ -5,7 +5,7 @@
 #include "common/interrupt.hpp"
 #include "common/random.hpp"
 #include "forest/forest_grower.hpp"
-#include "forest/rotation.hpp"
+#include "forest/row_draw.hpp"
 #include "forest/threads.hpp"
 #include "forest/tree_walk.hpp"
 
@@ -27,7 +27,7 @@ void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t 
   try {
     on_threads(more, n_threads, [&]() {
       return [&, grower = ForestTreeGrower(data, options)](std::size_t i) mutable {
-        trees[first + i] = grower.grow(seed_of_tree(seed, first + i));
+        trees[first + i] = grower.grow(seed_of_tree(seed, first + i), first + i);
       };
     });
   } catch (...) {
@@ -47,11 +47,12 @@ void Forest::apply(const double* x, std::size_t n, int n_threads, std::int32_t* 
          [&](std::size_t t, std::size_t i, std::int32_t node) { leaves[i * trees.size() + t] = node; });
 }
 
-void Forest::vote_out_of_bag(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const {
+void Forest::vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
+                             double* votes) const {
   std::vector<std::vector<bool>> drawn(trees.size());
   on_threads(trees.size(), n_threads, [&]() {
     return [&, draws = std::vector<std::uint32_t>()](std::size_t t) mutable {
-      draw_bootstrap(Stream(seed_of_tree(seed, t), 0, 1), n, draws);
+      rows.draw(seed_of_tree(seed, t), n, draws);
       drawn[t].resize(n);
       for (std::size_t i = 0; i < n; ++i) drawn[t][i] = draws[i] > 0;
     };

@@ -24,8 +24,9 @@ class Forest {
   // Adds every tree's vote to votes (n, n_classes): 1 for the label of a row's leaf, or the class shares there.
   void vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
 
-  // Votes on the training rows by the trees that did not draw them.
-  void vote_out_of_bag(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
+  // Votes on the training rows by the trees that did not draw them. rows : how trees drew
+  void vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
+                       double* votes) const;
 
   // Node number of each row's leaf in every tree, (n, n_trees).
   void apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const;

@@ -146,8 +146,8 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
             useful = weights > 0
             if not useful.any():
                 raise ConfigError("sample_weight must have a positive entry. All are 0.")
-            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], moderate(weights[useful])
-        options = self._all_options(rows.shape[1])
+            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], self._measured(weights[useful])
+        options = self._all_options(*rows.shape)
         if not again:
             self.classes_ = classes
             seed = int(check_random_state(self.random_state).randint(2**31))
@@ -158,21 +158,38 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
                 f"n_estimators of {type(self).__name__} must be at least the {len(self.forest_)} trees that warm_start "
                 f"keeps. Got {self.n_estimators}."
             )
-        self.forest_.grow(rows, codes.astype(np.int32), weights, options, more, self._threads())
+        self.forest_.grow(rows, codes.astype(np.int32), weights, options, more, self._threads(), self._families())
         if self.oob_score:
-            self._score_out_of_bag(rows, codes)
+            self._score_out_of_bag(rows, codes, options)
         return self
+
+    def _families(self) -> list[tuple[str, dict[str, Any]]]:
+        """The families of the core that trees take in turn, with their options, where splits are a family's."""
+        return []
+
+    def _measured(self, weights: Array) -> Array:
+        """Positive weights as the core takes them."""
+        return moderate(weights)
+
+    def _rows_drawn(self, n: int) -> int:
+        """How many rows are drawn for a tree."""
+        return n
+
+    def _leaves_rows_out(self) -> bool:
+        """Whether a tree does not see all rows."""
+        return self._draws_rows
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
-        drawn = self.max_features
-        if n_features is not None and isinstance(drawn, numbers.Integral) and drawn > n_features:
-            return f"max_features of {owner} must be at most the number of features, {n_features}. Got {drawn}."
-        if self.oob_score and not self._draws_rows:
+        for name in ("max_features", "max_features_per_tree"):
+            drawn: Any = getattr(self, name, None)
+            if n_features is not None and isinstance(drawn, numbers.Integral) and int(drawn) > n_features:
+                return f"{name} of {owner} must be at most the number of features, {n_features}. Got {drawn}."
+        if self.oob_score and not self._leaves_rows_out():
             return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
         return None
 
-    def _all_options(self, p: int) -> dict[str, Any]:
+    def _all_options(self, n: int, p: int) -> dict[str, Any]:
         owner = type(self).__name__
         if message := self.clash(owner, p):
             raise ConfigError(message)
@@ -183,6 +200,9 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
             "minleaf": float(self.min_samples_leaf),
             "max_depth": -1 if self.max_depth is None else self.max_depth,
             "bootstrap": self._draws_rows,
+            "max_samples": self._rows_drawn(n),
+            "tree_features": 0,
+            "node_bootstrap": False,
             "group_size": 0,
             "scaling": "none",
         } | self._options(p)
@@ -192,8 +212,9 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
             return 1
         return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
 
-    def _score_out_of_bag(self, X: Array, codes: NDArray[Any]) -> None:
-        votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads()))
+    def _score_out_of_bag(self, X: Array, codes: NDArray[Any], options: Mapping[str, Any]) -> None:
+        draw = options["bootstrap"], options["max_samples"]
+        votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads(), *draw))
         seen = votes.sum(axis=1) > 0
         if not seen.any():
             raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
