@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ReconstructedFourierTreeClassifier,
     )
     from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
+    from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.hierarchy.editing import (
@@ -77,6 +78,7 @@ _PLACES = {
     "OrthogonalTreesClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "BaggedForestClassifier": "oblique_cli.estimators.forest.bagged",
+    "ObliqueBoostingClassifier": "oblique_cli.estimators.forest.boosting",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
     "HCEditClassifier": "oblique_cli.estimators.hierarchy.editing",
@@ -129,6 +131,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "OrthogonalTreesClassifier",
     "ReconstructedFourierTreeClassifier",
     "BaggedForestClassifier",
+    "ObliqueBoostingClassifier",
     "HHCARTForestClassifier",
     "MPSVMForestClassifier",
     "HCEditClassifier",

@@ -16,6 +16,7 @@ from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
 from oblique_cli.estimators.discrete import c45 as discrete
 from oblique_cli.estimators.discrete import orthogonal
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
+from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.hierarchy import editing
@@ -491,6 +492,17 @@ def _forests() -> list[FixedEstimator]:
     return [*found, hhcart, hhgdt, bagged]
 
 
+BOOSTED = ModelFamily("boosted trees")
+_BOOSTED = _ready(
+    BOOSTED,
+    "oblique_boosting",
+    "oblique boosting",
+    "Friedman (2001), on trees of any native heuristic",
+    ObliqueBoostingClassifier,
+    compiled=True,
+)
+
+
 MODEL_TREE = ModelFamily("model trees", task="regression", makes_tree=True)
 CONSTANT_LEAVES = ModelFamily("trees of constant leaves", task="regression")
 _CHAPTER_2 = "Amalaman (2015), chapter 2"
@@ -523,7 +535,7 @@ def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    others = (*_BOTTOM_UP, *_DISCRETE, *_forests(), *_REGRESSION, _PATHFINDER, *_NEIGHBORS, *_MACHINES)
+    others = (*_BOTTOM_UP, *_DISCRETE, *_forests(), _BOOSTED, *_REGRESSION, _PATHFINDER, *_NEIGHBORS, *_MACHINES)
     for algorithm in others:
         table.register(algorithm.name)(algorithm)
     return table

@@ -57,6 +57,10 @@ class FamilySplit {
     return axes_search_.find(node(path), axes_, split_) ? &split_ : nullptr;
   }
   double min_leaf() const { return options_.min_leaf; }
+  void require(double min_leaf) {
+    options_.min_leaf = min_leaf;
+    search_ = make_search(options_);
+  }
 
  private:
   static constexpr double kLargest = 0x1p500;

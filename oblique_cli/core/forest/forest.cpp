@@ -17,9 +17,9 @@ namespace {
 // rotated rows a copy is made, so there they are fewer.
 constexpr std::size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
 
-std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree) { return Stream(seed, 0, tree).next(); }
-
 }  // namespace
+
+std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree) { return Stream(seed, 0, tree).next(); }
 
 void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads) {
   const std::size_t first = trees.size();
@@ -39,6 +39,16 @@ void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t 
 void Forest::vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const {
   blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
     add_vote(trees[t], node, shares, votes + i * n_classes);
+  });
+}
+
+void Forest::sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads,
+                 double* sums) const {
+  std::vector<std::size_t> first(1, 0);
+  for (const ForestTree& tree : trees) first.push_back(first.back() + tree.n_leaves());
+  blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
+    const std::size_t leaf = first[t] + static_cast<std::size_t>(~trees[t].nodes[node].left);
+    for (std::size_t k = 0; k < width; ++k) sums[i * width + k] += values[leaf * width + k];
   });
 }
 

@@ -29,6 +29,8 @@ class ForestTreeGrower {
   ForestTreeGrower(TrainingRows& data, const ForestOptions& options);
   // number : of the tree in its forest
   ForestTree grow(std::uint64_t tree_seed, std::size_t number);
+  // Least weight of a child in further trees of families.
+  void require(double min_leaf) { family_.require(min_leaf); }
 
  private:
   // A node that waits, and the place of its rows.

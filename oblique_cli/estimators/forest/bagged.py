@@ -47,6 +47,19 @@ def _known(one: Any) -> bool:
     return (one in native_names()) if isinstance(one, str) else isinstance(one, Proposer) and one.native is not None
 
 
+def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, dict[str, Any]]]:
+    """Return the families of the core that a parameter names, with their options."""
+    search = {
+        "criterion": criterion,
+        "min_leaf": float(min_leaf),
+        "strict_ties": False,
+        "exhaustive": False,
+        "seed": 0,  # the core names streams after the tree
+    }
+    made = [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(proposer)]
+    return [(str(part.native), search | part.native_options()) for part in made]
+
+
 class RowCount(Constraint):
     """How many rows are drawn for a tree: a number or a share."""
 
@@ -62,6 +75,20 @@ class RowCount(Constraint):
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [self.number.schema(), self.share.schema()]}
+
+    @staticmethod
+    def of(value: Any, n: int, owner: str) -> int:
+        """Return how many of n rows an allowed value means, all for None; ConfigError for more than there are."""
+        if value is None:
+            return n
+        if not isinstance(value, int | np.integer):
+            return max(1, round(float(value) * n))
+        if value > n:
+            raise ConfigError(
+                f"max_samples of {owner} must be at most the number of rows, {n}. Got {value}; give a share such as "
+                "1.0 to follow the rows."
+            )
+        return int(value)
 
 
 BAGGED: Mapping[str, Constraint] = {
@@ -176,27 +203,10 @@ class BaggedForestClassifier(ForestClassifier):
         }
 
     def _rows_drawn(self, n: int) -> int:
-        if self.max_samples is None:
-            return n
-        if isinstance(self.max_samples, int | np.integer):
-            if self.max_samples > n:
-                raise ConfigError(
-                    f"max_samples of {type(self).__name__} must be at most the number of rows, {n}. "
-                    f"Got {self.max_samples}; give a share such as 1.0 to follow the rows."
-                )
-            return int(self.max_samples)
-        return max(1, round(self.max_samples * n))
+        return RowCount.of(self.max_samples, n, type(self).__name__)
 
     def _families(self) -> list[tuple[str, dict[str, Any]]]:
-        search = {
-            "criterion": self.criterion,
-            "min_leaf": float(self.min_samples_leaf),
-            "strict_ties": False,
-            "exhaustive": False,
-            "seed": 0,  # the core names streams after the tree
-        }
-        made = [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(self.proposer)]
-        return [(str(proposer.native), search | proposer.native_options()) for proposer in made]
+        return families(self.proposer, self.criterion, self.min_samples_leaf)
 
     def _measured(self, weights: Array) -> Array:
         scaled = moderate(weights)

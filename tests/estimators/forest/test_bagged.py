@@ -10,6 +10,7 @@ import pytest
 from contracts import real_set
 from forest_oracle import Stream, bootstrap
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
@@ -142,6 +143,13 @@ def test_a_double_random_forest_divides_all_rows_by_splits_chosen_on_samples():
     assert len(roots) == 10
     same = make("bagged_forest", bootstrap=False, **params).fit(data.X, data.y)
     assert len({float(same.tree(t).thresholds[0]) for t in range(10)}) == 1
+
+
+def test_it_is_an_estimator_of_scikit_learn():
+    # Rows are drawn alike and count by their weight (docs/forests.md).
+    results = check_estimator(BaggedForestClassifier(n_estimators=5), on_fail=None, on_skip=None)
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
+    assert failed <= {"check_sample_weight_equivalence_on_dense_data"}
 
 
 # ---- bad input -------------------------------------------------------------------------------------------------------
