@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         QUESTClassifier,
         SADTClassifier,
     )
+    from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
     from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
     from oblique_cli.explaining.explanation import explain
@@ -110,6 +111,7 @@ _PLACES = {
     "OC1LCClassifier": "oblique_cli.estimators.oblique.classifiers",
     "QUESTClassifier": "oblique_cli.estimators.oblique.classifiers",
     "SADTClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "RefinedTreeClassifier": "oblique_cli.estimators.oblique.refined",
     "ObliqueTreeClassifier": "oblique_cli.estimators.oblique.top_down",
     "PathfinderClassifier": "oblique_cli.estimators.pathfinder.classifier",
     "Tree": "oblique_cli.tree.structure",
@@ -163,6 +165,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "OC1LCClassifier",
     "QUESTClassifier",
     "SADTClassifier",
+    "RefinedTreeClassifier",
     "ObliqueTreeClassifier",
     "PathfinderClassifier",
     "Tree",

@@ -57,6 +57,37 @@ def clustering_hyperplane(A: Doubles, B: Doubles, center: Doubles, scale: Double
 def principal_axes(covariance: Doubles, tolerance: float, sign: float, dominant_only: bool) -> Doubles: ...
 def crimcoord(table: Doubles) -> Doubles: ...
 def project(X: Doubles, w: Doubles) -> Doubles: ...
+def linear_fit(
+    X: Doubles,
+    side: Doubles,
+    weights: Doubles | None = None,
+    loss: str = "logistic",
+    l1: float = 0.0,
+    l2: float = 0.0,
+    intercept: bool = True,
+    box: float = 1e3,
+    tolerance: float = 1e-9,
+    max_steps: int = 200,
+    start: Doubles | None = None,
+) -> tuple[Doubles, float, float, int, bool]: ...
+def refine(
+    X: Doubles,
+    absent: NDArray[np.bool_] | None,
+    y: Codes,
+    weights: Doubles,
+    n_classes: int,
+    left: Codes,
+    right: Codes,
+    w: Doubles,
+    b: Doubles,
+    missing_left: NDArray[np.bool_],
+    labels: Codes,
+    penalty: float,
+    surrogate: str = "logistic",
+    max_sweeps: int = 40,
+    tolerance: float = 1e-6,
+    n_threads: int = 1,
+) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
 def region_split(
     U: Doubles, y: Codes, n_classes: int, cells: int, alpha: float, theta: float

@@ -25,6 +25,7 @@ from oblique_cli.estimators.model_tree import regressors as model_tree
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
+from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
 from oblique_cli.estimators.outside.known import task_of_class
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
@@ -356,6 +357,12 @@ _MACHINES = (
 )
 
 
+REFINED = ModelFamily("refined trees", makes_tree=True, hyperplanes=True)
+_TAO = _ready(
+    REFINED, "tao", "TAO", "Carreira-Perpinan & Tavallali (2018)", RefinedTreeClassifier, compiled=True
+)
+
+
 DISCRETE_TREE = ModelFamily("trees over discrete features", makes_tree=True)
 DISCRETE_ENSEMBLE = ModelFamily("ensembles of trees over discrete features")
 _KARGUPTA = "Kargupta, Park & Dutta (2006)"
@@ -535,7 +542,8 @@ def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    others = (*_BOTTOM_UP, *_DISCRETE, *_forests(), _BOOSTED, *_REGRESSION, _PATHFINDER, *_NEIGHBORS, *_MACHINES)
+    models = (*_BOTTOM_UP, _TAO, *_DISCRETE, *_forests(), _BOOSTED, *_REGRESSION, _PATHFINDER)
+    others = (*models, *_NEIGHBORS, *_MACHINES)
     for algorithm in others:
         table.register(algorithm.name)(algorithm)
     return table

@@ -220,7 +220,8 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
     """
     grid = case.spec.grid
     metric = case.tune_metric
-    path = case.algorithm.path_parameter or ""
+    refined = case.spec.params.get("refine", "none") != "none"  # the tree of a larger limit is then no part of it
+    path = "" if refined else case.algorithm.path_parameter or ""
     path_values: Sequence[Any] = grid.get(path, ()) if metric is None or metric.needs == LABELS else ()
     fitted_names = sorted(name for name in grid if not (path_values and name == path))
     fitted = [dict(zip(fitted_names, v, strict=True)) for v in itertools.product(*(grid[n] for n in fitted_names))]

@@ -200,7 +200,7 @@ NO_ROWS, KEPT_ROWS, TRAINING_ROWS = "none", "kept", "training"
 TREE_PARAMETERS = frozenset({
     "proposer", "criterion", "min_parent", "max_misrate", "misrate_of", "max_depth", "min_samples_leaf", "min_leaf",
     "min_weight_fraction_leaf", "class_weight", "ties", "pruning", "pruning_fraction", "qualitative", "missing",
-    "max_levels", "engine", "random_state",
+    "max_levels", "engine", "random_state", "refine",
 })  # fmt: skip
 
 

@@ -30,12 +30,14 @@ NB_MODULE(_core, m) {
   using namespace oblique;
   m.doc() = "Compiled core: exact split search, whole-tree growth, traversal and pruning. Releases the GIL.";
   lapack().dsyev = dsyev_at_first;
+  bind_refinement(m);
   bind_search(m);
   bind_geometry(m);
   bind_growth(m);
   bind_tree(m);
   bind_forest(m);
   bind_hierarchy(m);
+  bind_linear(m);
   bind_model_tree(m);
   bind_pathfinder(m);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS, CrossValidation, LabeledRows, PruningRule
+from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -52,6 +54,7 @@ TREE_CONSTRAINTS: Mapping[str, Constraint] = {
     "pruning": Choice(PRUNINGS),  # of names; an instance is checked by its own constraints
     "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
     **PRUNING_CONSTRAINTS,
+    "refine": Choice(REFINEMENTS),
     "missing": Choice(("error", "impute", "learn")),
     "max_levels": Integer(1),
     "engine": Choice(("auto", "native", "reference")),
@@ -112,6 +115,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
     ccp_alpha : float, default 0
         Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.
+    refine : {"none", "tao"}, default "none"
+        "tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold
+        cross-validation of the training rows chooses; `RefinedTreeClassifier` has what can be set (docs/refinement.md).
     qualitative : "auto", None or list of columns, default "auto"
         Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, the score
         that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
@@ -138,6 +144,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         ``tree_.level_scores`` the scores of levels.
     fill_values_ : (p,) array, with missing "impute"
         What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
+    refinement_ : Refined, with refine "tao"
+        The start, the path of penalties and the objective after every update of a node (docs/refinement.md).
     levels_ : dict
         Position of each qualitative column -> its levels, in the order of their codes in ``tree_``.
     classes_ : (C,) class labels
@@ -174,6 +182,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         pruning_folds: int = 10,
         standard_errors: float = 0.0,
         ccp_alpha: float = 0.0,
+        refine: str = "none",
         qualitative: Any = "auto",
         missing: str = "error",
         max_levels: int = 1000,
@@ -195,6 +204,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         self.pruning_folds = pruning_folds
         self.standard_errors = standard_errors
         self.ccp_alpha = ccp_alpha
+        self.refine = refine
         self.qualitative = qualitative
         self.missing = missing
         self.max_levels = max_levels
@@ -224,11 +234,28 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y)
+        self._refuse_levels(proposer)
+        growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
+        if self.refine == "none":
+            tree = self._seed(growing, kept, proposer, draws)
+        else:
+            start = _Start(self, proposer, kept)
+            self.refinement_ = self._refined([start], growing, draws, None, 20, 5, 1.0, Settings())
+            tree = self.refinement_.tree
+        self._keep(tree, growing.X)
+        return self
+
+    def _refuse_levels(self, proposer: Proposer) -> None:
         if self.levels_ and proposer.quantitative:
             raise ConfigError(
                 f"{type(proposer).__name__} takes quantitative features only. Column {min(self.levels_)} is "
                 "qualitative; set encoding to onehot or ordinal."
             )
+
+    def _divided(
+        self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None, pruning_rows: ArrayLike | None
+    ) -> tuple[_Training, _Training, _Draws]:
+        """The rows to grow on, those kept from growth, and what the fit draws; learns classes and fill values."""
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         codes = inverse.astype(np.int32)
@@ -241,10 +268,45 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             self.fill_values_[list(self.levels_)] = 0.0
             rows = self._filled(rows)
         training = _Training(rows, codes, weights)
-        growing, kept = training.part(grow_on), training.part(prune_on)
-        pruned = self._prune(self._grow(growing, proposer, draws), growing, kept, proposer, draws)
-        self._keep(pruned, growing.X)
-        return self
+        return training.part(grow_on), training.part(prune_on), draws
+
+    def _seed(self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
+        """The tree as grown and pruned. kept : rows to prune on"""
+        return self._prune(self._grow(growing, proposer, draws), growing, kept, proposer, draws)
+
+    def _refined(
+        self,
+        starts: Sequence[_Start],
+        rows: _Training,
+        draws: _Draws,
+        penalty: float | None,
+        n_penalties: int,
+        folds: int,
+        standard_errors: float,
+        settings: Settings,
+    ) -> Refined:
+        """The best of several starts refined at the best penalty, see `tree.refining.refined`. rows : to grow on"""
+
+        def space_of(part: _Training) -> PlaneSpace:
+            return PlaneSpace(part.X, part.codes, len(self.classes_), part.weights, self._level_counts())
+
+        def grown_on(part: _Training, space: PlaneSpace, own: _Draws) -> list[Callable[[], Tree]]:
+            return [partial(start.tree, part, space, own, self.missing == "learn") for start in starts]
+
+        def parts() -> Iterator[Fold]:
+            number = min(folds, len(rows.X))
+            seed = seeds.integer(draws.seed, "refinement folds")
+            for i, (grow_on, test_on) in enumerate(shuffled_folds(len(rows.X), number, seed)):
+                part = rows.part(grow_on)
+                space = space_of(part)
+                own = _Draws.of(seeds.integer(draws.seed, "refinement fold", i))
+                yield Fold(space, rows.part(test_on), grown_on(part, space, own))
+
+        space = space_of(rows)
+        if len(rows.X) < 2:  # nothing to divide, and nothing to choose
+            penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
+        own = grown_on(rows, space, draws)
+        return refined(space, own, parts(), penalty, n_penalties, standard_errors, settings)
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -275,6 +337,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         limits = np.asarray(values, dtype=np.float64)
         if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
             raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
+        if self.refine != "none":
+            raise ConfigError(f"a path over max_misrate needs refine 'none'. Got {self.refine!r}.")
         if not self._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
         if limits.min() < self.max_misrate:
@@ -482,6 +546,26 @@ class _Training(LabeledRows):
         if len(rows) == len(self.X):
             return self
         return _Training(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
+
+
+class _Start(NamedTuple):
+    """A way to grow a tree for refinement: an estimator with its heuristic, or a complete random tree of a depth.
+
+    The estimator has the classes and levels of the one whose fit it is part of. kept : rows to prune on
+    """
+
+    estimator: ObliqueTreeClassifier | None
+    proposer: Proposer | None = None
+    kept: _Training | None = None
+    depth: int = 0
+
+    def tree(self, rows: _Training, space: PlaneSpace, draws: _Draws, missing: bool) -> Tree:
+        """The tree grown on some rows. missing : whether it takes missing values"""
+        if self.estimator is None or self.proposer is None:
+            rng = seeds.generator(draws.seed, "random tree", self.depth)
+            return random_tree(space, self.depth, rng, missing)
+        kept = rows.part(np.empty(0, dtype=np.intp)) if self.kept is None else self.kept
+        return self.estimator._seed(rows, kept, self.proposer, draws)
 
 
 def shuffled_folds(n: int, folds: int, seed: int) -> Iterator[tuple[RowNumbers, RowNumbers]]:

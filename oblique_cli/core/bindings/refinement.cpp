@@ -1,0 +1,109 @@
+// The Python face of tree alternating optimization.
+#include "bindings/bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "bindings/release.hpp"
+#include "refinement/alternation.hpp"
+
+namespace oblique {
+namespace {
+
+using FlagMatrix = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void check_tree(const Codes& left, const Codes& right, const Codes& labels, std::size_t n_classes) {
+  const std::size_t nodes = left.shape(0);
+  const auto last = static_cast<std::int32_t>(nodes);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    require((left(node) < 0) == (right(node) < 0), "a node must have two children or none");
+    if (left(node) < 0) {
+      require(labels(node) >= 0 && static_cast<std::size_t>(labels(node)) < n_classes, "labels must be class codes");
+      continue;
+    }
+    const auto here = static_cast<std::int32_t>(node);
+    require(
+        left(node) > here && right(node) > here && left(node) < last && right(node) < last && left(node) != right(node),
+        "children must have larger numbers than their parent");
+  }
+}
+
+nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, const Codes& y, const Doubles& weights,
+                     std::size_t n_classes, const Codes& left, const Codes& right, const Matrix& w, const Doubles& b,
+                     const Flags& missing_left, const Codes& labels, double penalty, const std::string& surrogate,
+                     int max_sweeps, double tolerance, int n_threads) {
+  const std::size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
+  require(n >= 1 && nodes >= 1 && n_classes >= 1, "X must have at least one row and the tree a node");
+  check_rows(x, y, weights, n_classes);
+  require(!absent || (absent->shape(0) == n && absent->shape(1) == p), "absent must have the shape of X");
+  require(right.shape(0) == nodes && w.shape(0) == nodes && w.shape(1) == p && b.shape(0) == nodes &&
+              missing_left.shape(0) == nodes && labels.shape(0) == nodes,
+          "arrays of the tree must have one entry per node");
+  require(surrogate == "logistic" || surrogate == "squared_hinge", "surrogate must be 'logistic' or 'squared_hinge'");
+  require(penalty >= 0.0 && tolerance >= 0.0 && n_threads >= 1, "penalty and tolerance must not be negative");
+  check_tree(left, right, labels, n_classes);
+  PlaneTree tree;
+  tree.p = p;
+  tree.left.assign(left.data(), left.data() + nodes);
+  tree.right.assign(right.data(), right.data() + nodes);
+  tree.w.assign(w.data(), w.data() + nodes * p);
+  tree.b.assign(b.data(), b.data() + nodes);
+  tree.missing_left.assign(missing_left.data(), missing_left.data() + nodes);
+  tree.label.assign(labels.data(), labels.data() + nodes);
+  const RefinementRows rows{x.data(), absent ? absent->data() : nullptr, y.data(), weights.data(), n, p, n_classes};
+  const MarginLoss loss = surrogate == "logistic" ? MarginLoss::logistic : MarginLoss::squared_hinge;
+  const RefinementOptions options{penalty, loss, max_sweeps, tolerance, n_threads};
+  Refinement done;
+  {
+    const Released released;
+    done = refine(rows, options, tree);
+  }
+  const std::size_t steps = done.steps.size();
+  std::vector<std::int32_t> sweep(steps), node(steps);
+  std::vector<double> objective(steps);
+  for (std::size_t i = 0; i < steps; ++i) {
+    sweep[i] = done.steps[i].sweep;
+    node[i] = done.steps[i].node;
+    objective[i] = done.steps[i].objective;
+  }
+  nb::dict out;
+  out["left"] = array(std::move(tree.left), {nodes});
+  out["right"] = array(std::move(tree.right), {nodes});
+  out["w"] = array(std::move(tree.w), {nodes, p});
+  out["b"] = array(std::move(tree.b), {nodes});
+  out["missing_left"] = array(std::move(tree.missing_left), {nodes});
+  out["labels"] = array(std::move(tree.label), {nodes});
+  out["sweep"] = array(std::move(sweep), {steps});
+  out["node"] = array(std::move(node), {steps});
+  out["objective"] = array(std::move(objective), {steps});
+  out["before"] = done.before;
+  out["after"] = done.after;
+  out["sweeps"] = done.sweeps;
+  out["converged"] = done.converged;
+  return out;
+}
+
+}  // namespace
+
+void bind_refinement(nb::module_& m) {
+  m.def(
+      "refine", &refine_tree, "X"_a.noconvert(), "absent"_a.noconvert().none(), "y"_a.noconvert(),
+      "weights"_a.noconvert(), "n_classes"_a, "left"_a.noconvert(), "right"_a.noconvert(), "w"_a.noconvert(),
+      "b"_a.noconvert(), "missing_left"_a.noconvert(), "labels"_a.noconvert(), "penalty"_a, "surrogate"_a = "logistic",
+      "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "n_threads"_a = 1,
+      "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a value "
+      "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "
+      "length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays of the "
+      "refined tree, in which nodes that are nobody's children are left over, the objective after every step, and "
+      "whether no step lowers it any more.");
+}
+
+}  // namespace oblique

@@ -1,0 +1,221 @@
+#include "linear/linear_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/interrupt.hpp"
+
+namespace oblique {
+namespace {
+
+constexpr std::size_t kBlock = 512;   // rows whose products with all active columns stay in the cache
+constexpr double kDamping = 1e-6;     // of the largest second derivative: a plane that separates has none left
+constexpr int kMaxPasses = 1000;      // of coordinate descent on one quadratic
+constexpr int kMaxHalvings = 40;      // of a step
+constexpr double kSufficient = 1e-4;  // share of the promised fall that a step must keep
+
+double loss_of(MarginLoss loss, double margin) {
+  if (loss == MarginLoss::squared_hinge) return margin < 1.0 ? (1.0 - margin) * (1.0 - margin) : 0.0;
+  return margin > 0.0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
+}
+
+double penalty_of(const LinearPenalty& penalty, const std::vector<double>& w) {
+  double ones = 0.0, squares = 0.0;
+  for (const double value : w) {
+    ones += std::abs(value);
+    squares += value * value;
+  }
+  return penalty.l1 * ones + 0.5 * penalty.l2 * squares;
+}
+
+double soft(double value, double by) { return value > by ? value - by : value < -by ? value + by : 0.0; }
+
+}  // namespace
+
+void gather_columns(const double* x, std::size_t p, const std::uint32_t* rows, std::size_t n, double* columns) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* row = x + rows[i] * p;
+    for (std::size_t j = 0; j < p; ++j) columns[j * n + i] = row[j];
+  }
+}
+
+// Margin of every row at the present plane, in margin_.
+void LinearSolver::margins(const TwoSides& rows, const LinearFit& fit) {
+  margin_.assign(rows.n, fit.b);
+  for (std::size_t j = 0; j < rows.p; ++j)
+    if (fit.w[j] != 0.0) add_scaled(fit.w[j], rows.columns + j * rows.n, margin_.data(), rows.n);
+  for (std::size_t i = 0; i < rows.n; ++i) margin_[i] *= rows.side[i];
+}
+
+double LinearSolver::loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * loss_of(loss, margin[i]);
+  return sum;
+}
+
+// First and second derivative of the loss of every row by w.x + b.
+void LinearSolver::derivatives(const TwoSides& rows, MarginLoss loss) {
+  first_.resize(rows.n);
+  second_.resize(rows.n);
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    const double v = rows.weight[i], m = margin_[i];
+    if (loss == MarginLoss::squared_hinge) {
+      first_[i] = m < 1.0 ? -2.0 * v * rows.side[i] * (1.0 - m) : 0.0;
+      second_[i] = m < 1.0 ? 2.0 * v : 0.0;
+    } else {
+      const double e = std::exp(-std::abs(m));
+      const double wrong = m > 0.0 ? e / (1.0 + e) : 1.0 / (1.0 + e);  // probability of the other side
+      first_[i] = -v * rows.side[i] * wrong;
+      second_[i] = v * e / ((1.0 + e) * (1.0 + e));
+    }
+  }
+}
+
+// Gradient of the loss by each coefficient, and by the intercept last.
+void LinearSolver::gradient(const TwoSides& rows, std::vector<double>& out) const {
+  out.assign(rows.p + 1, 0.0);
+  for (std::size_t j = 0; j < rows.p; ++j) out[j] = dot_columns(first_.data(), rows.columns + j * rows.n, rows.n);
+  for (std::size_t i = 0; i < rows.n; ++i) out[rows.p] += first_[i];
+}
+
+// The quadratic term over the active columns, the intercept last: quadratic_ is symmetric.
+void LinearSolver::gram(const TwoSides& rows, bool intercept) {
+  const std::size_t a = active_.size(), size = a + (intercept ? 1 : 0);
+  quadratic_.assign(size * size, 0.0);
+  scaled_.resize(kBlock);
+  for (std::size_t begin = 0; begin < rows.n; begin += kBlock) {
+    const std::size_t n = std::min(kBlock, rows.n - begin);
+    const double* h = second_.data() + begin;
+    for (std::size_t s = 0; s < a; ++s) {
+      const double* column = rows.columns + active_[s] * rows.n + begin;
+      double sum = 0.0;
+      for (std::size_t i = 0; i < n; ++i) sum += scaled_[i] = h[i] * column[i];
+      for (std::size_t t = s; t < a; ++t)
+        quadratic_[s * size + t] += dot_columns(scaled_.data(), rows.columns + active_[t] * rows.n + begin, n);
+      if (intercept) quadratic_[s * size + a] += sum;
+    }
+    if (intercept)
+      for (std::size_t i = 0; i < n; ++i) quadratic_[a * size + a] += h[i];
+  }
+  double largest = 0.0;
+  for (std::size_t s = 0; s < size; ++s) largest = std::max(largest, quadratic_[s * size + s]);
+  // Damping bends the approximation, not the objective: the minimum stays where it is.
+  const double damping = largest > 0.0 ? kDamping * largest : 1.0;
+  for (std::size_t s = 0; s < size; ++s) {
+    quadratic_[s * size + s] += damping;
+    for (std::size_t t = s + 1; t < size; ++t) quadratic_[t * size + s] = quadratic_[s * size + t];
+  }
+  checkpoint(rows.n * size * (size + 1) / 2);
+}
+
+// Coordinate descent on the quadratic; step_ gets the change of the active coefficients and the intercept. Returns the
+// change that the step promises to first order, penalties included: negative unless there is nothing to gain.
+double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept) {
+  const std::size_t a = active_.size(), size = a + (intercept ? 1 : 0), p = fit.w.size();
+  step_.assign(size, 0.0);
+  pull_.resize(size);  // gradient of the quadratic at the present step
+  for (std::size_t s = 0; s < a; ++s) pull_[s] = gradient_[active_[s]];
+  if (intercept) pull_[a] = gradient_[p];
+  double first_fall = 0.0;
+  for (int pass = 0; pass < kMaxPasses; ++pass) {
+    double largest = 0.0;  // fall of the quadratic by one coordinate
+    for (std::size_t s = 0; s < size; ++s) {
+      const double q = quadratic_[s * size + s];
+      double change;
+      if (s < a) {
+        const double now = fit.w[active_[s]] + step_[s];
+        const double wanted = soft(q * now - pull_[s], penalty.l1) / (q + penalty.l2);
+        change = std::clamp(wanted, -penalty.box, penalty.box) - now;
+      } else {
+        change = -pull_[s] / q;
+      }
+      if (change == 0.0) continue;
+      step_[s] += change;
+      add_scaled(change, quadratic_.data() + s * size, pull_.data(), size);
+      largest = std::max(largest, q * change * change);
+    }
+    checkpoint(size * size);
+    if (pass == 0) first_fall = largest;
+    if (largest <= 1e-10 * first_fall) break;
+  }
+  double promise = 0.0;
+  for (std::size_t s = 0; s < a; ++s) {
+    const double before = fit.w[active_[s]], after = before + step_[s];
+    promise += gradient_[active_[s]] * step_[s] + penalty.l1 * (std::abs(after) - std::abs(before)) +
+               0.5 * penalty.l2 * (after * after - before * before);
+  }
+  if (intercept) promise += gradient_[p] * step_[a];
+  return promise;
+}
+
+void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, const LinearOptions& options,
+                         LinearFit& fit) {
+  const std::size_t n = rows.n, p = rows.p;
+  if (fit.w.size() != p) {
+    fit.w.assign(p, 0.0);
+    fit.b = 0.0;
+  }
+  for (double& value : fit.w) value = std::clamp(value, -penalty.box, penalty.box);
+  if (!options.intercept) fit.b = 0.0;
+  margins(rows, fit);
+  double at_zero = 0.0;
+  for (std::size_t i = 0; i < n; ++i) at_zero += rows.weight[i] * loss_of(options.loss, 0.0);
+  fit.objective = loss_at(rows, options.loss, margin_) + penalty_of(penalty, fit.w);
+  fit.steps = 0;
+  fit.converged = false;
+  std::vector<double> w_trial;
+  while (fit.steps < options.max_steps) {
+    derivatives(rows, options.loss);
+    gradient(rows, gradient_);
+    active_.clear();
+    for (std::size_t j = 0; j < p; ++j)
+      if (fit.w[j] != 0.0 || std::abs(gradient_[j]) > penalty.l1) active_.push_back(j);
+    gram(rows, options.intercept);
+    const double promise = descend(penalty, fit, options.intercept);
+    if (!(promise < -options.tolerance * at_zero)) {
+      fit.converged = true;
+      return;
+    }
+    ++fit.steps;
+    slope_.assign(n, options.intercept ? step_.back() : 0.0);  // change of w.x + b along the step
+    for (std::size_t s = 0; s < active_.size(); ++s)
+      if (step_[s] != 0.0) add_scaled(step_[s], rows.columns + active_[s] * n, slope_.data(), n);
+    checkpoint(n * (2 * p + 8));
+    double size = 1.0;
+    int halvings = 0;
+    for (; halvings < kMaxHalvings; ++halvings, size *= 0.5) {
+      trial_.resize(n);
+      for (std::size_t i = 0; i < n; ++i) trial_[i] = margin_[i] + size * rows.side[i] * slope_[i];
+      w_trial = fit.w;
+      for (std::size_t s = 0; s < active_.size(); ++s) w_trial[active_[s]] += size * step_[s];
+      const double objective = loss_at(rows, options.loss, trial_) + penalty_of(penalty, w_trial);
+      if (objective <= fit.objective + kSufficient * size * promise) {
+        fit.objective = objective;
+        break;
+      }
+    }
+    if (halvings == kMaxHalvings) {  // the fall that is left drowns in rounding
+      fit.converged = true;
+      return;
+    }
+    fit.w.swap(w_trial);
+    if (options.intercept) fit.b += size * step_.back();
+    margin_.swap(trial_);
+  }
+}
+
+double LinearSolver::largest_l1(const TwoSides& rows, const LinearOptions& options) {
+  LinearFit fit;
+  fit.w.assign(rows.p, 0.0);
+  LinearPenalty everything;
+  everything.l1 = std::numeric_limits<double>::max();
+  solve(rows, everything, options, fit);
+  derivatives(rows, options.loss);
+  gradient(rows, gradient_);
+  double largest = 0.0;
+  for (std::size_t j = 0; j < rows.p; ++j) largest = std::max(largest, std::abs(gradient_[j]));
+  return largest;
+}
+
+}  // namespace oblique

@@ -1,0 +1,76 @@
+// Linear classifiers of two sides by penalized loss: logistic loss and squared hinge, with l1 and l2 penalties.
+//
+//   minimize over w, b:  sum_i v_i L(s_i (w.x_i + b)) + l1 |w|_1 + l2 / 2 |w|_2^2   subject to |w_j| <= box
+//
+// L(m) is log(1 + exp(-m)) or max(0, 1 - m)^2. The intercept b is free. The method is that of glmnet (Friedman, Hastie
+// & Tibshirani 2010) and newGLMNET (Yuan, Ho & Lin 2012): coordinate descent with soft thresholds on the quadratic
+// approximation of the loss, over the coordinates that are not 0 or want to leave 0, with covariance updates; then a
+// backtracking line search on the objective itself, so the objective falls at every step. Sums go over rows in the
+// order that they come in, by blocks of a fixed size: the answer has the same bits in every run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/kernels.hpp"
+
+namespace oblique {
+
+enum class MarginLoss { logistic, squared_hinge };
+
+// Rows to tell apart. `columns` holds p columns of n finite numbers one after the other; features should be of one
+// scale, since penalties and box take all coefficients alike. n >= 1.
+struct TwoSides {
+  const double* columns = nullptr;
+  std::size_t n = 0, p = 0;
+  const double* side = nullptr;    // -1 or +1 for each row
+  const double* weight = nullptr;  // not negative
+};
+
+struct LinearPenalty {
+  double l1 = 0.0, l2 = 0.0;
+  double box = 1e3;  // rows that a plane separates have no finite minimum without a penalty
+};
+
+struct LinearOptions {
+  MarginLoss loss = MarginLoss::logistic;
+  bool intercept = true;
+  double tolerance = 1e-9;  // ends where a step promises less than this share of the objective at 0
+  int max_steps = 200;
+};
+
+// A plane w.x + b, and the objective there. A solver starts at the plane it is given.
+struct LinearFit {
+  std::vector<double> w;
+  double b = 0.0;
+  double objective = 0.0;
+  int steps = 0;
+  bool converged = false;
+};
+
+// Solves one problem after another with the same buffers; one for each thread.
+class LinearSolver {
+ public:
+  // `fit` holds p coefficients to start from, none for a start at 0, and gets the answer.
+  void solve(const TwoSides& rows, const LinearPenalty& penalty, const LinearOptions& options, LinearFit& fit);
+
+  // The smallest l1 at which no coefficient leaves 0: the largest gradient at w = 0 and the best intercept there.
+  double largest_l1(const TwoSides& rows, const LinearOptions& options);
+
+ private:
+  void margins(const TwoSides& rows, const LinearFit& fit);
+  double loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin) const;
+  void derivatives(const TwoSides& rows, MarginLoss loss);
+  void gradient(const TwoSides& rows, std::vector<double>& out) const;
+  void gram(const TwoSides& rows, bool intercept);
+  double descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept);
+
+  std::vector<double> margin_, trial_, slope_, first_, second_, gradient_, quadratic_, step_, pull_, scaled_;
+  std::vector<std::size_t> active_;
+};
+
+// Columns of some rows of a matrix in row order, (p, rows): what TwoSides reads.
+void gather_columns(const double* x, std::size_t p, const std::uint32_t* rows, std::size_t n, double* columns);
+
+}  // namespace oblique

@@ -1,0 +1,304 @@
+#include "refinement/alternation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/interrupt.hpp"
+#include "common/kernels.hpp"
+#include "common/threads.hpp"
+#include "refinement/node_update.hpp"
+
+namespace oblique {
+
+bool PlaneTree::goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const {
+  const double* normal = plane(node);
+  if (rows.absent) {
+    const bool* absent = rows.absent + row * p;
+    for (std::size_t j = 0; j < p; ++j)
+      if (absent[j] && normal[j] != 0.0) return missing_left[node] != 0;
+  }
+  return dot_row(normal, rows.x + row * p, p) + b[node] <= 0.0;
+}
+
+std::int32_t PlaneTree::answer(const RefinementRows& rows, std::size_t row, std::size_t node) const {
+  while (!is_leaf(node)) node = static_cast<std::size_t>(goes_left(rows, row, node) ? left[node] : right[node]);
+  return label[node];
+}
+
+namespace {
+
+constexpr double kFall = 1e-10;  // of the weight of all rows: by how much a change must lower E
+
+class Alternation {
+ public:
+  Alternation(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree)
+      : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0) {
+    for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
+  }
+
+  Refinement run() {
+    Refinement out;
+    divide();
+    out.before = measure();
+    tidy();
+    objective_ = measure();
+    out.steps.push_back({0, -1, objective_});
+    while (out.sweeps < options_.max_sweeps) {
+      const double before = objective_;
+      const bool changed = sweep(++out.sweeps, out.steps);
+      divide();
+      tidy();
+      objective_ = measure();
+      out.steps.push_back({out.sweeps, -1, objective_});
+      if (!changed || before - objective_ <= options_.tolerance * before) {
+        out.converged = true;
+        break;
+      }
+    }
+    out.after = objective_;
+    return out;
+  }
+
+ private:
+  struct Place {  // of a node's rows in order_
+    std::size_t begin = 0, end = 0;
+    bool empty() const { return begin == end; }
+  };
+
+  // Divides the rows among the nodes. Each node has its rows in rising order, so sums have the same bits however the
+  // tree above came about.
+  void divide() {
+    places_.assign(tree_.size(), Place());
+    std::iota(order_.begin(), order_.end(), 0u);
+    places_[0] = {0, rows_.n};
+    levels_.clear();
+    std::vector<std::size_t> level{0}, next;
+    while (!level.empty()) {
+      levels_.emplace_back();
+      next.clear();
+      for (const std::size_t node : level) {
+        const Place place = places_[node];
+        if (tree_.is_leaf(node)) {
+          for (std::size_t i = place.begin; i < place.end; ++i) answer_[order_[i]] = tree_.label[node];
+          continue;
+        }
+        levels_.back().push_back(node);
+        const auto first = order_.begin() + static_cast<std::ptrdiff_t>(place.begin);
+        const auto last = order_.begin() + static_cast<std::ptrdiff_t>(place.end);
+        const auto middle =
+            std::stable_partition(first, last, [&](std::uint32_t row) { return tree_.goes_left(rows_, row, node); });
+        const std::size_t cut = static_cast<std::size_t>(middle - order_.begin());
+        places_[left(node)] = {place.begin, cut};
+        places_[right(node)] = {cut, place.end};
+        next.push_back(left(node));
+        next.push_back(right(node));
+        checkpoint((place.end - place.begin) * rows_.p);
+      }
+      level.swap(next);
+    }
+  }
+
+  std::size_t left(std::size_t node) const { return static_cast<std::size_t>(tree_.left[node]); }
+  std::size_t right(std::size_t node) const { return static_cast<std::size_t>(tree_.right[node]); }
+
+  double price(std::size_t node) const {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < rows_.p; ++j) sum += std::abs(tree_.plane(node)[j]);
+    return options_.penalty * sum;
+  }
+
+  std::int32_t heaviest(const Place& place, double& wrong) {
+    by_class_.assign(rows_.n_classes, 0.0);
+    double sum = 0.0;
+    for (std::size_t i = place.begin; i < place.end; ++i) {
+      by_class_[static_cast<std::size_t>(rows_.y[order_[i]])] += rows_.weight[order_[i]];
+      sum += rows_.weight[order_[i]];
+    }
+    const auto most = std::max_element(by_class_.begin(), by_class_.end());
+    wrong = sum - *most;
+    return static_cast<std::int32_t>(most - by_class_.begin());
+  }
+
+  // Takes away what no row needs, with the rows divided: a leaf gets the label of most weight, the first of equal ones;
+  // a branch without rows gives its place to its sibling; two leaves of one label become one.
+  void tidy() {
+    double wrong;
+    for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
+      for (const std::size_t node : *level) {
+        for (const std::size_t child : {left(node), right(node)})
+          if (tree_.is_leaf(child) && !places_[child].empty()) tree_.label[child] = heaviest(places_[child], wrong);
+        if (places_[left(node)].empty() != places_[right(node)].empty()) {
+          take_place(node, places_[left(node)].empty() ? right(node) : left(node));
+        } else if (tree_.is_leaf(left(node)) && tree_.is_leaf(right(node)) &&
+                   tree_.label[left(node)] == tree_.label[right(node)]) {
+          make_leaf(node, tree_.label[left(node)]);
+        }
+      }
+    if (tree_.is_leaf(0)) tree_.label[0] = heaviest(places_[0], wrong);
+    divide();
+  }
+
+  void take_place(std::size_t node, std::size_t child) {
+    std::copy_n(tree_.plane(child), rows_.p, tree_.plane(node));
+    tree_.b[node] = tree_.b[child];
+    tree_.missing_left[node] = tree_.missing_left[child];
+    tree_.label[node] = tree_.label[child];
+    seen_[node] = seen_[child];
+    const std::int32_t l = tree_.left[child], r = tree_.right[child];
+    tree_.left[node] = l;
+    tree_.right[node] = r;
+  }
+
+  void make_leaf(std::size_t node, std::int32_t label) {
+    tree_.left[node] = tree_.right[node] = -1;
+    tree_.label[node] = label;
+    std::fill_n(tree_.plane(node), rows_.p, 0.0);
+    tree_.b[node] = 0.0;
+  }
+
+  // E of the tree, whose rows are divided.
+  double measure() const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < rows_.n; ++i) sum += answer_[i] == rows_.y[i] ? 0.0 : rows_.weight[i];
+    for (const auto& level : levels_)
+      for (const std::size_t node : level) sum += price(node);
+    return sum;
+  }
+
+  // What a thread needs to update nodes.
+  struct Worker {
+    Worker(const RefinementRows& rows, const RefinementOptions& options) : update(rows, options) {}
+    NodeUpdate update;
+    PlaneCandidate candidate;
+    std::vector<CareRow> care;
+    std::vector<std::int32_t> of_left, of_right;
+    std::vector<double> by_class;
+  };
+
+  // Updates every node once, the deepest first; whether any changed.
+  bool sweep(int number, std::vector<RefinementStep>& steps) {
+    below_.assign(tree_.size(), 0.0);
+    std::vector<double> falls;
+    bool changed = false;
+    for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+      falls.assign(level->size(), 0.0);
+      on_threads(level->size(), options_.n_threads, [&]() {
+        return [&, worker = Worker(rows_, options_)](std::size_t i) mutable { falls[i] = renew((*level)[i], worker); };
+      });
+      for (std::size_t i = 0; i < level->size(); ++i) {
+        objective_ -= falls[i];
+        changed = changed || falls[i] > 0.0;
+        steps.push_back({number, static_cast<std::int32_t>((*level)[i]), objective_});
+      }
+    }
+    return changed;
+  }
+
+  // Updates a node; returns by how much E falls. below_[node] becomes the penalty of its branch.
+  double renew(std::size_t node, Worker& worker) {
+    const Place place = places_[node];
+    const std::size_t n = place.end - place.begin, l = left(node), r = right(node);
+    const std::uint32_t* rows = order_.data() + place.begin;
+    const double planes = below_[l] + below_[r];
+    worker.of_left.resize(n);
+    worker.of_right.resize(n);
+    worker.care.clear();
+    worker.by_class.assign(rows_.n_classes, 0.0);
+    double wrong_left = 0.0, wrong_right = 0.0, wrong_now = 0.0, sum = 0.0;
+    std::uint64_t digest = 0x9e3779b97f4a7c15u;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t row = rows[i];
+      const double weight = rows_.weight[row];
+      const std::int32_t y = rows_.y[row];
+      const bool goes_left = tree_.goes_left(rows_, row, node);
+      worker.of_left[i] = goes_left ? answer_[row] : tree_.answer(rows_, row, l);
+      worker.of_right[i] = goes_left ? tree_.answer(rows_, row, r) : answer_[row];
+      const bool good_left = worker.of_left[i] == y, good_right = worker.of_right[i] == y;
+      worker.by_class[static_cast<std::size_t>(y)] += weight;
+      sum += weight;
+      if (!good_left) wrong_left += weight;
+      if (!good_right) wrong_right += weight;
+      if (!(goes_left ? good_left : good_right)) wrong_now += weight;
+      if (good_left == good_right) continue;
+      worker.care.push_back({row, good_right, weight});
+      digest = (digest ^ (2 * std::uint64_t{row} + good_right)) * 0xff51afd7ed558ccdu;
+      digest ^= digest >> 32;
+    }
+    checkpoint(n * rows_.p);
+    const double now = wrong_now + price(node) + planes, fall = kFall * total_;
+    const auto most = std::max_element(worker.by_class.begin(), worker.by_class.end());
+    double best = now - fall;
+    enum { present, leaf, all_left, all_right, plane } choice = present;
+    const auto consider = [&](double cost, auto what) {
+      if (cost >= best) return;
+      best = cost;
+      choice = what;
+    };
+    consider(sum - *most, leaf);
+    consider(wrong_left + below_[l], all_left);
+    consider(wrong_right + below_[r], all_right);
+    // Rows that care for the same sides as when a plane was last looked for have none that is better.
+    if (seen_[node] != digest && worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], worker.candidate))
+      consider(cost_of(worker, rows, n) + options_.penalty * worker.candidate.length + planes, plane);
+    seen_[node] = digest;
+    switch (choice) {
+      case present: below_[node] = price(node) + planes; return 0.0;
+      case leaf:
+        make_leaf(node, static_cast<std::int32_t>(most - worker.by_class.begin()));
+        below_[node] = 0.0;
+        for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = tree_.label[node];
+        return now - best;
+      case all_left:
+      case all_right:
+        std::fill_n(tree_.plane(node), rows_.p, 0.0);
+        tree_.b[node] = choice == all_left ? -1.0 : 1.0;
+        below_[node] = below_[choice == all_left ? l : r];
+        break;
+      case plane:
+        std::copy(worker.candidate.w.begin(), worker.candidate.w.end(), tree_.plane(node));
+        tree_.b[node] = worker.candidate.b;
+        tree_.missing_left[node] = worker.candidate.missing_left;
+        below_[node] = price(node) + planes;
+        break;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      answer_[rows[i]] = tree_.goes_left(rows_, rows[i], node) ? worker.of_left[i] : worker.of_right[i];
+    return now - best;
+  }
+
+  // Weight of the rows of a node that the candidate's plane gets wrong, by the arithmetic of the tree itself.
+  double cost_of(const Worker& worker, const std::uint32_t* rows, std::size_t n) const {
+    const PlaneCandidate& plane = worker.candidate;
+    PlaneTree alone;
+    alone.p = rows_.p;
+    alone.w = plane.w;
+    alone.b = {plane.b};
+    alone.missing_left = {static_cast<std::uint8_t>(plane.missing_left)};
+    double sum = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int32_t answer = alone.goes_left(rows_, rows[i], 0) ? worker.of_left[i] : worker.of_right[i];
+      if (answer != rows_.y[rows[i]]) sum += rows_.weight[rows[i]];
+    }
+    return sum;
+  }
+
+  const RefinementRows& rows_;
+  const RefinementOptions& options_;
+  PlaneTree& tree_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::int32_t> answer_;  // of the branch at which the sweep is, for every row
+  std::vector<std::uint64_t> seen_;   // digest of the rows that cared when a plane was last looked for
+  std::vector<Place> places_;
+  std::vector<std::vector<std::size_t>> levels_;  // decision nodes by depth
+  std::vector<double> below_, by_class_;
+  double total_ = 0.0, objective_ = 0.0;
+};
+
+}  // namespace
+
+Refinement refine(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree) {
+  return Alternation(rows, options, tree).run();
+}
+
+}  // namespace oblique

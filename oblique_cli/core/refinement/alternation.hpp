@@ -1,0 +1,77 @@
+// Tree alternating optimization (Carreira-Perpinan & Tavallali 2018): the hyperplanes of a tree of given shape are
+// improved one node after another, the others fixed, until none can be.
+//
+//   E(T) = sum of the weight of misclassified rows + penalty * sum over decision nodes of |w|_1, with |w|_2 = 1
+//
+// Features come standardized. The length of w changes no decision, so the penalty is on the direction: a node that
+// tests one feature costs 1, a dense one up to sqrt(p), and a node costs something at all. Without that, any plane
+// could be scaled down until the penalty is nothing.
+//
+// At a node, rows that its two branches answer alike do not care. Each of the others has a side, that of the branch
+// that is right, and a plane is as good as the weight it sends to the other side is small. That problem is NP-hard, so
+// planes are proposed (`NodeUpdate`) and E itself decides: what lowers E is taken, at a tie the node stays as it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "linear/linear_solver.hpp"
+
+namespace oblique {
+
+// Rows to fit. x: (n, p) standardized, finite; absent: (n, p) whether a value is missing, nullptr where none is (then x
+// holds 0); y: class codes; weight: positive.
+struct RefinementRows {
+  const double* x = nullptr;
+  const bool* absent = nullptr;
+  const std::int32_t* y = nullptr;
+  const double* weight = nullptr;
+  std::size_t n = 0, p = 0, n_classes = 0;
+};
+
+struct RefinementOptions {
+  double penalty = 0.0;  // in the unit of the weights
+  MarginLoss surrogate = MarginLoss::logistic;
+  int max_sweeps = 40;
+  double tolerance = 1e-6;  // ends where a sweep lowers E by less than this share
+  int n_threads = 1;
+};
+
+// A tree under way. A row goes left if w.x + b <= 0; one that lacks a value which w uses goes by `missing_left`. The
+// root is node 0; other nodes have no order. A node of w = 0 sends every row to one side.
+struct PlaneTree {
+  std::size_t p = 0;
+  std::vector<std::int32_t> left, right;  // -1 at leaves
+  std::vector<double> w;                  // nodes * p, of unit length
+  std::vector<double> b;
+  std::vector<std::uint8_t> missing_left;
+  std::vector<std::int32_t> label;  // of leaves
+
+  std::size_t size() const { return left.size(); }
+  bool is_leaf(std::size_t node) const { return left[node] < 0; }
+  double* plane(std::size_t node) { return w.data() + node * p; }
+  const double* plane(std::size_t node) const { return w.data() + node * p; }
+  bool goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const;
+  // Class code of the leaf below `node` that a row comes to.
+  std::int32_t answer(const RefinementRows& rows, std::size_t row, std::size_t node) const;
+};
+
+// E after each update of a node, in the order of updates; node -1 for the leaves and branches at the end of a sweep.
+struct RefinementStep {
+  std::int32_t sweep, node;
+  double objective;
+};
+
+struct Refinement {
+  std::vector<RefinementStep> steps;
+  double before = 0.0, after = 0.0;  // E
+  int sweeps = 0;
+  bool converged = false;
+};
+
+// Improves a tree in place. Threads share the nodes of one depth, whose rows are disjoint: any number of threads gives
+// the same bits.
+Refinement refine(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree);
+
+}  // namespace oblique

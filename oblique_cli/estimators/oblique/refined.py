@@ -1,0 +1,230 @@
+"""The scikit-learn face of tree alternating optimization."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.oblique.heuristics import classifier_of
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, _Start
+from oblique_cli.registry import close_matches
+from oblique_cli.tree.refining import SURROGATES, Settings
+from oblique_cli.tree.splitting import PROPOSERS
+
+RANDOM = {"random_4": 4, "random_5": 5, "random_6": 6}  # complete trees of random hyperplanes, by depth
+MULTIWAY = ("hhgdt", "fdt", "quest", "cline", "axis_parallel", *RANDOM)
+SEED_PRUNING = {"pruning": "cv", "pruning_folds": 5}  # of a start that is given by name
+
+
+class _Starts:
+    """Names that `base` may be: those of heuristics, those that are registered later too, and those of this module."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in PROPOSERS or name in RANDOM or name == "multiway"
+
+    def __iter__(self) -> Any:
+        return iter([*PROPOSERS, *RANDOM, "multiway"])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+STARTS = _Starts()
+
+
+class RefinedTreeClassifier(ObliqueTreeClassifier):
+    """A tree of hyperplanes, grown by a heuristic and then optimized as a whole (Carreira-Perpinan & Tavallali 2018).
+
+    Tree alternating optimization goes through the nodes from the deepest to the root, again and again. At each it keeps
+    all other nodes as they are, and looks for the hyperplane with which the tree gets the fewest training rows wrong:
+    rows that both branches answer alike do not care, each of the others has a side. An l1-penalized logistic
+    regression, the best cut of each feature and the constants propose, and the objective decides, which is the
+    misclassified share of the weight plus `penalty` times the sum of |w|_1 over all nodes, |w|_2 = 1 and features
+    standardized. It never rises. Nodes that are not worth their price disappear, so a tree becomes smaller as it
+    becomes better.
+
+    Parameters
+    ----------
+    base : str, ObliqueTreeClassifier or list of these, default "hhgdt"
+        What is refined: a heuristic by name, whose tree is pruned by 5-fold cross-validation first; an unfitted
+        estimator such as ``HHCARTClassifier(pruning="cv")``, with its own parameters; "random_4", "random_5" or
+        "random_6", a complete tree of random hyperplanes of that depth. Of a list, the cross-validation that chooses
+        the penalty chooses the start as well. "multiway" is hhgdt, fdt, quest, cline, axis_parallel and the three
+        random trees; those that cannot use the features at hand are left out.
+    penalty : float or None, default None
+        Price of a unit of |w|_1, as a share of the training weight; a split on one feature costs as much. None chooses
+        it by cross-validation from a geometric path, between the weight of one row and the share of the rows outside
+        the largest class. The tree of each penalty is the start of the next one.
+    n_penalties : int, default 20
+        Length of that path.
+    folds : int, default 5
+        Folds of that cross-validation. Each grows, prunes and refines its own trees.
+    standard_errors : float, default 0
+        c of the rule that takes the fewest non-zero coefficients within c standard errors of the best.
+    surrogate : {"logistic", "squared_hinge"}, default "logistic"
+        Loss whose penalized minima are proposed as hyperplanes.
+    max_sweeps : int, default 40
+        Most passes over all nodes at one penalty; a run that needs more is said not to have converged.
+    class_weight, qualitative, missing, max_levels
+        As in `ObliqueTreeClassifier`. A plane gives each level of a qualitative column a weight of its own, which the
+        tree keeps as scores of levels.
+    n_jobs : int or None, default None
+        Threads that share the nodes of one depth: None is 1, -1 all processors. Any number gives the same tree.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    tree_, levels_, fill_values_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
+        As in `ObliqueTreeClassifier`. Gains are decreases of the Gini impurity.
+    refinement_ : Refined
+        ``start``, the tree before; ``path``, the trees and runs of rising penalties, of which the last is `tree_`;
+        ``penalties`` and ``chosen``, what cross-validation had to choose from and what it said of each. A run has the
+        objective after every update of a node. Model files leave it out.
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; it names the folds, the draws of each start and the random
+    trees.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "penalty": Optional(Real(0.0)),
+        "n_penalties": Integer(1),
+        "folds": Integer(2),
+        "standard_errors": Real(0.0),
+        "surrogate": Choice(SURROGATES),
+        "max_sweeps": Integer(1),
+        "class_weight": Optional(ClassWeight()),
+        "missing": Choice(("error", "impute", "learn")),
+        "max_levels": Integer(1),
+        "n_jobs": Optional(Integer(-1)),
+    }
+    words: ClassVar[Mapping[str, Constraint]] = {"base": Choice(STARTS)}
+    aliases: ClassVar[Mapping[str, Any]] = {}
+    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+    needs_pruning_rows: ClassVar[bool] = False  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        base: Any = "hhgdt",
+        *,
+        penalty: float | None = None,
+        n_penalties: int = 20,
+        folds: int = 5,
+        standard_errors: float = 0.0,
+        surrogate: str = "logistic",
+        max_sweeps: int = 40,
+        class_weight: str | Mapping[Any, float] | None = None,
+        qualitative: Any = "auto",
+        missing: str = "error",
+        max_levels: int = 1000,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.base = base
+        self.penalty = penalty
+        self.n_penalties = n_penalties
+        self.folds = folds
+        self.standard_errors = standard_errors
+        self.surrogate = surrogate
+        self.max_sweeps = max_sweeps
+        self.class_weight = class_weight
+        self.qualitative = qualitative
+        self.missing = missing
+        self.max_levels = max_levels
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RefinedTreeClassifier:
+        """Grow the starts, choose among them, and refine the tree.
+
+        X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
+        sample_weight : (n,) non-negative, rows of weight 0 are left out
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        if self.n_jobs == 0:
+            raise ConfigError(f"n_jobs of {type(self).__name__} must not be 0. Set it to None for one or -1 for all.")
+        given = self._given()
+        rows, labels = self._training_rows(X, y)
+        growing, _, draws = self._divided(rows, labels, sample_weight, None)
+        settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self.n_jobs))
+        self.refinement_ = self._refined(
+            self._starts(given),
+            growing,
+            draws,
+            self.penalty,
+            self.n_penalties,
+            self.folds,
+            self.standard_errors,
+            settings,
+        )
+        self._keep(self.refinement_.tree, growing.X)
+        return self
+
+    def _given(self) -> list[tuple[Any, bool]]:
+        """What `base` names, and whether it may be left out; a ConfigError for anything else."""
+        owner = type(self).__name__
+        listed = list(self.base) if isinstance(self.base, list | tuple) else [self.base]
+        given: list[tuple[Any, bool]] = []
+        for one in listed:
+            if one == "multiway":
+                given += [(name, True) for name in MULTIWAY]
+            else:
+                given.append((one, False))
+        for one, _ in given:
+            if isinstance(one, str):
+                if one not in STARTS:
+                    raise ConfigError(
+                        f"base of {owner} must be one of its starts. Got {one!r}.{close_matches(one, STARTS)}"
+                    )
+            elif not isinstance(one, ObliqueTreeClassifier) or isinstance(one, RefinedTreeClassifier):
+                raise ConfigError(
+                    f"base of {owner} must be a name, an ObliqueTreeClassifier or a list of these. Got {one!r}."
+                )
+            elif one.needs_pruning_rows:
+                raise ConfigError(
+                    f"base of {owner} must prune without rows of its own. Got pruning {one.pruning!r}; set it to 'cv'."
+                )
+        if not given:
+            raise ConfigError(f"base of {owner} must name at least one start. Got an empty list.")
+        return given
+
+    def _starts(self, given: Sequence[tuple[Any, bool]]) -> list[_Start]:
+        """The starts, with what this fit has learned of the columns."""
+        starts = []
+        for one, optional in given:
+            if isinstance(one, str) and one in RANDOM:
+                starts.append(_Start(None, depth=RANDOM[one]))
+                continue
+            estimator = classifier_of(one)(**SEED_PRUNING) if isinstance(one, str) else clone(one)
+            estimator.set_params(missing=self.missing, refine="none")
+            proposer = estimator._checked_proposer()
+            if optional and self.levels_ and proposer.quantitative:
+                continue
+            self._refuse_levels(proposer)
+            estimator.classes_, estimator.levels_ = self.classes_, self.levels_
+            estimator.n_features_in_ = self.n_features_in_
+            starts.append(_Start(estimator, proposer))
+        return starts
+
+    def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
+        """Raise ConfigError: a refined tree has no path over max_misrate."""
+        raise ConfigError(f"{type(self).__name__} has no path over max_misrate; its base has.")
+
+    def n_leaves_path(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Raise ConfigError: a refined tree has no path over max_misrate."""
+        raise ConfigError(f"{type(self).__name__} has no path over max_misrate; its base has.")
+
+
+def threads_of(n_jobs: int | None) -> int:
+    """Return the number of threads that n_jobs asks for."""
+    if n_jobs is None:
+        return 1
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

@@ -1,0 +1,446 @@
+"""Trees of hyperplanes refined: tree alternating optimization (Carreira-Perpinan & Tavallali 2018).
+
+A tree is first grown by any heuristic, then improved as a whole: one node after another gets the hyperplane that is
+best with all others as they are. `core/refinement` does the work over standardized features; here are the ways there
+and back, the path over penalties, and the choice of penalty and start by cross-validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli._core as _core
+from oblique_cli.geometry import level_codes
+from oblique_cli.magnitudes import exponents, measured
+from oblique_cli.tree.pruning import LabeledRows
+from oblique_cli.tree.structure import Tree, TreeBuilder
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+Planes = dict[str, NDArray[Any]]  # a tree as the core takes it, over the columns of a `PlaneSpace`
+
+SURROGATES = ("logistic", "squared_hinge")
+REFINEMENTS = ("none", "tao")
+
+
+class Run(NamedTuple):
+    """One run of the optimization, at one penalty.
+
+    penalty : share of the training weight that a unit of |w|_1 costs, with |w|_2 = 1 over standardized features
+    sweeps : passes over all nodes; converged : whether the last one changed nothing worth mention
+    objective : (steps,) misclassified share + penalty * sum of |w|_1, before the first and after each update of a node
+    sweep, node : (steps,) of each update; node -1 where leaves were given labels and empty branches removed
+    """
+
+    penalty: float
+    sweeps: int
+    converged: bool
+    objective: Array
+    sweep: Ints
+    node: Ints
+
+    def by_sweep(self) -> Array:
+        """Return the objective before the first sweep and at the end of each, (sweeps + 1,)."""
+        return self.objective[self.node < 0]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How trees are refined. surrogate : loss whose minima are proposed as planes; max_sweeps, threads : of a run"""
+
+    surrogate: str = "logistic"
+    max_sweeps: int = 40
+    tolerance: float = 1e-6
+    threads: int = 1
+
+
+class PlaneSpace:
+    """Training rows as the core refines on them: standardized features, each level of a qualitative one by itself.
+
+    A level is a column that is 1 in its rows, so that a plane may give every level any score; the tree then keeps these
+    as `level_scores`. NaN in a quantitative feature is absent: the node's `missing_left` sends the row, and the
+    surrogate sees the mean. A level never seen is a row of zeros, as in prediction.
+
+    X : (n, p), quantitative features finite but for NaN; codes : (n,) below n_classes; weights : (n,) or None
+    levels : p counts, 0 for a quantitative feature
+    """
+
+    def __init__(
+        self, X: Array, codes: Ints, n_classes: int, weights: Array | None = None, levels: Sequence[int] | None = None
+    ) -> None:
+        n, p = X.shape
+        self.X = np.ascontiguousarray(X, dtype=np.float64)
+        self.codes = np.ascontiguousarray(codes, dtype=np.int32)
+        self.n_classes = n_classes
+        self.levels = (0,) * p if levels is None else tuple(levels)
+        self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        self.total = float(self.weights.sum())
+        self.features: list[int] = []  # of each column
+        self._level: list[int] = []  # -1 for a quantitative feature
+        columns = []
+        for j, count in enumerate(self.levels):
+            if count == 0:
+                columns.append(self.X[:, j])
+            else:
+                found = level_codes(self.X[:, j], count)
+                columns += [(found == level).astype(np.float64) for level in range(count)]
+            self.features += [j] * max(count, 1)
+            self._level += list(range(count)) if count else [-1]
+        wide = np.column_stack(columns)
+        absent = np.isnan(wide)
+        self._powers = exponents(wide)
+        wide = measured(wide, self._powers)
+        known = np.where(absent, 0.0, self.weights[:, None])
+        present = np.where(absent, 0.0, wide)
+        share = known / np.maximum(known.sum(axis=0), np.finfo(float).tiny)
+        self._mean = (share * present).sum(axis=0)
+        spread = np.sqrt((share * (present - self._mean) ** 2).sum(axis=0))
+        # A column that does not vary beyond rounding is constant: no plane uses it.
+        largest = np.abs(present).max(axis=0)
+        self._scale = np.where(spread > 1e-13 * largest, spread, 0.0)
+        usable = np.where(self._scale > 0.0, self._scale, 1.0)
+        Z = np.where(absent | (self._scale == 0.0), 0.0, (wide - self._mean) / usable)
+        self.Z = np.ascontiguousarray(Z)
+        self.absent = np.ascontiguousarray(absent) if absent.any() else None
+
+    def planes(self, tree: Tree) -> Planes:
+        """Return the arrays of a tree over these features as the core takes them."""
+        coef = tree.coef_[:, self.features].copy()
+        at_level = 0
+        for column, level in enumerate(self._level):
+            if level >= 0:
+                coef[:, column] *= tree.level_scores[:, at_level]
+                at_level += 1
+        largest = int(self._powers.max())  # the length of a plane is free
+        coef = measured(coef, largest - self._powers)
+        offset = -measured(tree.thresholds, largest) + coef @ self._mean
+        w = coef * self._scale
+        size = np.sqrt((w * w).sum(axis=1))
+        some = size > 0.0
+        w[some] /= size[some, None]
+        b = np.where(some, offset / np.where(some, size, 1.0), np.sign(offset))
+        missing_left = np.zeros(tree.n_nodes, dtype=bool) if tree.missing_left is None else tree.missing_left
+        return {
+            "left": tree.left,
+            "right": tree.right,
+            "w": np.ascontiguousarray(w),
+            "b": np.ascontiguousarray(np.where(tree.is_leaf, 0.0, b)),
+            "missing_left": np.ascontiguousarray(missing_left),
+            "labels": tree.labels,
+        }
+
+    def refine(self, planes: Planes, penalty: float, settings: Settings) -> tuple[Planes, Run]:
+        """Return the refined arrays and what the run was like. penalty : share of the training weight"""
+        found = _core.refine(
+            self.Z,
+            self.absent,
+            self.codes,
+            self.weights,
+            self.n_classes,
+            **planes,
+            penalty=penalty * self.total,
+            surrogate=settings.surrogate,
+            max_sweeps=settings.max_sweeps,
+            tolerance=settings.tolerance,
+            n_threads=settings.threads,
+        )
+        objective = np.append(found["before"], found["objective"]) / self.total
+        steps = (np.append(0, found["sweep"]), np.append(-2, found["node"]))
+        run = Run(penalty, found["sweeps"], found["converged"], objective, *(part.astype(np.int32) for part in steps))
+        arrays = {name: found[name] for name in planes}
+        arrays["missing_left"] = arrays["missing_left"].astype(bool)
+        return _packed(arrays), run
+
+    def tree(self, planes: Planes, missing: bool = False, as_it_is: bool = False) -> Tree:
+        """Return the tree over the features themselves, with the counts of the training rows.
+
+        missing : whether the tree takes missing values; as_it_is : whether divisions between leaves of one label stay
+        """
+        w, b = planes["w"], planes["b"]
+        coef = np.where(self._scale > 0.0, w / np.where(self._scale > 0.0, self._scale, 1.0), 0.0)
+        threshold = coef @ self._mean - b
+        smallest = int(self._powers.min())
+        coef, threshold = measured(coef, self._powers - smallest), measured(threshold, -smallest)
+        p = self.X.shape[1]
+        narrow, scores = np.zeros((len(b), p)), np.zeros((len(b), sum(self.levels)))
+        at_level = 0
+        for column, (feature, level) in enumerate(zip(self.features, self._level, strict=True)):
+            if level < 0:
+                narrow[:, feature] = coef[:, column]
+            else:
+                scores[:, at_level] = coef[:, column]
+                narrow[:, feature] = np.maximum(narrow[:, feature], np.abs(coef[:, column]))
+                at_level += 1
+        # The coefficient of a qualitative feature is the size of its largest score, and scores are shares of it.
+        at = np.cumsum((0, *self.levels))
+        for j, count in enumerate(self.levels):
+            if count:
+                size = narrow[:, j : j + 1]
+                part = scores[:, at[j] : at[j] + count]
+                scores[:, at[j] : at[j] + count] = np.where(size > 0.0, part / np.where(size > 0.0, size, 1.0), 0.0)
+        for size in (
+            np.abs(narrow).max(axis=1),
+            np.sqrt((narrow * narrow).sum(axis=1)),
+        ):  # tiny numbers have no squares
+            size[size == 0.0] = 1.0
+            narrow /= size[:, None]
+            threshold = threshold / size
+        leaf = planes["left"] < 0
+        missing_left = planes["missing_left"] & ~leaf if missing else None
+        shape = (planes["left"], planes["right"], narrow, np.where(leaf, 0.0, threshold))
+        nothing = np.zeros((len(b), self.n_classes)), np.zeros(len(b)), np.zeros(len(b), dtype=np.int64)
+        bare = Tree(*shape, *nothing, self.levels, np.where(leaf[:, None], 0.0, scores), missing_left)
+        return counted(bare, self.X, self.codes, self.weights, as_it_is)
+
+
+def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = False) -> Tree:
+    """Return a tree with the counts of given rows, without branches that none of them reaches.
+
+    Divisions between leaves of one label are removed as well, unless the tree is to stay `as_it_is`.
+    """
+    n_classes = tree.counts.shape[1]
+    counts, n_rows = np.zeros((tree.n_nodes, n_classes)), np.zeros(tree.n_nodes, dtype=np.int64)
+    leaves = tree.apply(X)
+    np.add.at(counts, (leaves, codes), weights)
+    np.add.at(n_rows, leaves, 1)
+    for node in range(tree.n_nodes - 1, 0, -1):
+        parent = tree.parents[node]
+        counts[parent] += counts[node]
+        n_rows[parent] += n_rows[node]
+    labels = counts.argmax(axis=1)
+    # The label that all leaves below a node share, -1 if they differ.
+    common = np.where(tree.is_leaf, labels, -1)
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if not tree.is_leaf[node]:
+            below = {int(common[c]) for c in (tree.left[node], tree.right[node]) if n_rows[c]}
+            common[node] = below.pop() if len(below) == 1 and not as_it_is else -1
+    builder = TreeBuilder(tree.n_features, n_classes, tree.levels, tree.missing_left is not None)
+    stack = [(0, builder.add(counts[0], int(n_rows[0])))]
+    while stack:
+        old, new = stack.pop()
+        while common[old] < 0 and not (n_rows[tree.left[old]] and n_rows[tree.right[old]]):
+            old = int(tree.left[old] if n_rows[tree.left[old]] else tree.right[old])
+        if common[old] >= 0:
+            continue
+        children = [int(tree.left[old]), int(tree.right[old])]
+        ids = [builder.add(counts[c], int(n_rows[c])) for c in children]
+        missing_left = tree.missing_left is not None and bool(tree.missing_left[old])
+        gain = gini_decrease(counts[old], counts[children[0]], counts[children[1]])
+        split = (tree.coef_[old], float(tree.thresholds[old]), gain, ids[0], ids[1])
+        builder.split(new, *split, tree.level_scores[old], missing_left)
+        stack.extend([(children[1], ids[1]), (children[0], ids[0])])
+    return builder.finish()
+
+
+def gini_decrease(node: Array, left: Array, right: Array) -> float:
+    """Return by how much a split lowers the Gini impurity; class weights (C,) of the node and of its children."""
+    n = node.sum()
+    squares = sum(float((side * side).sum() / side.sum()) for side in (left, right))
+    return float((squares - float((node * node).sum()) / n) / n)
+
+
+def _packed(planes: Planes) -> Planes:
+    """The arrays without nodes that are nobody's children, children numbered after their parents."""
+    left, right = planes["left"], planes["right"]
+    order, place, stack = [0], {0: 0}, [0]
+    while stack:
+        node = stack.pop()
+        if left[node] < 0:
+            continue
+        for child in (int(left[node]), int(right[node])):
+            place[child] = len(order)
+            order.append(child)
+        stack += [int(right[node]), int(left[node])]
+    kept = {name: np.ascontiguousarray(values[order]) for name, values in planes.items()}
+    for name in ("left", "right"):
+        kept[name] = np.array([place.get(int(child), -1) for child in kept[name]], dtype=np.int32)
+    return kept
+
+
+class Path(NamedTuple):
+    """Trees of rising penalty, each refined from the one before. runs[k] ended in trees[k]."""
+
+    trees: list[Tree]
+    runs: list[Run]
+
+
+def penalties_of(space: PlaneSpace, number: int) -> Array:
+    """Return the penalties of a path: from the weight of one row to that of all rows outside the largest class.
+
+    Shares of the training weight, geometric. A cut that a single row pays for is noise; at the other end no cut pays.
+    """
+    of_class = np.bincount(space.codes, weights=space.weights, minlength=space.n_classes)
+    low = 1.0 / len(space.X)
+    high = max(1.0 - float(of_class.max()) / space.total, 2.0 * low)
+    return np.geomspace(low, high, number)
+
+
+def along_path(tree: Tree, space: PlaneSpace, penalties: Iterable[float], settings: Settings) -> Path:
+    """Return the trees of rising penalties: the first refined from `tree`, each further one from the one before."""
+    missing = tree.missing_left is not None
+    planes = space.planes(tree)
+    path = Path([], [])
+    for penalty in penalties:
+        before = planes
+        planes, run = space.refine(planes, float(penalty), settings)
+        same = path.trees and all(np.array_equal(planes[name], before[name]) for name in planes)
+        path.trees.append(path.trees[-1] if same else space.tree(planes, missing))
+        path.runs.append(run)
+    return path
+
+
+def n_coefficients(tree: Tree) -> int:
+    """Return the number of non-zero coefficients of all hyperplanes of a tree."""
+    return int(np.count_nonzero(tree.coef_))
+
+
+class Chosen(NamedTuple):
+    """What cross-validation chose. start, penalty : positions; error : (starts, penalties) shares of the weight
+
+    coefficients : (starts, penalties) non-zero ones, means over the folds
+    """
+
+    start: int
+    penalty: int
+    error: Array
+    coefficients: Array
+
+
+class Fold(NamedTuple):
+    """One fold of a cross-validation. space : its training rows; test : the others; starts : a tree each, to refine"""
+
+    space: PlaneSpace
+    test: LabeledRows
+    starts: Sequence[Callable[[], Tree]]
+
+
+def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard_errors: float) -> Chosen:
+    """Choose start and penalty by cross-validation: the fewest coefficients within c standard errors of the best.
+
+    Each fold grows its own starts, on its own rows. The standard error is sqrt(q (1 - q) / n) at the smallest error q,
+    n the number of rows of equal weight that would say as much. Equally many coefficients: the smaller error, then the
+    earlier start, then the larger penalty.
+    """
+    wrong, coefficients, total, squares, number = np.zeros(0), np.zeros(0), 0.0, 0.0, 0
+    for fold in folds:
+        if not number:
+            wrong, coefficients = np.zeros((2, len(fold.starts), len(penalties)))
+        number += 1
+        X, codes, given = fold.test
+        weights = np.ones(len(X)) if given is None else given
+        total += float(weights.sum())
+        squares += float(weights @ weights)
+        for s, grow in enumerate(fold.starts):
+            trees = along_path(grow(), fold.space, penalties, settings).trees
+            missed = {id(tree): float(weights @ (tree.labels[tree.apply(X)] != codes)) for tree in trees}
+            wrong[s] += [missed[id(tree)] for tree in trees]
+            coefficients[s] += [n_coefficients(tree) for tree in trees]
+    error = wrong / total
+    coefficients /= number
+    best = float(error.min())
+    limit = best + standard_errors * np.sqrt(best * (1.0 - best) * squares) / total + 1e-12
+    eligible = [(coefficients[s, k], error[s, k], s, -k) for s, k in np.argwhere(error <= limit).tolist()]
+    _, _, s, k = min(eligible)
+    return Chosen(s, -k, error, coefficients)
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """A refined tree and how it came about.
+
+    start : the tree before; path : the trees of rising penalties, the last of which is the result
+    penalties : all that were tried; chosen : what cross-validation said of them, None if there was nothing to choose
+    """
+
+    start: Tree
+    path: Path
+    penalties: Array
+    chosen: Chosen | None
+
+    @property
+    def tree(self) -> Tree:
+        """The result."""
+        return self.path.trees[-1]
+
+    @property
+    def run(self) -> Run:
+        """The run that ended in the result."""
+        return self.path.runs[-1]
+
+    def summary(self) -> str:
+        """Return in a sentence what was done: penalty, misclassified training rows before and after, sizes, sweeps."""
+        before, after = (
+            float(tree.errors[tree.is_leaf].sum() / tree.counts[0].sum()) for tree in (self.start, self.tree)
+        )
+        sweeps = sum(run.sweeps for run in self.path.runs)
+        end = "" if self.run.converged else ", stopped before it converged"
+        return (
+            f"refined at penalty {self.run.penalty:.4g}: {self.start.n_leaves} to {self.tree.n_leaves} leaves, "
+            f"{n_coefficients(self.start)} to {n_coefficients(self.tree)} coefficients, training error "
+            f"{100 * before:.1f} to {100 * after:.1f} % in {sweeps} sweep{'s' * (sweeps != 1)}{end}"
+        )
+
+
+def refined(
+    space: PlaneSpace,
+    starts: Sequence[Callable[[], Tree]],
+    folds: Iterable[Fold],
+    penalty: float | None,
+    n_penalties: int,
+    standard_errors: float,
+    settings: Settings,
+) -> Refined:
+    """Refine the best of several trees at the best penalty.
+
+    starts : each grows its tree on all rows; folds : the same trees grown on parts of the rows
+    penalty : share of the training weight, or None for the choice among `n_penalties` by cross-validation
+    """
+    penalties = penalties_of(space, n_penalties) if penalty is None else np.array([penalty])
+    chosen = None
+    if len(starts) > 1 or len(penalties) > 1:
+        chosen = choose(folds, penalties, settings, standard_errors)
+    start = starts[chosen.start if chosen else 0]()
+    last = chosen.penalty if chosen else 0
+    return Refined(start, along_path(start, space, penalties[: last + 1], settings), penalties, chosen)
+
+
+def random_tree(space: PlaneSpace, depth: int, rng: np.random.Generator, missing: bool = False) -> Tree:
+    """Return a complete tree of random hyperplanes: each halves the rows of its node along a random direction.
+
+    A node that cannot be halved is a leaf. missing : whether the tree takes missing values
+    """
+    p = space.Z.shape[1]
+    nodes: list[tuple[int, Array, float]] = []  # left child, or -1; direction; offset
+    rows_of = [(np.arange(len(space.Z)), 0)]
+    varying = space.Z.any(axis=0)
+    for rows, level in rows_of:  # grows as it goes
+        direction = rng.normal(size=p) * varying
+        size = float(np.sqrt(direction @ direction))
+        split = False
+        if level < depth and size > 0.0:
+            direction /= size
+            along = space.Z[rows] @ direction
+            middle = float(np.median(along))
+            left = along <= middle
+            split = bool(left.any() and not left.all())
+        if split:
+            nodes.append((len(rows_of), direction, -middle))
+            rows_of += [(rows[left], level + 1), (rows[~left], level + 1)]
+        else:
+            nodes.append((-1, np.zeros(p), 0.0))
+    left_child = np.array([node[0] for node in nodes], dtype=np.int32)
+    planes: Planes = {
+        "left": left_child,
+        "right": np.where(left_child < 0, -1, left_child + 1).astype(np.int32),
+        "w": np.array([node[1] for node in nodes]),
+        "b": np.array([node[2] for node in nodes]),
+        "missing_left": np.ones(len(nodes), dtype=bool),
+        "labels": np.zeros(len(nodes), dtype=np.int32),
+    }
+    return space.tree(planes, missing, as_it_is=True)

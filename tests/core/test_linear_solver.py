@@ -1,0 +1,177 @@
+"""The core's linear classifiers against scikit-learn's objective, and where a loss has no minimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+import oblique_cli._core as _core
+
+LOSSES = ("logistic", "squared_hinge")
+
+
+def rows(n: int, p: int, seed: int = 0, noise: float = 1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    side = np.where(X @ rng.normal(size=p) + noise * rng.normal(size=n) > 0.3, 1.0, -1.0)
+    return np.ascontiguousarray(X), side
+
+
+def objective(X, side, w, b, loss="logistic", l1=0.0, l2=0.0, weights=None):
+    margins = side * (X @ w + b)
+    each = np.logaddexp(0.0, -margins) if loss == "logistic" else np.maximum(0.0, 1.0 - margins) ** 2
+    total = each.sum() if weights is None else weights @ each
+    return total + l1 * np.abs(w).sum() + 0.5 * l2 * w @ w
+
+
+@pytest.mark.parametrize("l1", [0.01, 1.0, 20.0])
+def test_l1_logistic_reaches_the_objective_of_saga(l1):
+    X, side = rows(200, 6)
+    w, b, value, _, converged = _core.linear_fit(X, side, l1=l1)
+    model = LogisticRegression(l1_ratio=1.0, C=1.0 / l1, solver="saga", tol=1e-10, max_iter=100_000).fit(X, side)
+    theirs = objective(X, side, model.coef_[0], model.intercept_[0], l1=l1)
+    assert converged
+    assert value == pytest.approx(objective(X, side, w, b, l1=l1), rel=1e-12)
+    assert value <= theirs * (1 + 1e-9)
+    assert value == pytest.approx(theirs, rel=1e-6)
+
+
+@pytest.mark.parametrize("l2", [0.1, 5.0])
+def test_l2_logistic_reaches_the_objective_of_scikit_learn(l2):
+    X, side = rows(150, 4)
+    weights = np.random.default_rng(1).uniform(0.0, 3.0, size=len(X))
+    value = _core.linear_fit(X, side, weights, l2=l2)[2]
+    model = LogisticRegression(C=1.0 / l2, tol=1e-10, max_iter=10_000).fit(X, side, weights)
+    theirs = objective(X, side, model.coef_[0], model.intercept_[0], l2=l2, weights=weights)
+    assert value == pytest.approx(theirs, rel=1e-6)
+
+
+@pytest.mark.parametrize("l1", [0.1, 5.0])
+def test_l1_squared_hinge_reaches_the_objective_of_liblinear(l1):
+    X, side = rows(200, 6)
+    w, b, value, _, _ = _core.linear_fit(X, side, loss="squared_hinge", l1=l1, intercept=False)
+    model = LinearSVC(
+        penalty="l1", loss="squared_hinge", dual=False, C=1.0 / l1, fit_intercept=False, tol=1e-10, max_iter=100_000
+    ).fit(X, side)
+    assert b == 0.0
+    assert value == pytest.approx(objective(X, side, w, 0.0, "squared_hinge", l1), rel=1e-12)
+    assert value == pytest.approx(objective(X, side, model.coef_[0], 0.0, "squared_hinge", l1), rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_conditions_of_a_minimum_hold(loss):
+    X, side = rows(80, 10, seed=3)
+    l1 = 15.0
+    w, b, _, _, converged = _core.linear_fit(X, side, loss=loss, l1=l1, tolerance=1e-14)
+    margins = side * (X @ w + b)
+    slope = -1.0 / (1.0 + np.exp(margins)) if loss == "logistic" else -2.0 * np.maximum(0.0, 1.0 - margins)
+    gradient = X.T @ (slope * side)
+    assert converged
+    assert 0 < np.count_nonzero(w) < 10
+    assert (slope * side).sum() == pytest.approx(0.0, abs=1e-4)
+    np.testing.assert_allclose(gradient[w != 0], -l1 * np.sign(w[w != 0]), atol=1e-4)
+    assert np.abs(gradient[w == 0]).max() <= l1 + 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_that_a_plane_separates_end_inside_the_box(loss):
+    X, side = rows(60, 3, noise=0.0)
+    w, b, value, steps, converged = _core.linear_fit(X, side, loss=loss)
+    assert converged
+    assert steps < 100
+    assert np.abs(w).max() <= 1e3
+    assert (side * (X @ w + b) > 0).all()
+    assert value < 1e-6 * len(X)
+
+
+def test_the_box_holds():
+    X, side = rows(60, 3, noise=0.0)
+    w = _core.linear_fit(X, side, box=0.25)[0]
+    assert np.abs(w).max() == 0.25
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_more_features_than_rows(loss):
+    X, side = rows(20, 100, noise=0.0)
+    w, _b, value, _, converged = _core.linear_fit(X, side, loss=loss, l1=0.5)
+    assert converged
+    assert 0 < np.count_nonzero(w) <= 20
+    free, offset, at_free, _, ended = _core.linear_fit(X, side, loss=loss)
+    assert ended
+    assert at_free < 1e-6 * len(X) < value
+    assert (side * (X @ free + offset) > 0).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_constant_column_gets_no_weight(loss):
+    X, side = rows(50, 3)
+    X[:, 1] = 0.0
+    assert _core.linear_fit(X, side, loss=loss, l1=1e-3)[0][1] == 0.0
+    assert _core.linear_fit(X, side, loss=loss)[0][1] == 0.0
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_of_weight_zero_count_nothing(loss):
+    X, side = rows(60, 3)
+    weights = np.ones(60)
+    weights[40:] = 0.0
+    part = _core.linear_fit(np.ascontiguousarray(X[:40]), side[:40], loss=loss, l1=0.5)
+    whole = _core.linear_fit(X, side, weights, loss=loss, l1=0.5)
+    assert whole[2] == pytest.approx(part[2], rel=1e-9)
+    np.testing.assert_allclose(whole[0], part[0], atol=1e-5)
+    nothing = _core.linear_fit(X, side, np.zeros(60), loss=loss, l1=0.5)
+    assert nothing[2] == 0.0
+    assert not nothing[0].any()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_of_one_side_end_with_no_feature(loss):
+    X, _ = rows(30, 3)
+    w, b, value, _, converged = _core.linear_fit(X, np.ones(30), loss=loss, l1=0.1)
+    assert converged
+    assert not w.any()
+    assert b > 0
+    assert value < 1e-6 * len(X)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_duplicate_weighs_as_two_rows(loss):
+    X, side = rows(40, 3)
+    twice = _core.linear_fit(np.vstack([X, X[:10]]), np.append(side, side[:10]), loss=loss, l1=0.5)
+    weights = np.where(np.arange(40) < 10, 2.0, 1.0)
+    assert _core.linear_fit(X, side, weights, loss=loss, l1=0.5)[2] == pytest.approx(twice[2], rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_two_equal_columns_do_as_well_as_one(loss):
+    X, side = rows(60, 2)
+    both = _core.linear_fit(np.ascontiguousarray(X[:, [0, 0, 1]]), side, loss=loss, l1=0.5)
+    assert both[4]
+    assert both[2] == pytest.approx(_core.linear_fit(X, side, loss=loss, l1=0.5)[2], rel=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_start_changes_the_way_and_not_the_end(loss):
+    X, side = rows(120, 5)
+    cold = _core.linear_fit(X, side, loss=loss, l1=2.0)
+    warm = _core.linear_fit(X, side, loss=loss, l1=2.0, start=np.append(cold[0], cold[1]))
+    far = _core.linear_fit(X, side, loss=loss, l1=2.0, start=np.full(6, -7.0))
+    assert warm[3] == 0
+    assert warm[2] == cold[2]
+    assert far[2] == pytest.approx(cold[2], rel=1e-8)
+
+
+def test_bad_input_is_refused():
+    X, side = rows(10, 2)
+    for arguments in (
+        (X, side[:5]),
+        (X, np.zeros(10)),
+        (X, side, -np.ones(10)),
+        (np.full((10, 2), np.nan), side),
+        (X, side, None, "hinge"),
+    ):
+        with pytest.raises(ValueError, match="must"):
+            _core.linear_fit(*arguments)
