@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         OrthogonalTreesClassifier,
         ReconstructedFourierTreeClassifier,
     )
+    from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
+    from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.hierarchy.editing import (
@@ -80,6 +82,8 @@ _PLACES = {
     "AggregatedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "OrthogonalTreesClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
+    "BaggedForestClassifier": "oblique_cli.estimators.forest.bagged",
+    "ObliqueBoostingClassifier": "oblique_cli.estimators.forest.boosting",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
     "HCEditClassifier": "oblique_cli.estimators.hierarchy.editing",
@@ -136,6 +140,8 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "AggregatedFourierTreeClassifier",
     "OrthogonalTreesClassifier",
     "ReconstructedFourierTreeClassifier",
+    "BaggedForestClassifier",
+    "ObliqueBoostingClassifier",
     "HHCARTForestClassifier",
     "MPSVMForestClassifier",
     "HCEditClassifier",

@@ -163,10 +163,32 @@ class Walker:
 class Forest:
     def __init__(self, n_features: int, n_classes: int, seed: int) -> None: ...
     def grow(
-        self, X: Doubles, y: Codes, weights: Doubles | None, options: dict[str, Any], n_trees: int, n_threads: int
+        self,
+        X: Doubles,
+        y: Codes,
+        weights: Doubles | None,
+        options: dict[str, Any],
+        n_trees: int,
+        n_threads: int,
+        families: list[tuple[str, dict[str, Any]]] = [],
     ) -> None: ...
+    def boost(
+        self,
+        X: Doubles,
+        y: Codes,
+        weights: Doubles | None,
+        kept_X: Doubles,
+        kept_y: Codes,
+        kept_weights: Doubles | None,
+        options: dict[str, Any],
+        families: list[tuple[str, dict[str, Any]]],
+        boosting: dict[str, Any],
+    ) -> dict[str, Any]: ...
+    def sums(self, X: Doubles, values: Doubles, n_threads: int) -> Doubles: ...
     def votes(self, X: Doubles, shares: bool, n_threads: int) -> Doubles: ...
-    def out_of_bag_votes(self, X: Doubles, shares: bool, n_threads: int) -> Doubles: ...
+    def out_of_bag_votes(
+        self, X: Doubles, shares: bool, n_threads: int, bootstrap: bool = True, max_samples: int = 0
+    ) -> Doubles: ...
     def apply(self, X: Doubles, n_threads: int) -> Codes: ...
     def importances(self) -> Doubles: ...
     def n_nodes(self) -> NDArray[np.int64]: ...

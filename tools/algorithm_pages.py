@@ -52,6 +52,8 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         *("rrof", "mprrof_t", "mprrof_p", "mprrof_n"),
     ),
     "hhcart_forest": ("hhcart_forest",),
+    "bagged_forest": ("hhgdt_forest", "bagged_forest"),
+    "boosting": ("oblique_boosting",),
     "c45": ("c45", "c45_bagging", "c45_forest"),
     "fourier_trees": ("rft", "aft"),
     "odt": ("odt", "odt_lr"),

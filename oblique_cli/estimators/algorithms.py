@@ -15,6 +15,8 @@ from oblique_cli.estimators import machines
 from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
 from oblique_cli.estimators.discrete import c45 as discrete
 from oblique_cli.estimators.discrete import orthogonal
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
+from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.hierarchy import editing
@@ -483,7 +485,35 @@ def _forests() -> list[FixedEstimator]:
         HHCARTForestClassifier,
         compiled=True,
     )
-    return [*found, hhcart]
+    hhgdt = _ready(
+        FOREST,
+        "hhgdt_forest",
+        "HHGDT forest",
+        "Breiman (1996), on Wickramarachchi (2015), section 5.1",
+        BaggedForestClassifier,
+        compiled=True,
+        proposer="hhgdt",
+    )
+    bagged = _ready(
+        FOREST,
+        "bagged_forest",
+        "bagged oblique forest",
+        "Breiman (1996); Ho (1998)",
+        BaggedForestClassifier,
+        compiled=True,
+    )
+    return [*found, hhcart, hhgdt, bagged]
+
+
+BOOSTED = ModelFamily("boosted trees")
+_BOOSTED = _ready(
+    BOOSTED,
+    "oblique_boosting",
+    "oblique boosting",
+    "Friedman (2001), on trees of any native heuristic",
+    ObliqueBoostingClassifier,
+    compiled=True,
+)
 
 
 MODEL_TREE = ModelFamily("model trees", task="regression", makes_tree=True)
@@ -532,7 +562,8 @@ def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    others = (*_BOTTOM_UP, _TAO, *_DISCRETE, *_forests(), *_REGRESSION, _PATHFINDER, *_NEIGHBORS, *_MACHINES)
+    models = (*_BOTTOM_UP, _TAO, *_DISCRETE, *_forests(), _BOOSTED, *_REGRESSION, _PATHFINDER)
+    others = (*models, *_NEIGHBORS, *_MACHINES)
     for algorithm in others:
         table.register(algorithm.name)(algorithm)
     return table

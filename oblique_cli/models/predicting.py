@@ -130,6 +130,20 @@ class ForestPredictor(Predictor):
         return os.cpu_count() or 1
 
 
+class BoostedPredictor(ForestPredictor):
+    """Boosted trees of the core."""
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["classes_"].take(self.predict_proba(X).argmax(axis=1)))
+
+    def predict_proba(self, X: Array) -> Array:
+        from oblique_cli.estimators.forest.scores import scores_of, shares_of
+
+        state = self.state
+        found = scores_of(state["forest_"], self.checked(X), state["leaf_values_"], state["baseline_"], self._threads)
+        return shares_of(found, len(state["classes_"]))
+
+
 class ModelTreePredictor(Predictor):
     """One tree with linear models in its leaves."""
 

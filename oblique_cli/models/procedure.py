@@ -227,7 +227,7 @@ def procedure_of(model: Model) -> Procedure:
     known = state["classes_"].tolist() if model.has_codes else list(range(len(model.classes)))
     classes = _Classes(tuple(int(code) for code in known), len(model.classes))
     forest, tree = state.get("forest_"), state.get("tree_")
-    if forest is not None and hasattr(forest, "state"):
+    if forest is not None and hasattr(forest, "state") and "leaf_values_" not in state:
         trees = tuple(_forest_tree(one, columns, len(cells), classes) for one in forest.state())
         return Procedure(tuple(cells), trees, model.classes, str(model.parameters["voting"]), title, target)
     if getattr(tree, "leaf_models", None) is not None:

@@ -110,7 +110,7 @@ def test_the_layout_of_memory_decides_nothing(name):
 
 # Rows are drawn by their numbers; a mixture starts from rows; of equally near rows the first is the nearer.
 BY_ROW_NUMBER = {
-    *(name for name in NAMES if ALGORITHMS[name].family.growth in ("forests", "bottom-up trees")),
+    *(name for name in NAMES if ALGORITHMS[name].family.growth in ("forests", "boosted trees", "bottom-up trees")),
     *(name for name in NAMES if ALGORITHMS[name].family.growth == "nearest neighbors"),
     "c45_bagging",
     "c45_forest",
@@ -185,7 +185,9 @@ def test_the_order_of_features_decides_nothing_but_ties(seed):
 
 
 # A generator draws for every row, so a doubled row is not a weight of 2; weights of scikit-learn's tree round.
-BY_DRAWN_ROWS = {name for name in WEIGHTED if ALGORITHMS[name].family.growth == "forests"} | {"cart_regression"}
+BY_DRAWN_ROWS = {name for name in WEIGHTED if ALGORITHMS[name].family.growth in ("forests", "boosted trees")} | {
+    "cart_regression"
+}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -2,6 +2,7 @@
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/option_values.hpp"
 #include "bindings/release.hpp"
+#include "forest/boosting.hpp"
 #include "forest/forest.hpp"
 
 namespace oblique {
@@ -38,15 +40,74 @@ std::vector<T> values_of(const nb::dict& state, const char* name) {
   return std::vector<T>(values.data(), values.data() + values.shape(0));
 }
 
+// Families with their options, as (name, options).
+std::vector<FamilyChoice> choices(const nb::list& given) {
+  std::vector<FamilyChoice> out;
+  for (const nb::handle item : given) {
+    const auto [name, options] = nb::cast<std::pair<std::string, nb::dict>>(item);
+    const Family& family = family_of(name);
+    out.push_back({&family, options_of(family, search_options(), option_values("family '" + name + "'", options))});
+  }
+  return out;
+}
+
 void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
-                 const nb::dict& given, std::size_t n_trees, int n_threads) {
+                 const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   check_rows(x, y, weights, forest.n_classes);
-  const ForestOptions options = forest_options(option_values("a forest", given));
+  const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   const Released released;
   TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options);
   forest.grow(data, options, n_trees, n_threads);
+}
+
+nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
+                      const Matrix& kept_x, const Codes& kept_y, const std::optional<Doubles>& kept_weights,
+                      const nb::dict& given, const nb::list& families, const nb::dict& boosting) {
+  const std::size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features && kept_x.shape(1) == p,
+          "X must have rows, and the forest's columns");
+  require(forest.trees.empty(), "boosting starts with an empty forest");
+  check_rows(x, y, weights, forest.n_classes);
+  check_rows(kept_x, kept_y, kept_weights, forest.n_classes);
+  const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
+  require(options.split == ForestSplit::family, "boosting needs families");
+  const Options how("boosting",
+                    {integer("n_trees"), number("learning_rate"), number("l2"), number("min_weight"),
+                     integer("patience"), number("tolerance")},
+                    option_values("boosting", boosting));
+  Boosted found;
+  {
+    const Released released;
+    found =
+        boost(forest, {x.data(), y.data(), weights ? weights->data() : nullptr, n},
+              {kept_x.data(), kept_y.data(), kept_weights ? kept_weights->data() : nullptr, kept_x.shape(0)}, options,
+              {how.count("n_trees"), how.number("learning_rate"), how.number("l2"), how.number("min_weight"),
+               how.count("patience"), how.number("tolerance")});
+  }
+  nb::dict out;
+  const std::size_t leaves = found.leaf_values.size() / found.n_scores;
+  out["baseline"] = array(std::move(found.baseline), {found.n_scores});
+  out["leaf_values"] = array(std::move(found.leaf_values), {leaves, found.n_scores});
+  const std::size_t rounds = found.training_loss.size(), checked = found.validation_loss.size();
+  out["training_loss"] = array(std::move(found.training_loss), {rounds});
+  out["validation_loss"] = array(std::move(found.validation_loss), {checked});
+  return out;
+}
+
+nb::object sums(const Forest& forest, const Matrix& x, const Matrix& values, int n_threads) {
+  require(x.shape(1) == forest.n_features, "X must have as many columns as the forest has features");
+  std::size_t leaves = 0;
+  for (const ForestTree& tree : forest.trees) leaves += tree.n_leaves();
+  require(values.shape(0) == leaves, "values must have a row for each leaf of the forest");
+  const std::size_t n = x.shape(0), width = values.shape(1);
+  std::vector<double> out(n * width, 0.0);
+  {
+    const Released released;
+    forest.sum(x.data(), n, values.data(), width, n_threads, out.data());
+  }
+  return array(std::move(out), {n, width});
 }
 
 void check_columns(const Forest& forest, const Matrix& x) {
@@ -191,8 +252,17 @@ void bind_forest(nb::module_& m) {
           },
           "n_features"_a, "n_classes"_a, "seed"_a)
       .def("grow", &grow_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
-           "n_trees"_a, "n_threads"_a,
-           "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None.")
+           "n_trees"_a, "n_threads"_a, "families"_a = nb::list(),
+           "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None, "
+           "smallest 1 with families, which are (name, options) as `families` lists them, without those of growth.")
+      .def("boost", &boost_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
+           "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
+           "families"_a, "boosting"_a,
+           "Fill an empty forest by gradient boosting; rows as in `grow`, those kept for early stopping possibly none. "
+           "Returns baseline (K,), leaf_values (all leaves, K) and the mean log loss after every round, K = 1 for two "
+           "classes.")
+      .def("sums", &sums, "X"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a,
+           "Sums over the trees of the values of a row's leaves, (n, K). values (all leaves, K).")
       .def(
           "votes",
           [](const Forest& forest, const Matrix& x, bool shares, int n_threads) {
@@ -205,13 +275,15 @@ void bind_forest(nb::module_& m) {
           "shares.")
       .def(
           "out_of_bag_votes",
-          [](const Forest& forest, const Matrix& x, bool shares, int n_threads) {
+          [](const Forest& forest, const Matrix& x, bool shares, int n_threads, bool bootstrap,
+             std::size_t max_samples) {
             return votes(forest, x, [&](const double* rows, std::size_t n, double* out) {
-              forest.vote_out_of_bag(rows, n, shares, n_threads, out);
+              forest.vote_out_of_bag(rows, n, {bootstrap, max_samples}, shares, n_threads, out);
             });
           },
-          "X"_a.noconvert(), "shares"_a, "n_threads"_a,
-          "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`.")
+          "X"_a.noconvert(), "shares"_a, "n_threads"_a, "bootstrap"_a = true, "max_samples"_a = 0,
+          "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`, and how "
+          "trees drew.")
       .def("apply", &leaves_of, "X"_a.noconvert(), "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
       .def("importances", &importances, "Reduction in Gini impurity credited to each feature, (n_trees, p).")
       .def(

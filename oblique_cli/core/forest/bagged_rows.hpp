@@ -9,7 +9,7 @@
 #include "common/random.hpp"
 #include "forest/axis_search.hpp"
 #include "forest/columns.hpp"
-#include "forest/rotation.hpp"
+#include "forest/row_draw.hpp"
 #include "forest/sorted_rows.hpp"
 #include "forest/training_rows.hpp"
 
@@ -21,8 +21,8 @@ class BaggedRows {
  public:
   // Draws the rows of a tree. x : its features, rotated or not; all_searched : whether all features are searched along
   // their axes at every node
-  void draw(const TrainingRows& data, Columns& x, bool bootstrap, bool all_searched, std::uint64_t tree_seed) {
-    if (bootstrap) draw_bootstrap(Stream(tree_seed, 0, 1), x.n, draws_of_row_);
+  void draw(const TrainingRows& data, Columns& x, const RowDraw& how, bool all_searched, std::uint64_t tree_seed) {
+    how.draw(tree_seed, x.n, draws_of_row_);
     row_.clear();
     weight_.clear();
     draws_.clear();
@@ -30,7 +30,7 @@ class BaggedRows {
     const bool weighted = !data.weights.empty();
     counts_ = !weighted && data.n_classes <= 0xffff;
     for (const std::uint32_t row : data.by_class) {
-      const std::uint32_t draws = bootstrap ? draws_of_row_[row] : 1;
+      const std::uint32_t draws = draws_of_row_[row];
       if (draws == 0) continue;
       const double w = weighted ? draws * data.weights[row] : draws;
       counts_ = counts_ && draws <= 0xffff;

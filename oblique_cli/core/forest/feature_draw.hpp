@@ -1,6 +1,7 @@
 // Features drawn at a node.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -21,6 +22,17 @@ class FeatureDraw {
     std::iota(features_.begin(), features_.end(), 0);
     swapped_.clear();
   }
+  // Leaves the tree `count` of its features, in their order.
+  void keep(std::size_t count, Stream stream) {
+    while (size() < count) draw(stream);
+    features_.resize(count);
+    std::sort(features_.begin(), features_.end());
+    swapped_.clear();
+  }
+  // Takes all features, in their order.
+  void take_all() {
+    while (size() < features_.size()) swapped_.push_back(size());
+  }
   void begin_node() {
     for (std::size_t i = swapped_.size(); i-- > 0;) std::swap(features_[i], features_[swapped_[i]]);
     swapped_.clear();
@@ -32,6 +44,7 @@ class FeatureDraw {
   }
 
   std::size_t size() const { return swapped_.size(); }
+  std::size_t total() const { return features_.size(); }
   std::int32_t operator[](std::size_t i) const { return features_[i]; }
 
  private:

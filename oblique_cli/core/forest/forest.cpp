@@ -4,9 +4,9 @@
 
 #include "common/interrupt.hpp"
 #include "common/random.hpp"
-#include "forest/forest_grower.hpp"
-#include "forest/rotation.hpp"
 #include "common/threads.hpp"
+#include "forest/forest_grower.hpp"
+#include "forest/row_draw.hpp"
 #include "forest/tree_walk.hpp"
 
 namespace oblique {
@@ -17,9 +17,9 @@ namespace {
 // rotated rows a copy is made, so there they are fewer.
 constexpr std::size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
 
-std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree) { return Stream(seed, 0, tree).next(); }
-
 }  // namespace
+
+std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree) { return Stream(seed, 0, tree).next(); }
 
 void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads) {
   const std::size_t first = trees.size();
@@ -27,7 +27,7 @@ void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t 
   try {
     on_threads(more, n_threads, [&]() {
       return [&, grower = ForestTreeGrower(data, options)](std::size_t i) mutable {
-        trees[first + i] = grower.grow(seed_of_tree(seed, first + i));
+        trees[first + i] = grower.grow(seed_of_tree(seed, first + i), first + i);
       };
     });
   } catch (...) {
@@ -42,16 +42,27 @@ void Forest::vote(const double* x, std::size_t n, bool shares, int n_threads, do
   });
 }
 
+void Forest::sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads,
+                 double* sums) const {
+  std::vector<std::size_t> first(1, 0);
+  for (const ForestTree& tree : trees) first.push_back(first.back() + tree.n_leaves());
+  blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
+    const std::size_t leaf = first[t] + static_cast<std::size_t>(~trees[t].nodes[node].left);
+    for (std::size_t k = 0; k < width; ++k) sums[i * width + k] += values[leaf * width + k];
+  });
+}
+
 void Forest::apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const {
   blocks(x, n, n_threads,
          [&](std::size_t t, std::size_t i, std::int32_t node) { leaves[i * trees.size() + t] = node; });
 }
 
-void Forest::vote_out_of_bag(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const {
+void Forest::vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
+                             double* votes) const {
   std::vector<std::vector<bool>> drawn(trees.size());
   on_threads(trees.size(), n_threads, [&]() {
     return [&, draws = std::vector<std::uint32_t>()](std::size_t t) mutable {
-      draw_bootstrap(Stream(seed_of_tree(seed, t), 0, 1), n, draws);
+      rows.draw(seed_of_tree(seed, t), n, draws);
       drawn[t].resize(n);
       for (std::size_t i = 0; i < n; ++i) drawn[t][i] = draws[i] > 0;
     };

@@ -12,6 +12,9 @@
 
 namespace oblique {
 
+// The seed of tree number `tree` of a forest.
+std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree);
+
 class Forest {
  public:
   std::size_t n_features = 0, n_classes = 0;
@@ -24,8 +27,12 @@ class Forest {
   // Adds every tree's vote to votes (n, n_classes): 1 for the label of a row's leaf, or the class shares there.
   void vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
 
-  // Votes on the training rows by the trees that did not draw them.
-  void vote_out_of_bag(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
+  // Votes on the training rows by the trees that did not draw them. rows : how trees drew
+  void vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
+                       double* votes) const;
+
+  // Adds to sums (n, width) the values (all leaves of all trees, width) of the leaves that each row reaches.
+  void sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads, double* sums) const;
 
   // Node number of each row's leaf in every tree, (n, n_trees).
   void apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const;

@@ -10,14 +10,22 @@
 
 namespace oblique {
 
+namespace {
+
+// Numbers of streams: of a tree those of its family and of its features, of a node that of the rows drawn again.
+constexpr std::uint64_t kFamily = std::uint64_t{1} << 32, kTreeFeatures = kFamily + 1, kNodeRows = kFamily + 2;
+
+}  // namespace
+
 ForestTreeGrower::ForestTreeGrower(TrainingRows& data, const ForestOptions& options)
-    : data_(data), options_(options), reflected_(options) {
+    : data_(data), options_(options), reflected_(options),
+      family_(options_.families, data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n)) {
   mpsvm_.configure(options.regularization, options.delta);
 }
 
-ForestTree ForestTreeGrower::grow(std::uint64_t tree_seed) {
+ForestTree ForestTreeGrower::grow(std::uint64_t tree_seed, std::size_t number) {
   seed_ = tree_seed;
-  begin_tree();
+  begin_tree(number);
   add_node();
   while (!open_.empty()) {
     const Open node = open_.back();
@@ -28,7 +36,7 @@ ForestTree ForestTreeGrower::grow(std::uint64_t tree_seed) {
   return std::move(tree_);
 }
 
-void ForestTreeGrower::begin_tree() {
+void ForestTreeGrower::begin_tree(std::size_t number) {
   tree_ = ForestTree{};
   tree_.importance.assign(data_.x.p, 0.0);
   tree_.leaf_start.push_back(0);
@@ -40,10 +48,16 @@ void ForestTreeGrower::begin_tree() {
     x_ = &rotated_;
   }
   const bool axis_only = options_.split == ForestSplit::axis;
-  drawn_per_node_ = options_.mtry == 0 ? x_->p : std::min(options_.mtry, x_->p);
-  tree_.width = axis_only ? 0 : drawn_per_node_;
   drawn_.begin_tree(x_->p);
-  rows_.draw(data_, *x_, options_.bootstrap, axis_only && drawn_per_node_ == x_->p, seed_);
+  if (options_.split == ForestSplit::family) {
+    family_.begin_tree(Stream(seed_, 0, kFamily).next(), number);
+    if (options_.tree_features > 0 && options_.tree_features < x_->p)
+      drawn_.keep(options_.tree_features, Stream(seed_, 0, kTreeFeatures));
+  }
+  drawn_per_node_ = options_.mtry == 0 ? drawn_.total() : std::min(options_.mtry, drawn_.total());
+  tree_.width = axis_only ? 0 : drawn_per_node_;
+  const bool all_searched = axis_only && drawn_per_node_ == x_->p && !options_.node_bootstrap;
+  rows_.draw(data_, *x_, options_.rows, all_searched, seed_);
   sides_.resize(rows_.size());
   open_.assign(1, Open{0, rows_.size(), 0, kRootPath, 0, 0, axis_only});
 }
@@ -81,12 +95,64 @@ void ForestTreeGrower::make_leaf(std::int32_t id) {
 
 // Finds the split of a node, if any feature varies among its rows.
 bool ForestTreeGrower::split(Open& node) {
-  bag_ = rows_.bag(node.first, node.last);
-  Stream stream(seed_, node.path, 0);
+  const Bag own = rows_.bag(node.first, node.last);
+  bag_ = own;
+  const bool sampled = options_.node_bootstrap && draw_again(node.path);
+  if (!find(node)) return false;
+  return !sampled || divide_own(own);
+}
+
+// Double random forests: lets the split of a large node be chosen on a bootstrap sample of its rows (Han, Kim & Lee
+// 2020). False at a node of a tenth of the tree's rows or fewer, and if the sample has one class only.
+bool ForestTreeGrower::draw_again(std::uint64_t path) {
+  if (10 * bag_.n <= rows_.size()) return false;
+  draw_bootstrap(Stream(seed_, path, kNodeRows), bag_.n, bag_.n, draws_);
+  sampled_row_.clear();
+  sampled_weight_.clear();
+  sampled_runs_.clear();
+  std::size_t i = 0;
+  bool counts = bag_.counts;
+  for (const ClassRun& run : *bag_.runs) {
+    ClassRun drawn{run.code, 0, 0.0};
+    for (const std::size_t end = i + run.n; i < end; ++i) {
+      if (draws_[i] == 0) continue;
+      const double weight = draws_[i] * bag_.weight[i];
+      counts = counts && weight <= 0xffff;
+      sampled_row_.push_back(bag_.row[i]);
+      sampled_weight_.push_back(weight);
+      ++drawn.n;
+      drawn.weight += weight;
+    }
+    if (drawn.n) sampled_runs_.push_back(drawn);
+  }
+  if (sampled_runs_.size() < 2) return false;
+  bag_ = {sampled_row_.data(), sampled_weight_.data(), sampled_row_.size(), &sampled_runs_, counts};
+  return true;
+}
+
+// Divides the node's own rows by the split that was found on a sample of them; both sides have the sample's rows.
+bool ForestTreeGrower::divide_own(const Bag& own) {
+  bag_ = own;
+  z_.resize(std::max(z_.size(), own.n));
+  if (found_axis_) {
+    const double* x = x_->column(static_cast<std::size_t>(axis_.best.feature));
+    for (std::size_t i = 0; i < own.n; ++i) z_[i] = x[own.row[i]];
+  } else {
+    gather(tree_.width);
+    columns_.project(normal_.data(), z_.data());
+  }
+  if (!sides_.try_cut(own, z_.data(), threshold_, value_)) return false;
+  sides_.keep(own.n);
+  return true;
+}
+
+bool ForestTreeGrower::find(Open& node) {
   drawn_.begin_node();
+  if (options_.split == ForestSplit::family) return find_by_family(node.path);
+  Stream stream(seed_, node.path, 0);
   while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
   if (!node.axis_only && x_->p > 0) {
-    gather();
+    gather(drawn_per_node_);
     if (options_.split == ForestSplit::mpsvm ? find_bisector(node.axis_only) : find_reflected(stream)) return true;
   }
   return find_axis(stream, node.first);
@@ -95,7 +161,7 @@ bool ForestTreeGrower::split(Open& node) {
 // The best cut of the features drawn; if none of them varies, of the next that does.
 bool ForestTreeGrower::find_axis(Stream& stream, std::size_t first) {
   axis_.begin(bag_);
-  for (std::size_t at = 0; at < x_->p; ++at) {
+  for (std::size_t at = 0; at < drawn_.total(); ++at) {
     if (at >= drawn_.size()) {
       if (axis_.best.feature >= 0) break;
       drawn_.draw(stream);
@@ -127,14 +193,15 @@ bool ForestTreeGrower::find_axis(Stream& stream, std::size_t first) {
   return true;
 }
 
-void ForestTreeGrower::gather() {
-  gathered_.resize(std::max(gathered_.size(), bag_.n * drawn_per_node_));
-  for (std::size_t j = 0; j < drawn_per_node_; ++j) {
+// Gathers the first `count` features drawn.
+void ForestTreeGrower::gather(std::size_t count) {
+  gathered_.resize(std::max(gathered_.size(), bag_.n * count));
+  for (std::size_t j = 0; j < count; ++j) {
     const double* x = x_->column(static_cast<std::size_t>(drawn_[j]));
     double* out = gathered_.data() + j * bag_.n;
     for (std::size_t i = 0; i < bag_.n; ++i) out[i] = x[bag_.row[i]];
   }
-  columns_ = {gathered_.data(), bag_.n, drawn_per_node_};
+  columns_ = {gathered_.data(), bag_.n, count};
   z_.resize(std::max(z_.size(), bag_.n));
 }
 
@@ -167,6 +234,61 @@ bool ForestTreeGrower::find_reflected(Stream& stream) {
   if (!settle(z_.data(), bag_.n, threshold_) || !sides_.try_cut(bag_, z_.data(), threshold_, value_)) return false;
   sides_.keep(bag_.n);
   found_axis_ = false;
+  return true;
+}
+
+// The split of the tree's family; where it finds none, the best cut along the axes of all features of the tree.
+bool ForestTreeGrower::find_by_family(std::uint64_t path) {
+  if (drawn_per_node_ == drawn_.total()) {
+    drawn_.take_all();
+  } else {
+    Stream stream(seed_, path, 0);
+    while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
+  }
+  checkpoint(4 * bag_.n * drawn_.size());
+  gather(drawn_.size());
+  bool ordinary = family_.begin(bag_, columns_);
+  if (ordinary)
+    if (const Split* split = family_.find(path); split && accept(*split)) return true;
+  checkpoint(4 * bag_.n * drawn_.total());
+  drawn_.take_all();
+  gather(drawn_.size());
+  if (ordinary && family_.begin(bag_, columns_)) {
+    const Split* split = family_.find_axis(path);
+    return split && accept(*split);
+  }
+  return find_rank(path);
+}
+
+// The best Gini cut by ranks, which need no arithmetic on features; false if a side of that cut weighs too little.
+bool ForestTreeGrower::find_rank(std::uint64_t path) {
+  Stream stream(seed_, path, 0);
+  if (!find_axis(stream, 0)) return false;
+  double left = 0.0, right = 0.0;
+  for (std::size_t i = 0; i < bag_.n; ++i) (sides_.best()[i] ? right : left) += bag_.weight[i];
+  return std::min(left, right) >= family_.min_leaf();
+}
+
+// Takes a split of the features gathered; false if a side has no rows. One along an axis is kept as such.
+bool ForestTreeGrower::accept(const Split& split) {
+  std::size_t terms = 0, last = 0;
+  for (std::size_t j = 0; j < split.normal.size(); ++j)
+    if (split.normal[j] != 0.0) {
+      ++terms;
+      last = j;
+    }
+  const bool along_axis = terms == 1 && split.normal[last] == 1.0;
+  const double* z = along_axis ? columns_.column(last) : z_.data();
+  if (!along_axis) columns_.project(split.normal.data(), z_.data());
+  threshold_ = split.threshold;
+  if (!split.given && !settle(z, bag_.n, threshold_)) return false;
+  if (!sides_.try_cut(bag_, z, threshold_, value_)) return false;
+  sides_.keep(bag_.n);
+  found_axis_ = along_axis;
+  if (along_axis)
+    axis_.best.feature = drawn_[last];
+  else
+    normal_ = split.normal;
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "forest/axis_search.hpp"
 #include "forest/bagged_rows.hpp"
 #include "forest/columns.hpp"
+#include "forest/family_split.hpp"
 #include "forest/feature_draw.hpp"
 #include "forest/forest_tree.hpp"
 #include "forest/gathered.hpp"
@@ -26,7 +27,10 @@ namespace oblique {
 class ForestTreeGrower {
  public:
   ForestTreeGrower(TrainingRows& data, const ForestOptions& options);
-  ForestTree grow(std::uint64_t tree_seed);
+  // number : of the tree in its forest
+  ForestTree grow(std::uint64_t tree_seed, std::size_t number);
+  // Least weight of a child in further trees of families.
+  void require(double min_leaf) { family_.require(min_leaf); }
 
  private:
   // A node that waits, and the place of its rows.
@@ -37,13 +41,19 @@ class ForestTreeGrower {
     bool axis_only;
   };
 
-  void begin_tree();
+  void begin_tree(std::size_t number);
   std::int32_t add_node();
   void visit(Open node);
   void make_leaf(std::int32_t id);
   bool split(Open& node);
+  bool draw_again(std::uint64_t path);
+  bool divide_own(const Bag& own);
+  bool find(Open& node);
   bool find_axis(Stream& stream, std::size_t first);
-  void gather();
+  void gather(std::size_t count);
+  bool find_by_family(std::uint64_t path);
+  bool find_rank(std::uint64_t path);
+  bool accept(const Split& split);
   bool find_bisector(bool& axis_only);
   bool find_reflected(Stream& stream);
   void commit(const Open& node);
@@ -68,6 +78,11 @@ class ForestTreeGrower {
   MpsvmSplit mpsvm_;
   std::vector<Plane> planes_;
   ReflectedSearch reflected_;
+  FamilySplit family_;
+  // Rows drawn again at the node.
+  std::vector<std::uint32_t> draws_, sampled_row_;
+  std::vector<double> sampled_weight_;
+  std::vector<ClassRun> sampled_runs_;
   // The split found.
   bool found_axis_ = true;
   double threshold_ = 0.0, value_ = 0.0;

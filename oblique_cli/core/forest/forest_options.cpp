@@ -1,5 +1,6 @@
 #include "forest/forest_options.hpp"
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -8,11 +9,14 @@ namespace oblique {
 namespace {
 
 const std::vector<Option>& shared_options() {
-  static const std::vector<Option> all{choice("split", {"axis", "mpsvm", "hhcart"}),
+  static const std::vector<Option> all{choice("split", {"axis", "mpsvm", "hhcart", "family"}),
                                        integer("mtry"),
                                        number("minleaf"),
                                        integer("max_depth"),
                                        flag("bootstrap"),
+                                       integer("max_samples"),
+                                       integer("tree_features"),
+                                       flag("node_bootstrap"),
                                        integer("group_size"),
                                        choice("scaling", {"range", "deviation", "none"})};
   return all;
@@ -35,7 +39,7 @@ Regularization regularization_of(const std::string& name) {
 
 }  // namespace
 
-ForestOptions forest_options(std::map<std::string, OptionValue> given) {
+ForestOptions forest_options(std::map<std::string, OptionValue> given, std::vector<FamilyChoice> families) {
   const auto found = given.find("split");
   const std::string* split = found == given.end() ? nullptr : std::get_if<std::string>(&found->second);
   std::vector<Option> declared = shared_options();
@@ -45,7 +49,9 @@ ForestOptions forest_options(std::map<std::string, OptionValue> given) {
   out.mtry = options.count("mtry");
   out.minleaf = options.number("minleaf");
   out.max_depth = options.integer("max_depth");
-  out.bootstrap = options.flag("bootstrap");
+  out.rows = {options.flag("bootstrap"), options.count("max_samples")};
+  out.tree_features = options.count("tree_features");
+  out.node_bootstrap = options.flag("node_bootstrap");
   out.group_size = options.count("group_size");
   out.scaling = scaling_of(options.choice("scaling"));
   if (*split == "mpsvm") {
@@ -57,6 +63,10 @@ ForestOptions forest_options(std::map<std::string, OptionValue> given) {
     out.reflections = options.count("reflections");
     out.dominant_only = options.flag("dominant_only");
     out.tau = options.number("tau");
+  } else if (*split == "family") {
+    out.split = ForestSplit::family;
+    if (families.empty()) throw std::invalid_argument("a forest with split 'family' needs a family");
+    out.families = std::move(families);
   }
   return out;
 }

@@ -5,21 +5,32 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "common/options.hpp"
 #include "forest/mpsvm.hpp"
 #include "forest/rotation.hpp"
+#include "forest/row_draw.hpp"
+#include "growth/heuristic.hpp"
 
 namespace oblique {
 
-enum class ForestSplit { axis, mpsvm, hhcart };
+enum class ForestSplit { axis, mpsvm, hhcart, family };
+
+// A family of heuristics with its options.
+struct FamilyChoice {
+  const Family* family;
+  Options options;
+};
 
 struct ForestOptions {
   ForestSplit split = ForestSplit::axis;
   std::size_t mtry = 0;         // features drawn at a node, 0: all (of the rotated ones)
   double minleaf = 1.0;         // an impure node of this many rows or fewer is a leaf, repeats counted
   std::int64_t max_depth = -1;  // -1: no limit
-  bool bootstrap = true;
+  RowDraw rows;
+  std::size_t tree_features = 0;     // features drawn for a tree, 0: all; only with `family`
+  bool node_bootstrap = false;       // rows are drawn again at large nodes to choose the split
   std::size_t group_size = 0;        // of a rotation, 0: none
   Scaling scaling = Scaling::range;  // before a rotation
   // MPSVM
@@ -29,10 +40,12 @@ struct ForestOptions {
   std::size_t reflections = 1;  // eigenvectors drawn at a node
   bool dominant_only = true;    // of every class its first eigenvector only
   double tau = 0.05;
+  // Families of heuristics: tree number t has number t modulo their count.
+  std::vector<FamilyChoice> families;
 };
 
 // Reads the options of a forest: those that all forests have, and those of its kind of split. Throws
 // std::invalid_argument for what is missing, unknown or out of place.
-ForestOptions forest_options(std::map<std::string, OptionValue> given);
+ForestOptions forest_options(std::map<std::string, OptionValue> given, std::vector<FamilyChoice> families);
 
 }  // namespace oblique

@@ -10,6 +10,7 @@
 #include "common/eigen.hpp"
 #include "common/random.hpp"
 #include "forest/axis_search.hpp"
+#include "forest/bag_rows.hpp"
 #include "forest/gathered.hpp"
 #include "forest/training_rows.hpp"
 #include "growth/class_moments.hpp"
@@ -30,11 +31,11 @@ class ReflectedSearch {
   // the original axes are searched where no class has an eigenvector. False if no cut scores; else the normal and a
   // threshold within the gap of the best.
   bool find(const Bag& bag, const Gathered& x, Stream& stream, Vector& normal, double& threshold) {
-    take(bag, x);
-    spread_.measure(rows_);
-    draw_spaces(stream);
-    search_->begin(rows_);
-    search_spaces(*search_, rows_, spread_, spaces_, 0, xu_);
+    const NodeRows& rows = rows_.take(bag, x);
+    spread_.measure(rows);
+    draw_spaces(rows, stream);
+    search_->begin(rows);
+    search_spaces(*search_, rows, spread_, spaces_, 0, xu_);
     const Cut cut = search_->front().winner();
     if (cut.order < 0) return false;
     normal = normal_of(spaces_, x.m, cut.order);
@@ -43,19 +44,8 @@ class ReflectedSearch {
   }
 
  private:
-  void take(const Bag& bag, const Gathered& x) {
-    rows_.columns.clear();
-    for (std::size_t j = 0; j < x.m; ++j) rows_.columns.push_back(x.column(j));
-    rows_.weights = bag.weight;
-    rows_.n = bag.n;
-    rows_.n_classes = static_cast<int>(bag.runs->size());
-    offsets_.assign(1, 0);
-    for (const ClassRun& run : *bag.runs) offsets_.push_back(offsets_.back() + run.n);
-    rows_.first_row = offsets_.data();
-  }
-
-  void draw_spaces(Stream& stream) {
-    const std::size_t m = rows_.columns.size(), n_classes = offsets_.size() - 1;
+  void draw_spaces(const NodeRows& rows, Stream& stream) {
+    const std::size_t m = rows.columns.size(), n_classes = static_cast<std::size_t>(rows.n_classes);
     moments_.begin(spread_.widest());
     const std::size_t per_class = dominant_only_ ? 1 : m;
     pool_.resize(n_classes * per_class);
@@ -66,7 +56,7 @@ class ReflectedSearch {
     for (std::size_t at = 0; at < pool_.size() && kept < reflections_; ++at) {
       std::swap(pool_[at], pool_[at + stream.below(pool_.size() - at)]);
       const std::size_t k = pool_[at] / per_class, which = pool_[at] % per_class;
-      if (!moments_.covariance(rows_, offsets_[k], offsets_[k + 1], covariance_)) continue;
+      if (!moments_.covariance(rows, rows.first_row[k], rows.first_row[k + 1], covariance_)) continue;
       axes_.clear();
       const int found =
           principal_axes(eigen_, covariance_.data(), static_cast<int>(m), 1e-10, -1.0, dominant_only_, axes_);
@@ -84,8 +74,8 @@ class ReflectedSearch {
   const bool dominant_only_;
   const double tau_;
   std::unique_ptr<NodeSearch> search_;
-  NodeRows rows_;
-  std::vector<std::size_t> offsets_, pool_;
+  BagRows rows_;
+  std::vector<std::size_t> pool_;
   Spread spread_;
   ClassMoments moments_;
   SymmetricEigen eigen_;

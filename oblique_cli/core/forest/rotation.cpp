@@ -47,11 +47,6 @@ Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling) 
   return inverse;
 }
 
-void draw_bootstrap(Stream stream, std::size_t n, std::vector<std::uint32_t>& draws) {
-  draws.assign(n, 0);
-  for (std::size_t i = 0; i < n; ++i) ++draws[stream.below(n)];
-}
-
 std::vector<std::vector<std::int32_t>> draw_groups(Stream stream, std::size_t p, std::size_t size) {
   std::vector<std::int32_t> order(p);
   for (std::size_t j = 0; j < p; ++j) order[j] = static_cast<std::int32_t>(j);
@@ -80,7 +75,7 @@ Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* 
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto& group = groups[g];
     const std::size_t size = group.size();
-    draw_bootstrap(Stream(tree_seed, 0, 3 + g), x.n, draws);
+    draw_bootstrap(Stream(tree_seed, 0, 3 + g), x.n, x.n, draws);
     mean.assign(size, 0.0);
     covariance.assign(size * size, 0.0);
     double total = 0.0;

@@ -9,6 +9,7 @@
 #include "common/eigen.hpp"
 #include "common/random.hpp"
 #include "forest/columns.hpp"
+#include "forest/row_draw.hpp"
 
 namespace oblique {
 
@@ -38,9 +39,6 @@ enum class Scaling { range, deviation, none };
 // one value of the feature, and its square may vanish. Unscaled features are still multiplied by a power of 2 where
 // their squares would overflow or vanish.
 Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling);
-
-// How often each of n rows is drawn in n draws with replacement.
-void draw_bootstrap(Stream stream, std::size_t n, std::vector<std::uint32_t>& draws);
 
 // Groups of `size` features in random order; the last is completed with features of other groups.
 std::vector<std::vector<std::int32_t>> draw_groups(Stream stream, std::size_t p, std::size_t size);

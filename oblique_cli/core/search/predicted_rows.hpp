@@ -25,10 +25,17 @@ class PredictedRows {
     scores_ = scores;
   }
 
+  // Turns to a node of a forest's tree, whose prediction adds up one feature after another: n rows by columns.
+  void begin(const std::vector<const double*>& columns, std::size_t n) {
+    columns_ = &columns;
+    n_ = n;
+  }
+
   // z[i] = w'x for row i.
   void project(const double* w, double* z) { project(w, 0, n_, z); }
   // The same for rows [first, last) of the node only.
   void project(const double* w, std::size_t first, std::size_t last, double* z) {
+    if (columns_) return add_up(w, first, last, z);
     const std::size_t p = levels_.count.size();
     for (std::size_t i = first; i < last; ++i) {
       const double* x = x_.row(row_[i], p, row_buffer_.data());
@@ -41,6 +48,16 @@ class PredictedRows {
   }
 
  private:
+  void add_up(const double* w, std::size_t first, std::size_t last, double* z) const {
+    const std::vector<const double*>& columns = *columns_;
+    for (std::size_t i = first; i < last; ++i) z[i] = w[0] * columns[0][i];
+    for (std::size_t j = 1; j < columns.size(); ++j) {
+      const double* x = columns[j];
+      const double c = w[j];
+      for (std::size_t i = first; i < last; ++i) z[i] += c * x[i];
+    }
+  }
+
   InputRows x_;
   const Levels& levels_;
   std::vector<double> row_buffer_;
@@ -48,6 +65,7 @@ class PredictedRows {
   const std::size_t* row_ = nullptr;
   std::size_t n_ = 0;
   const double* scores_ = nullptr;
+  const std::vector<const double*>* columns_ = nullptr;
 };
 
 }  // namespace oblique

@@ -89,145 +89,51 @@ def moderate(weights: Array) -> Array:
     return np.maximum(scaled, FAINT)
 
 
-class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator):
-    """What forests share: drawing, voting, out-of-bag scores and importances. Subclasses name the splits."""
+def some_positive(given: ArrayLike, rows: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return sample weights (n,) and which of them are positive; ConfigError for a negative one, or if none is."""
+    weights = _check_sample_weight(given, rows, dtype=np.float64)
+    if (weights < 0).any():
+        raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+    useful = weights > 0
+    if not useful.any():
+        raise ConfigError("sample_weight must have a positive entry. All are 0.")
+    return weights, useful
 
-    constraints: ClassVar[Mapping[str, Constraint]] = SHARED
-    aliases: ClassVar[Aliases] = {
-        "n_estimators": Alias("n_trees"),
-        "max_features": Alias("mtry", {None: "auto"}),
-        "min_samples_leaf": Alias("minleaf"),
-    }
+
+def more_than_there_are(estimator: Any, owner: str, n_features: int | None) -> str | None:
+    """Return the sentence for a number of features to draw that is larger than n_features, or None."""
+    for name in ("max_features", "max_features_per_tree"):
+        drawn: Any = getattr(estimator, name, None)
+        if n_features is not None and isinstance(drawn, numbers.Integral) and int(drawn) > n_features:
+            return f"{name} of {owner} must be at most the number of features, {n_features}. Got {drawn}."
+    return None
+
+
+class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator):
+    """An ensemble whose trees are a forest of the core, however it was grown and whatever it makes of leaves."""
+
     needs_pruning_rows: ClassVar[bool] = False
 
-    n_estimators: int
-    max_features: int | float | str | None
-    min_samples_leaf: int
-    max_depth: int | None
-    bootstrap: bool | None
-    voting: str
-    oob_score: bool
-    warm_start: bool
     n_jobs: int | None
-    random_state: Any
+    forest_: Any
     classes_: NDArray[Any]
     n_features_in_: int
-
-    @abstractmethod
-    def _options(self, p: int) -> dict[str, Any]:
-        """Return the options of the core, those that all forests share left out, for rows of p features."""
-
-    @property
-    def _draws_rows(self) -> bool:
-        """Whether every tree has a bootstrap sample of its own."""
-        return self.bootstrap is not False
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow the trees.
-
-        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
-        if they were not there; the others are drawn alike, and count by their weight (see `moderate` for weights
-        below 1e-90 or above 1e90).
-        raises ConfigError for a parameter out of range, or that does not fit p
-        """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        again = self.warm_start and hasattr(self, "forest_")
-        rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, reset=not again)
-        check_classification_targets(labels)
-        classes, codes = np.unique(labels, return_inverse=True)
-        if again and not np.array_equal(classes, self.classes_):
-            raise ConfigError("warm_start needs the classes of the first fit. Set warm_start to False to start over.")
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
-            if (weights < 0).any():
-                raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
-            useful = weights > 0
-            if not useful.any():
-                raise ConfigError("sample_weight must have a positive entry. All are 0.")
-            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], moderate(weights[useful])
-        options = self._all_options(rows.shape[1])
-        if not again:
-            self.classes_ = classes
-            seed = int(check_random_state(self.random_state).randint(2**31))
-            self.forest_ = _core.Forest(rows.shape[1], len(classes), seed)
-        more = self.n_estimators - len(self.forest_)
-        if more < 0:
-            raise ConfigError(
-                f"n_estimators of {type(self).__name__} must be at least the {len(self.forest_)} trees that warm_start "
-                f"keeps. Got {self.n_estimators}."
-            )
-        self.forest_.grow(rows, codes.astype(np.int32), weights, options, more, self._threads())
-        if self.oob_score:
-            self._score_out_of_bag(rows, codes)
-        return self
-
-    def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
-        drawn = self.max_features
-        if n_features is not None and isinstance(drawn, numbers.Integral) and drawn > n_features:
-            return f"max_features of {owner} must be at most the number of features, {n_features}. Got {drawn}."
-        if self.oob_score and not self._draws_rows:
-            return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
-        return None
-
-    def _all_options(self, p: int) -> dict[str, Any]:
-        owner = type(self).__name__
-        if message := self.clash(owner, p):
-            raise ConfigError(message)
-        threads_of(self)  # refuses 0
-        return {
-            "mtry": FeatureCount.of(self.max_features, p),
-            "minleaf": float(self.min_samples_leaf),
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "bootstrap": self._draws_rows,
-            "group_size": 0,
-            "scaling": "none",
-        } | self._options(p)
 
     def _threads(self) -> int:
         return threads_of(self)
 
-    def _score_out_of_bag(self, X: Array, codes: NDArray[Any]) -> None:
-        votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads()))
-        seen = votes.sum(axis=1) > 0
-        if not seen.any():
-            raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
-        self.oob_votes_ = votes
-        self.oob_score_ = float((votes.argmax(axis=1) == codes)[seen].mean())
-
-    def _votes(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
-        return np.asarray(self.forest_.votes(rows, self.voting == "mean", self._threads()))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class with most votes, the first of classes_ on a tie. X : (n, p); returns (n,)."""
-        votes = self._votes(X)
-        labels: NDArray[Any] = self.classes_.take(votes.argmax(axis=1))
-        return labels
-
-    def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the share of the votes of each class, (n, C), columns in the order of classes_."""
-        return self._votes(X) / len(self.forest_)
+    def _sizes(self) -> dict[str, float]:
+        """Nodes of a tree and its depth on average."""
+        return {
+            "nodes_per_tree": float(np.mean(self.forest_.n_nodes())),
+            "depth_per_tree": float(np.mean(self.forest_.depths())),
+        }
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
         return np.asarray(self.forest_.apply(rows, self._threads()))
-
-    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return the nodes of a tree and its depth on average, and the accuracy of a single tree on average."""
-        codes = np.searchsorted(self.classes_, np.asarray(y))
-        known = self.classes_.take(np.minimum(codes, len(self.classes_) - 1)) == np.asarray(y)
-        shares = self._votes(X) / len(self.forest_)
-        right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
-        return {
-            "nodes_per_tree": float(np.mean(self.forest_.n_nodes())),
-            "depth_per_tree": float(np.mean(self.forest_.depths())),
-            "tree_accuracy": float(right.mean()),
-        }
 
     def _decreases(self) -> Array:
         return np.asarray(self.forest_.importances())
@@ -283,6 +189,144 @@ class ForestClassifier(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEsti
     def depth_(self) -> int:  # type: ignore[override]
         """Depth of the deepest tree."""
         return int(np.max(self.forest_.depths()))
+
+
+class ForestClassifier(CoreForest):
+    """What forests share: drawing, voting, out-of-bag scores and importances. Subclasses name the splits."""
+
+    constraints: ClassVar[Mapping[str, Constraint]] = SHARED
+    aliases: ClassVar[Aliases] = {
+        "n_estimators": Alias("n_trees"),
+        "max_features": Alias("mtry", {None: "auto"}),
+        "min_samples_leaf": Alias("minleaf"),
+    }
+
+    n_estimators: int
+    max_features: int | float | str | None
+    min_samples_leaf: int
+    max_depth: int | None
+    bootstrap: bool | None
+    voting: str
+    oob_score: bool
+    warm_start: bool
+    random_state: Any
+
+    @abstractmethod
+    def _options(self, p: int) -> dict[str, Any]:
+        """Return the options of the core, those that all forests share left out, for rows of p features."""
+
+    @property
+    def _draws_rows(self) -> bool:
+        """Whether every tree has a bootstrap sample of its own."""
+        return self.bootstrap is not False
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees.
+
+        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
+        if they were not there; the others are drawn alike, and count by their weight (see `moderate` for weights
+        below 1e-90 or above 1e90).
+        raises ConfigError for a parameter out of range, or that does not fit p
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        again = self.warm_start and hasattr(self, "forest_")
+        rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, reset=not again)
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        if again and not np.array_equal(classes, self.classes_):
+            raise ConfigError("warm_start needs the classes of the first fit. Set warm_start to False to start over.")
+        weights = None
+        if sample_weight is not None:
+            weights, useful = some_positive(sample_weight, rows)
+            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], self._measured(weights[useful])
+        options = self._all_options(*rows.shape)
+        if not again:
+            self.classes_ = classes
+            seed = int(check_random_state(self.random_state).randint(2**31))
+            self.forest_ = _core.Forest(rows.shape[1], len(classes), seed)
+        more = self.n_estimators - len(self.forest_)
+        if more < 0:
+            raise ConfigError(
+                f"n_estimators of {type(self).__name__} must be at least the {len(self.forest_)} trees that warm_start "
+                f"keeps. Got {self.n_estimators}."
+            )
+        self.forest_.grow(rows, codes.astype(np.int32), weights, options, more, self._threads(), self._families())
+        if self.oob_score:
+            self._score_out_of_bag(rows, codes, options)
+        return self
+
+    def _families(self) -> list[tuple[str, dict[str, Any]]]:
+        """The families of the core that trees take in turn, with their options, where splits are a family's."""
+        return []
+
+    def _measured(self, weights: Array) -> Array:
+        """Positive weights as the core takes them."""
+        return moderate(weights)
+
+    def _rows_drawn(self, n: int) -> int:
+        """How many rows are drawn for a tree."""
+        return n
+
+    def _leaves_rows_out(self) -> bool:
+        """Whether a tree does not see all rows."""
+        return self._draws_rows
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        if message := more_than_there_are(self, owner, n_features):
+            return message
+        if self.oob_score and not self._leaves_rows_out():
+            return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
+        return None
+
+    def _all_options(self, n: int, p: int) -> dict[str, Any]:
+        owner = type(self).__name__
+        if message := self.clash(owner, p):
+            raise ConfigError(message)
+        self._threads()  # refuses 0
+        return {
+            "mtry": FeatureCount.of(self.max_features, p),
+            "minleaf": float(self.min_samples_leaf),
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "bootstrap": self._draws_rows,
+            "max_samples": self._rows_drawn(n),
+            "tree_features": 0,
+            "node_bootstrap": False,
+            "group_size": 0,
+            "scaling": "none",
+        } | self._options(p)
+
+    def _score_out_of_bag(self, X: Array, codes: NDArray[Any], options: Mapping[str, Any]) -> None:
+        draw = options["bootstrap"], options["max_samples"]
+        votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads(), *draw))
+        seen = votes.sum(axis=1) > 0
+        if not seen.any():
+            raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
+        self.oob_votes_ = votes
+        self.oob_score_ = float((votes.argmax(axis=1) == codes)[seen].mean())
+
+    def _votes(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        return np.asarray(self.forest_.votes(rows, self.voting == "mean", self._threads()))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class with most votes, the first of classes_ on a tie. X : (n, p); returns (n,)."""
+        votes = self._votes(X)
+        labels: NDArray[Any] = self.classes_.take(votes.argmax(axis=1))
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the share of the votes of each class, (n, C), columns in the order of classes_."""
+        return self._votes(X) / len(self.forest_)
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the nodes of a tree and its depth on average, and the accuracy of a single tree on average."""
+        codes = np.searchsorted(self.classes_, np.asarray(y))
+        known = self.classes_.take(np.minimum(codes, len(self.classes_) - 1)) == np.asarray(y)
+        shares = self._votes(X) / len(self.forest_)
+        right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
+        return self._sizes() | {"tree_accuracy": float(right.mean())}
 
 
 def as_tree(state: Mapping[str, Any], p: int, n_classes: int) -> Tree:

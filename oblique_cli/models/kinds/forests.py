@@ -90,3 +90,31 @@ KINDS.register("forest")(
         predictor="oblique_cli.models.predicting:ForestPredictor",
     )
 )
+
+
+def _check_values(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    leaves = sum(len(tree["label"]) for tree in state["forest_"].state())
+    if len(state["leaf_values_"]) != leaves:
+        raise ValueError(f"leaf_values_ has {len(state['leaf_values_'])} rows for the {leaves} leaves of the trees")
+    classes = len(state["classes_"])
+    if len(state["baseline_"]) != (1 if classes == 2 else classes):
+        raise ValueError(f"baseline_ has {len(state['baseline_'])} scores for {classes} classes")
+
+
+KINDS.register("boosted_forest")(
+    Kind(
+        classes=("ObliqueBoostingClassifier",),
+        state={
+            **CLASSIFIER,
+            "forest_": ForestForm(),
+            "baseline_": Numbers("float64", ("K",)),
+            "leaf_values_": Numbers("float64", ("leaves", "K")),
+            "training_loss_": Numbers("float64", ("rounds",)),
+            "validation_loss_": Numbers("float64", ("rounds",)),
+            "n_estimators_": Whole(),
+        },
+        optional=frozenset({"validation_loss_"}),
+        check=_check_values,
+        predictor="oblique_cli.models.predicting:BoostedPredictor",
+    )
+)

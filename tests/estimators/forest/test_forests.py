@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST, make
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.base import moderate
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import BASES, REGULARIZATIONS, SCALINGS, MPSVMForestClassifier
@@ -582,8 +583,9 @@ def test_defaults_of_an_ensemble_are_the_papers_and_complete(name: str):
     assert all(algorithm.parameters[key].holds(value) for key, value in algorithm.defaults.items())
     plain, spelled_out = make(name, random_state=0), make(name, random_state=0, **algorithm.defaults)
     assert repr(plain) == repr(spelled_out)
-    assert (plain.n_estimators, plain.min_samples_leaf, plain.voting) == (50, 1, "majority")
-    if name != "hhcart_forest":
+    voting = "mean" if isinstance(plain, BaggedForestClassifier) else "majority"
+    assert (plain.n_estimators, plain.min_samples_leaf, plain.voting) == (50, 1, voting)
+    if isinstance(plain, MPSVMForestClassifier):
         assert (plain.delta, plain.group_size) == (0.01, 3)
 
 

@@ -1,0 +1,246 @@
+"""Gradient boosting with oblique trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+import oblique_cli._core as _core
+from oblique_cli import seeds
+from oblique_cli.constraints import Constraint, Integer, Optional, Real, check
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
+from oblique_cli.estimators.forest.base import (
+    LARGEST,
+    SHARED,
+    Array,
+    CoreForest,
+    FeatureCount,
+    moderate,
+    more_than_there_are,
+    some_positive,
+)
+from oblique_cli.estimators.forest.scores import scores_of, shares_of
+from oblique_cli.estimators.rows import checked
+from oblique_cli.tree.splitting import Proposer
+
+BOOSTING: Mapping[str, Constraint] = {
+    "proposer": Heuristics(),
+    "n_estimators": SHARED["n_estimators"],
+    "learning_rate": Real(0.0, 1.0, open_low=True),
+    "max_depth": Optional(Integer(1, LARGEST)),
+    "l2_regularization": Real(0.0),
+    "min_child_weight": Real(0.0),
+    "max_samples": Optional(RowCount()),
+    "max_features": Optional(FeatureCount()),
+    "max_features_per_tree": Optional(FeatureCount()),
+    "n_iter_no_change": Optional(Integer(1, LARGEST)),
+    "validation_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
+    "tol": Real(0.0),
+    "n_jobs": SHARED["n_jobs"],
+}
+
+
+class ObliqueBoostingClassifier(CoreForest):
+    """Gradient boosting of the log loss with oblique trees, one tree a round for all classes.
+
+    Round by round every row weighs by the gradient of its own class, 1 - p, a heuristic grows a small tree on the class
+    labels of the rows so weighted, and each of its leaves takes a Newton step in the scores of all classes. For two
+    classes the Gini criterion on these weights is the gain of a regression tree on gradients, the sum of G^2 / W over
+    the children, G being the gradients' sum and W that of their sizes; so any heuristic for classes and its exact
+    search serve (docs/ensembles.md).
+
+    Parameters
+    ----------
+    proposer : str, Proposer or list of them, default "hhcart_a"
+        The heuristic, as in `BaggedForestClassifier`; several take turns.
+    n_estimators : int, default 100
+        Most rounds, one tree each.
+    learning_rate : float in (0, 1], default 0.1
+        Share of a Newton step that a leaf takes.
+    max_depth : int or None, default 4
+        Longest path from the root to a leaf; None for no limit.
+    l2_regularization : float, default 1
+        What is added to the curvature of a leaf before it divides the gradient.
+    min_child_weight : float, default 0.1
+        Least sum of gradients |g| of a child, times the sample weights.
+    max_samples : int, float or None, default 0.5
+        Rows drawn for a tree, without replacement: a number, a share, or all (None).
+    max_features : int, float, {"auto", "sqrt", "log2"} or None, default 0.5
+        Features drawn at each node: a number, a share, a rule, or all (None).
+    max_features_per_tree : the same, default None
+        Features drawn once for each tree.
+    n_iter_no_change : int or None, default None
+        Rounds without a lower loss on the validation rows after which to stop; the trees up to the lowest are kept.
+        None grows all trees on all rows.
+    validation_fraction : float in (0, 1), default 0.1
+        Share of the training rows of each class that `n_iter_no_change` keeps from growth.
+    tol : float, default 1e-4
+        By how much the loss has to fall.
+    n_jobs : int or None, default None
+        Threads of predictions; None is 1, -1 all processors. Trees follow one another and grow on one.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    forest_ : the compiled trees; `tree(i)` gives one as arrays
+    leaf_values_ : (leaves of all trees, K) what a leaf adds to the scores; K is 1 for two classes, else their number
+    baseline_ : (K,) scores before the first tree
+    training_loss_, validation_loss_ : (rounds,) mean log loss after each round; the latter with `n_iter_no_change`
+    classes_ : (C,) class labels
+    n_features_in_ : int
+    feature_importances_ : (p,)
+    n_estimators_ : int, trees that were kept
+    n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
+    each tree, and of the validation rows.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = BOOSTING
+    aliases: ClassVar[Aliases] = {"n_estimators": Alias("n_trees")}
+
+    def __init__(
+        self,
+        proposer: str | Proposer | Sequence[str | Proposer] = "hhcart_a",
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 4,
+        l2_regularization: float = 1.0,
+        min_child_weight: float = 0.1,
+        max_samples: int | float | None = 0.5,
+        max_features: int | float | str | None = 0.5,
+        max_features_per_tree: int | float | str | None = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.proposer = proposer
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.l2_regularization = l2_regularization
+        self.min_child_weight = min_child_weight
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.max_features_per_tree = max_features_per_tree
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees.
+
+        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
+        if they were not there.
+        raises ConfigError for a parameter out of range, or that does not fit p
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        check_classification_targets(labels)
+        weights = None
+        if sample_weight is not None:
+            weights, useful = some_positive(sample_weight, rows)
+            rows, labels, weights = np.ascontiguousarray(rows[useful]), labels[useful], moderate(weights[useful])
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        codes = np.asarray(codes, dtype=np.int32)
+        p = rows.shape[1]
+        if message := self.clash(type(self).__name__, p):
+            raise ConfigError(message)
+        self._threads()
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        kept = self._validation_rows(codes, seed)
+        grow, held = (_part(rows, codes, weights, chosen) for chosen in (~kept, kept))
+        of_tree = FeatureCount.of(self.max_features_per_tree, p)
+        options = {
+            "split": "family",
+            "mtry": FeatureCount.of(self.max_features, of_tree),
+            "tree_features": of_tree,
+            "minleaf": 1.0,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "bootstrap": False,
+            "max_samples": RowCount.of(self.max_samples, len(grow[0]), type(self).__name__),
+            "node_bootstrap": False,
+            "group_size": 0,
+            "scaling": "none",
+        }
+        boosting = {
+            "n_trees": self.n_estimators,
+            "learning_rate": float(self.learning_rate),
+            "l2": float(self.l2_regularization),
+            "min_weight": float(self.min_child_weight),
+            "patience": self.n_iter_no_change or 0,
+            "tolerance": float(self.tol),
+        }
+        self.forest_ = _core.Forest(p, len(self.classes_), seed)
+        found = self.forest_.boost(*grow, *held, options, families(self.proposer, "gini", 1.0), boosting)
+        self.baseline_, self.leaf_values_ = found["baseline"], found["leaf_values"]
+        self.training_loss_ = found["training_loss"]
+        if self.n_iter_no_change is not None:
+            self.validation_loss_ = found["validation_loss"]
+        self.n_estimators_ = len(self.forest_)
+        return self
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        return more_than_there_are(self, owner, n_features)
+
+    def _validation_rows(self, codes: NDArray[Any], seed: int) -> NDArray[np.bool_]:
+        """The share of each class that is kept from growth, if any is."""
+        kept = np.zeros(len(codes), dtype=np.bool_)
+        if self.n_iter_no_change is None:
+            return kept
+        rng = seeds.generator(seed, "validation")
+        for code in range(len(self.classes_)):
+            there = np.flatnonzero(codes == code)
+            kept[rng.permutation(there)[: round(self.validation_fraction * len(there))]] = True
+        if not kept.any() or kept.all():
+            raise ConfigError(
+                f"validation_fraction of {type(self).__name__} must leave rows on both sides. Got "
+                f"{self.validation_fraction:g} of {len(codes)} rows; set n_iter_no_change to None to use all of them."
+            )
+        return kept
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return the scores, (n, C), or of two classes those of the second, (n,). X : (n, p)"""
+        check_is_fitted(self)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        scores = scores_of(self.forest_, rows, self.leaf_values_, self.baseline_, self._threads())
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return class shares, (n, C), columns in the order of classes_. X : (n, p)"""
+        scores = self.decision_function(X)
+        return shares_of(scores.reshape(len(scores), -1), len(self.classes_))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class with the largest share, the first of classes_ on a tie. X : (n, p); returns (n,)."""
+        shares = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_.take(shares.argmax(axis=1))
+        return labels
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the nodes of a tree and its depth on average, and how many trees there are."""
+        return self._sizes() | {"trees": float(len(self.forest_))}
+
+
+def _part(
+    rows: Array, codes: NDArray[Any], weights: Array | None, chosen: NDArray[np.bool_]
+) -> tuple[Array, NDArray[Any], Array | None]:
+    if chosen.all():
+        return rows, codes, weights
+    return np.ascontiguousarray(rows[chosen]), codes[chosen], None if weights is None else weights[chosen]

@@ -1,0 +1,187 @@
+"""Forests of families: one tree is the tree that the heuristic grows alone, and draws are what they are said to be."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from contracts import real_set
+from forest_oracle import Stream, bootstrap
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, native_names
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.proposers.hhcart import HHCARTDominant
+
+DRAWING_OR_FALLING_BACK = {"oc1", "gdt"}  # climbs draw by other names; GDT alone makes leaves where the forest cuts
+
+
+def alone(name: str) -> ObliqueTreeClassifier:
+    return ObliqueTreeClassifier(name, criterion="gini", min_parent=1, max_misrate=0)
+
+
+def data_of(seed: int, n: int = 90, p: int = 4, n_classes: int = 3) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    return rng.normal(size=(n, p)) + 0.8 * rng.normal(size=(n_classes, p))[y], y
+
+
+# ---- oracles ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", sorted(set(native_names()) - DRAWING_OR_FALLING_BACK))
+def test_a_tree_of_all_rows_is_the_one_that_the_heuristic_grows_alone(name: str, seed: int):
+    X, y = data_of(seed)
+    forest = BaggedForestClassifier(name, n_estimators=1, max_features=None, bootstrap=False, random_state=0).fit(X, y)
+    tree, single = forest.tree(0), alone(name).fit(X, y).tree_
+    if tree.n_nodes != single.n_nodes and name.startswith("oc1"):
+        pytest.skip("a climb through ties depends on the order of rows")
+    new = np.random.default_rng(seed + 100).normal(size=(500, 4))
+    np.testing.assert_array_equal(tree.apply(new) >= 0, True)
+    np.testing.assert_allclose(
+        tree.counts[tree.apply(new)] / tree.counts[tree.apply(new)].sum(1, keepdims=True),
+        single.counts[single.apply(new)] / single.counts[single.apply(new)].sum(1, keepdims=True),
+    )
+
+
+@pytest.mark.parametrize("name", ["hhgdt", "hhcart_a", "axis_parallel"])
+def test_a_tree_on_a_bootstrap_sample_is_the_one_of_rows_weighted_by_their_draws(name: str):
+    X, y = data_of(5)
+    forest = BaggedForestClassifier(name, n_estimators=4, max_features=None, random_state=1).fit(X, y)
+    seed = forest.forest_.__getstate__()[2]
+    for t in range(4):
+        draws = bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), len(X))
+        single = alone(name).fit(X, y, sample_weight=draws.astype(float)).tree_
+        tree = forest.tree(t)
+        assert tree.n_nodes == single.n_nodes
+        np.testing.assert_array_equal(tree.counts[0], np.bincount(y, draws))
+        np.testing.assert_array_equal(tree.counts[tree.apply(X)], single.counts[single.apply(X)])
+
+
+def test_probabilities_are_the_mean_of_the_leaves_and_labels_their_largest():
+    data = real_set("glass")
+    model = make("hhgdt_forest", n_estimators=6, min_samples_leaf=6, random_state=1).fit(data.X, data.y)
+    leaves = [model.tree(t).counts[model.apply(data.X)[:, t]] for t in range(6)]
+    expected = np.mean([held / held.sum(axis=1, keepdims=True) for held in leaves], axis=0)
+    np.testing.assert_allclose(model.predict_proba(data.X), expected)
+    np.testing.assert_array_equal(model.predict(data.X), model.classes_[model.predict_proba(data.X).argmax(axis=1)])
+
+
+# ---- mixtures, draws -------------------------------------------------------------------------------------------------
+
+
+def test_trees_take_several_heuristics_in_turn():
+    X, y = data_of(2)
+    mixed = BaggedForestClassifier("hhgdt, axis_parallel", n_estimators=5, random_state=3).fit(X, y)
+    for which, name in enumerate(["hhgdt", "axis_parallel"]):
+        pure = BaggedForestClassifier(name, n_estimators=5, random_state=3).fit(X, y)
+        for t in range(which, 5, 2):
+            assert pickle.dumps(mixed.forest_.state()[t]) == pickle.dumps(pure.forest_.state()[t])
+    listed = clone(mixed).set_params(proposer=["hhgdt", "axis_parallel"]).fit(X, y)
+    assert pickle.dumps(listed.forest_.state()) == pickle.dumps(mixed.forest_.state())
+
+
+def test_an_instance_brings_its_parameters():
+    data = real_set("wine")
+    plain, other = (
+        BaggedForestClassifier(HHCARTDominant(tau=tau), n_estimators=3, max_features=None, random_state=0).fit(
+            data.X, data.y
+        )
+        for tau in (0.05, 2.0)
+    )
+    axes = BaggedForestClassifier("axis_parallel", n_estimators=3, max_features=None, random_state=0).fit(
+        data.X, data.y
+    )
+    assert plain.forest_.n_oblique().sum() > 0 == other.forest_.n_oblique().sum()
+    np.testing.assert_array_equal(other.apply(data.X), axes.apply(data.X))  # with tau 2 no vector is reflected
+
+
+def test_a_tree_uses_the_features_drawn_for_it_only():
+    X, y = data_of(4, p=9)
+    model = make("hhgdt_forest", n_estimators=12, max_features_per_tree=4, random_state=0).fit(X, y)
+    used = [set(np.flatnonzero(np.abs(model.tree(t).coef_).max(axis=0))) for t in range(12)]
+    assert all(len(features) <= 4 for features in used) and len(set.union(*used)) == 9
+    assert len(set(map(tuple, used))) > 6
+    fewer = clone(model).set_params(max_features=2).fit(X, y)
+    assert all((np.abs(fewer.tree(t).coef_) > 0).sum(axis=1).max() <= 2 for t in range(12))
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_as_many_rows_are_drawn_as_were_asked_for(replace: bool):
+    X, y = data_of(6)
+    for wanted, rows in [(30, 30), (0.2, 18), (1, 1)]:
+        model = BaggedForestClassifier(n_estimators=20, max_samples=wanted, bootstrap=replace, random_state=0)
+        model.set_params(oob_score=True).fit(X, y)
+        roots = np.stack([model.tree(t).counts[0] for t in range(20)])
+        np.testing.assert_array_equal(roots.sum(axis=1), rows)
+        if not replace:
+            assert model.oob_votes_.sum() == pytest.approx(20 * (len(X) - rows))
+
+
+def test_every_leaf_has_as_many_rows_as_asked_for():
+    data = real_set("glass")
+    for least in (1, 4, 15):
+        model = make("bagged_forest", proposer="hhcart_d", n_estimators=5, min_samples_leaf=least).fit(data.X, data.y)
+        assert min(model.tree(t).counts[model.tree(t).left < 0].sum(axis=1).min() for t in range(5)) >= least
+
+
+def test_a_double_random_forest_divides_all_rows_by_splits_chosen_on_samples():
+    data = real_set("wine")
+    params: dict[str, Any] = {"proposer": "hhgdt", "n_estimators": 10, "max_features": None, "random_state": 0}
+    model = make("bagged_forest", node_bootstrap=True, **params).fit(data.X, data.y)
+    shares = np.bincount(np.unique(data.y, return_inverse=True)[1])
+    for t in range(10):
+        np.testing.assert_array_equal(model.tree(t).counts[0], shares)
+    assert model.score(data.X, data.y) == 1.0
+    roots = {float(model.tree(t).thresholds[0]) for t in range(10)}
+    assert len(roots) == 10
+    same = make("bagged_forest", bootstrap=False, **params).fit(data.X, data.y)
+    assert len({float(same.tree(t).thresholds[0]) for t in range(10)}) == 1
+
+
+def test_it_is_an_estimator_of_scikit_learn():
+    # Rows are drawn alike and count by their weight (docs/forests.md).
+    results = check_estimator(BaggedForestClassifier(n_estimators=5), on_fail=None, on_skip=None)
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
+    assert failed <= {"check_sample_weight_equivalence_on_dense_data"}
+
+
+# ---- bad input -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"proposer": "hhgd"}, r"^proposer of BaggedForestClassifier must be a heuristic with native growth.*'hhgd'"),
+        ({"proposer": "sadt"}, r"^proposer of BaggedForestClassifier must be a heuristic with native growth"),
+        ({"proposer": []}, r"^proposer of BaggedForestClassifier must be"),
+        (
+            {"max_samples": 91},
+            r"^max_samples of BaggedForestClassifier must be at most the number of rows, 90\. Got 91",
+        ),
+        ({"max_samples": 0.0}, r"^max_samples of BaggedForestClassifier must be .*share in \(0, 1\].*Got 0"),
+        ({"max_features_per_tree": 5}, r"^max_features_per_tree of .* at most the number of features, 4\. Got 5"),
+        ({"oob_score": True, "bootstrap": False}, r"^oob_score of BaggedForestClassifier needs"),
+        ({"n_jobs": 0}, r"^n_jobs of BaggedForestClassifier must not be 0"),
+    ],
+)
+def test_a_bad_parameter_is_one_sentence(params: dict[str, Any], sentence: str):
+    X, y = data_of(0)
+    with pytest.raises(ConfigError, match=sentence):
+        BaggedForestClassifier(**params).fit(X, y)
+
+
+def test_weights_that_cannot_be_compared_are_refused_and_others_are_relative():
+    X, y = data_of(1)
+    weights = np.random.default_rng(0).uniform(1, 3, len(X))
+    a, b = (
+        make("hhgdt_forest", n_estimators=3, random_state=0).fit(X, y, sample_weight=unit * weights)
+        for unit in (1.0, 8.0)
+    )
+    np.testing.assert_array_equal(a.apply(X), b.apply(X))

@@ -1,0 +1,208 @@
+"""Boosting: the trees and steps are those of a plain program, the training loss falls, and rows kept stop it."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from contracts import real_set
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.models import load, save
+
+EVERYTHING: dict[str, Any] = {"max_features": None, "max_samples": None, "random_state": 0}
+
+
+def data_of(seed: int, n: int = 80, p: int = 3, n_classes: int = 3) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    return rng.normal(size=(n, p)) + rng.normal(size=(n_classes, p))[y], y
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+# ---- the oracle ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_are_those_of_a_plain_program(n_classes: int):
+    """Single trees on rows weighted by their gradients, and Newton steps written out."""
+    X, y = data_of(1, n_classes=n_classes)
+    rate, l2, rounds = 0.3, 0.7, 5
+    model = ObliqueBoostingClassifier(
+        "hhgdt",
+        n_estimators=rounds,
+        learning_rate=rate,
+        l2_regularization=l2,
+        min_child_weight=0,
+        max_depth=3,
+        **EVERYTHING,
+    ).fit(X, y)
+    share = np.bincount(y) / len(y)
+    scores = (
+        np.tile(np.log(share), (len(y), 1)) if n_classes > 2 else np.tile([0.0, np.log(share[1] / share[0])], (80, 1))
+    )
+    for _ in range(rounds):
+        p = softmax(scores)
+        weights = 1.0 - p[np.arange(len(y)), y]
+        tree = ObliqueTreeClassifier("hhgdt", criterion="gini", max_depth=3, min_parent=1, max_misrate=0)
+        leaves = tree.fit(X, y, sample_weight=weights / weights.min()).tree_.apply(X)
+        for leaf in np.unique(leaves):
+            rows = leaves == leaf
+            for k in range(1 if n_classes == 2 else 0, n_classes):
+                gradient, curvature = ((y == k) - p[:, k])[rows].sum(), (p[:, k] * (1 - p[:, k]))[rows].sum()
+                step = gradient / (curvature + l2) * ((n_classes - 1) / n_classes if n_classes > 2 else 1)
+                scores[rows, k] += rate * step
+    np.testing.assert_allclose(model.predict_proba(X), softmax(scores), rtol=1e-9)
+    loss = -np.log(softmax(scores)[np.arange(len(y)), y]).mean()
+    assert model.training_loss_[-1] == pytest.approx(loss)
+
+
+def test_the_gini_gain_on_gradients_is_that_of_a_regression_tree_on_them():
+    """W (q^2 + r^2) = W / 2 + G^2 / (2 W) for shares q and r of a side of weight W and gradient sum G."""
+    rng = np.random.default_rng(0)
+    sizes, sign = rng.uniform(size=50), rng.choice([-1, 1], 50)
+    W, G = sizes.sum(), (sizes * sign).sum()
+    q = sizes[sign > 0].sum() / W
+    assert W * (q**2 + (1 - q) ** 2) == pytest.approx(W / 2 + G**2 / (2 * W))
+
+
+# ---- invariants ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["iris", "bupa", "glass"])
+def test_the_training_loss_falls_in_every_round_and_by_more_with_longer_steps(name: str):
+    data = real_set(name)
+    model = ObliqueBoostingClassifier("hhgdt", n_estimators=30, **EVERYTHING).fit(data.X, data.y)
+    assert (np.diff(model.training_loss_) < 0).all()
+    longer = clone(model).set_params(learning_rate=0.3).fit(data.X, data.y)
+    assert longer.training_loss_[-1] < model.training_loss_[-1]
+    assert longer.score(data.X, data.y) > 0.9
+
+
+def test_threads_change_no_prediction_and_a_seed_fixes_the_forest():
+    data = real_set("vowel")
+    model = make("oblique_boosting", n_estimators=8, random_state=3).fit(data.X, data.y)
+    other = make("oblique_boosting", n_estimators=8, random_state=3).set_params(n_jobs=3).fit(data.X, data.y)
+    assert pickle.dumps(model.forest_.state()) == pickle.dumps(other.forest_.state())
+    np.testing.assert_array_equal(model.predict_proba(data.X), other.predict_proba(data.X))
+    np.testing.assert_array_equal(model.leaf_values_, other.leaf_values_)
+    assert (
+        make("oblique_boosting", n_estimators=8, random_state=4).fit(data.X, data.y).apply(data.X)
+        != model.apply(data.X)
+    ).any()
+
+
+def test_more_rounds_begin_with_the_trees_of_fewer():
+    data = real_set("wine")
+    few, many = (make("oblique_boosting", n_estimators=k, random_state=0).fit(data.X, data.y) for k in (5, 12))
+    assert pickle.dumps(few.forest_.state()) == pickle.dumps(many.forest_.state()[:5])
+
+
+def test_rows_of_weight_two_are_rows_twice_and_those_of_weight_zero_are_none():
+    X, y = data_of(3)
+    times = np.random.default_rng(0).integers(0, 3, len(X))
+    rows = np.repeat(np.arange(len(X)), times)
+    model = ObliqueBoostingClassifier(n_estimators=6, **EVERYTHING)
+    a, b = clone(model).fit(X, y, sample_weight=times), clone(model).fit(X[rows], y[rows])
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), rtol=1e-6)
+
+
+def test_rows_kept_for_validation_stop_growth_at_their_least_loss():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(2, size=300)  # nothing to be learned
+    model = ObliqueBoostingClassifier(n_estimators=200, n_iter_no_change=5, random_state=0).fit(X, y)
+    rounds = len(model.validation_loss_)
+    assert rounds < 200 and model.n_estimators_ == len(model.forest_) == int(np.argmin(model.validation_loss_)) + 1
+    assert rounds == model.n_estimators_ + 5
+    assert len(model.leaf_values_) == model.n_leaves_
+    data = real_set("wine")
+    wine = ObliqueBoostingClassifier(n_estimators=60, n_iter_no_change=10, random_state=0).fit(data.X, data.y)
+    assert wine.validation_loss_[wine.n_estimators_ - 1] < 0.3 and wine.score(data.X, data.y) > 0.95
+
+
+def test_scores_shares_and_labels_go_together():
+    for name in ("bupa", "iris"):
+        data = real_set(name)
+        model = make("oblique_boosting", n_estimators=10, random_state=0).fit(data.X, data.y)
+        scores, shares = model.decision_function(data.X), model.predict_proba(data.X)
+        if scores.ndim == 1:
+            np.testing.assert_array_equal(model.predict(data.X), model.classes_[(scores > 0).astype(int)])
+        else:
+            np.testing.assert_array_equal(model.predict(data.X), model.classes_[scores.argmax(axis=1)])
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+        leaves = model.apply(data.X)
+        first = np.concatenate([[0], np.cumsum([len(tree["label"]) for tree in model.forest_.state()])])
+        sums = sum(
+            model.leaf_values_[first[t] + ~tree["left"][leaves[:, t]]] for t, tree in enumerate(model.forest_.state())
+        )
+        np.testing.assert_allclose((sums + model.baseline_).squeeze(), scores)
+
+
+def test_a_saved_model_predicts_the_same_bits_and_is_no_vote_to_export(tmp_path):
+    from oblique_cli.models.procedure import procedure_of
+
+    data = real_set("glass")
+    model = make("oblique_boosting", n_estimators=6, n_iter_no_change=3, random_state=0).fit(data.X, data.y)
+    save(model, tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    np.testing.assert_array_equal(again.predict_proba(data.X), model.predict_proba(data.X))
+    with pytest.raises(ConfigError, match="cannot be exported or explained"):
+        procedure_of(again)
+
+
+# ---- edges and bad input ---------------------------------------------------------------------------------------------
+
+
+def test_it_is_an_estimator_of_scikit_learn():
+    check_estimator(ObliqueBoostingClassifier(n_estimators=5, max_samples=None), on_skip=None)
+
+
+@pytest.mark.parametrize(
+    "X", [np.zeros((6, 3)), np.ones((1, 2)), np.eye(6), np.arange(12.0).reshape(6, 2) // 4, np.full((6, 1), 1e300)]
+)
+def test_degenerate_rows_give_finite_shares(X: np.ndarray):
+    y = np.arange(len(X)) % 2
+    for params in ({}, {"l2_regularization": 0.0, "learning_rate": 1.0, "min_child_weight": 0.0, "n_estimators": 300}):
+        model = ObliqueBoostingClassifier(random_state=0, **params).fit(X, y)
+        assert np.isfinite(model.predict_proba(X)).all() and set(model.predict(X)) <= set(y)
+
+
+def test_separable_rows_do_not_diverge():
+    X = np.linspace(-1, 1, 40)[:, None] * [[1.0, 2.0]]
+    y = (X[:, 0] > 0).astype(int)
+    model = ObliqueBoostingClassifier(
+        n_estimators=400, learning_rate=1.0, l2_regularization=0.0, min_child_weight=0, **EVERYTHING
+    ).fit(X, y)
+    assert model.score(X, y) == 1.0 and np.isfinite(model.leaf_values_).all()
+    assert np.isfinite(model.training_loss_).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"learning_rate": 0.0}, r"^learning_rate of ObliqueBoostingClassifier must be a number in \(0, 1\]\. Got 0"),
+        ({"proposer": "sadt"}, r"^proposer of ObliqueBoostingClassifier must be a heuristic with native growth"),
+        ({"max_features": 9}, r"^max_features of ObliqueBoostingClassifier must be at most the number of features, 3"),
+        ({"max_samples": 900}, r"^max_samples of ObliqueBoostingClassifier must be at most the number of rows, 80"),
+        (
+            {"n_iter_no_change": 2, "validation_fraction": 0.001},
+            r"^validation_fraction of ObliqueBoostingClassifier must leave rows on both sides\. Got 0\.001 of 80 rows",
+        ),
+        ({"n_jobs": 0}, r"^n_jobs of ObliqueBoostingClassifier must not be 0"),
+    ],
+)
+def test_a_bad_parameter_is_one_sentence(params: dict[str, Any], sentence: str):
+    X, y = data_of(0)
+    with pytest.raises(ConfigError, match=sentence):
+        ObliqueBoostingClassifier(**params).fit(X, y)
