@@ -46,7 +46,10 @@ class Run(NamedTuple):
     node: Ints
 
     def by_sweep(self) -> Array:
-        """Return the objective before the first sweep and at the end of each, (sweeps + 1,)."""
+        """Return the objective at the start, without branches that no row reaches, and after each sweep.
+
+        Returns (sweeps + 2,)
+        """
         return self.objective[self.node < 0]
 
 
