@@ -423,7 +423,7 @@ def random_tree(space: PlaneSpace, depth: int, rng: np.random.Generator, missing
     rows_of = [(np.arange(len(space.Z)), 0)]
     varying = space.Z.any(axis=0)
     for rows, level in rows_of:  # grows as it goes
-        direction = rng.normal(size=p) * varying
+        direction = np.asarray(rng.normal(size=p) * varying)
         size = float(np.sqrt(direction @ direction))
         split = False
         if level < depth and size > 0.0:
