@@ -36,6 +36,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "oc1": {"restarts": 2},
     "sadt": {"patience": 60},
     "supervised_clustering_edit": {"restarts": 1},
+    "tao": {"n_penalties": 4, "folds": 2},
     "hhbut": {"max_components": 2},
     "butif_svm": {"max_components": 2},
 }

@@ -46,7 +46,10 @@ class Run(NamedTuple):
     node: Ints
 
     def by_sweep(self) -> Array:
-        """Return the objective before the first sweep and at the end of each, (sweeps + 1,)."""
+        """Return the objective at the start, without branches that no row reaches, and after each sweep.
+
+        Returns (sweeps + 2,)
+        """
         return self.objective[self.node < 0]
 
 
@@ -420,7 +423,7 @@ def random_tree(space: PlaneSpace, depth: int, rng: np.random.Generator, missing
     rows_of = [(np.arange(len(space.Z)), 0)]
     varying = space.Z.any(axis=0)
     for rows, level in rows_of:  # grows as it goes
-        direction = rng.normal(size=p) * varying
+        direction = np.asarray(rng.normal(size=p) * varying)
         size = float(np.sqrt(direction @ direction))
         split = False
         if level < depth and size > 0.0:

@@ -21,7 +21,7 @@ from oblique_cli.tree.splitting import PROPOSERS
 
 RANDOM = {"random_4": 4, "random_5": 5, "random_6": 6}  # complete trees of random hyperplanes, by depth
 MULTIWAY = ("hhgdt", "fdt", "quest", "cline", "axis_parallel", *RANDOM)
-SEED_PRUNING = {"pruning": "cv", "pruning_folds": 5}  # of a start that is given by name
+SEED_PRUNING: Mapping[str, Any] = {"pruning": "cv", "pruning_folds": 5}  # of a start that is given by name
 
 
 class _Starts:
@@ -116,7 +116,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choice(STARTS)}
     aliases: ClassVar[Mapping[str, Any]] = {}
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
-    needs_pruning_rows: ClassVar[bool] = False  # type: ignore[assignment]
+    needs_pruning_rows: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -159,7 +159,9 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RefinedTreeClassifier:
+    def fit(  # type: ignore[override]  # no rows are kept from growth
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RefinedTreeClassifier:
         """Grow the starts, choose among them, and refine the tree.
 
         X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
