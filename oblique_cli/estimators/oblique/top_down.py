@@ -330,7 +330,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """A tree grown, pruned and refined, and how. kept : rows to prune on"""
         if self.refine == "none":
             return self._pruned(growing, kept, proposer, draws), None
-        found = self._refined([_Start(self, proposer, kept)], growing, draws, None, 12, 5, 0.0, Settings(split_leaves=True))
+        start, settings = _Start(self, proposer, kept), Settings(split_leaves=True)
+        found = self._refined([start], growing, draws, None, 12, 5, 0.0, settings)
         return found.tree, found
 
     def _refuse_levels(self, proposer: Proposer) -> None:
