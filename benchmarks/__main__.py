@@ -1,5 +1,5 @@
 """All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, models, PATHFINDER,
-predict, pruning, runner, memory, startup and wide data."""
+predict, pruning, runner, memory, roofline, startup, threads and wide data."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from benchmarks import (
     pathfinder,
     predict,
     pruning,
+    roofline,
     runner,
     startup,
+    threads,
     wide,
 )
 from benchmarks.measuring import main
@@ -38,7 +40,9 @@ BENCHMARKS = {
     "pruning": pruning.run,
     "runner": runner.run,
     "memory": memory.run,
+    "roofline": roofline.run,
     "startup": startup.run,
+    "threads": threads.run,
     "wide": wide.run,
 }
 
