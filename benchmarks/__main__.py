@@ -1,5 +1,5 @@
 """All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, models, PATHFINDER,
-predict, pruning, refinement, runner, memory, startup and wide data."""
+predict, pruning, refinement, roofline, runner, memory, startup, threads and wide data."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from benchmarks import (
     predict,
     pruning,
     refinement,
+    roofline,
     runner,
     startup,
+    threads,
     wide,
 )
 from benchmarks.measuring import main
@@ -40,7 +42,9 @@ BENCHMARKS = {
     "refinement": refinement.run,
     "runner": runner.run,
     "memory": memory.run,
+    "roofline": roofline.run,
     "startup": startup.run,
+    "threads": threads.run,
     "wide": wide.run,
 }
 

@@ -46,6 +46,7 @@ def grow(
     *,
     exhaustive: bool = False,
     direct: bool = False,
+    n_threads: int = 1,
     **params: Any,
 ) -> Any:
     """Grow an algorithm's tree in the compiled core as its estimator would, and return the core's own dict.
@@ -71,7 +72,7 @@ def grow(
     }
     if direct:
         options["direct"] = True
-    return _core.grow(X, y, None, int(y.max()) + 1, proposer.native, options)
+    return _core.grow(X, y, None, int(y.max()) + 1, proposer.native, options, n_threads=n_threads)
 
 
 def tree_of(arrays: dict[str, Any]) -> Tree:

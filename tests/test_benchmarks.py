@@ -133,10 +133,15 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "memory of oblique predict, five times the rows": "< 1.2",
     },
     "predict": {
-        "predicting with axis-parallel / with scikit-learn": None,
-        "predicting with HHCART(D) / with scikit-learn": None,
-        "predicting with HHCART(A) / with scikit-learn": None,
+        f"predicting with {name} / with scikit-learn, {data}": target
+        for data, target in {"Letter": "<= 1", "10 features": "<= 1", "50 features": "<= 1.5"}.items()
+        for name in ("axis-parallel", "HHCART(D)", "HHCART(A)")
     },
+    "threads": {
+        "one thread / two threads, HHCART(A) on Letter": ">= 1.8",
+        "one thread / two threads, HHCART(D) on many rows": ">= 1.8",
+    },
+    "roofline": {"a direction of the root / its bytes at copying speed": None},
     "pruning": {
         "naive loop / one pass": "> 1",
         "36 fits / one fit, GDT": "> 1",

@@ -4,7 +4,7 @@
 // OBLIQUE_NO_CLONES leaves out the code for newer processors: the thread sanitizer does not bear the choice at load
 // time, and a test holds that the choice changes no bit.
 #if !defined(OBLIQUE_NO_CLONES) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define OBLIQUE_CLONES __attribute__((target_clones("avx2", "default")))
+#define OBLIQUE_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define OBLIQUE_CLONES
 #endif

@@ -123,7 +123,9 @@ class SplitSearch final : public NodeSearch {
   double gain(double value) const override { return Criterion::gain(value, totals_); }
 
  private:
-  static constexpr std::size_t kSortRows = 65;  // below this many rows, sorting is quicker than binning
+  // Below so many rows, sorting is quicker than binning. Sums of weights depend on the way they are added up, and the
+  // trees of weighted rows with it: their limit stays what it was.
+  static constexpr std::size_t kSortRows = 65, kSortWeighted = 24;
   static constexpr int kPayloadBits = 24;
   static constexpr double kQuanta = 549755813888.0;  // 2^39 steps over the range, 500 times finer than `distinct`
 
@@ -131,7 +133,7 @@ class SplitSearch final : public NodeSearch {
     ++counts.directions;
     checkpoint(4 * rows_->n);
     if (!(range.high - range.low > (strict_ ? 0.0 : distinct))) return;
-    if (exhaustive_ || strict_ || rows_->n < kSortRows || !keyable(range))
+    if (exhaustive_ || strict_ || rows_->n < (totals_.counts ? kSortRows : kSortWeighted) || !keyable(range))
       search_by_sorting(order, z, range, distinct);
     else
       use_float_ ? search_by_bins(counts_table_, order, z, range, distinct)
