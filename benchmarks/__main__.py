@@ -1,5 +1,5 @@
 """All benchmarks in turn: growth, bottom_up, forests, OC1, fourier, hierarchy, model trees, models, PATHFINDER,
-predict, pruning, runner, memory, startup and wide data."""
+predict, pruning, refinement, runner, memory, startup and wide data."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from benchmarks import (
     pathfinder,
     predict,
     pruning,
+    refinement,
     runner,
     startup,
     wide,
@@ -36,6 +37,7 @@ BENCHMARKS = {
     "models": models.run,
     "predict": predict.run,
     "pruning": pruning.run,
+    "refinement": refinement.run,
     "runner": runner.run,
     "memory": memory.run,
     "startup": startup.run,

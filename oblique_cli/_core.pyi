@@ -86,6 +86,7 @@ def refine(
     surrogate: str = "logistic",
     max_sweeps: int = 40,
     tolerance: float = 1e-6,
+    split_leaves: bool = False,
     n_threads: int = 1,
 ) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...

@@ -42,6 +42,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "sadt": ("sadt",),
     "fdt": ("fdt",),
     "cline": ("cline",),
+    "tao": ("tao",),
     "bottom_up": ("hhbut", "butif_svm"),
     "mpsvm_forests": (
         *("raf", "mpraf_t", "mpraf_p", "mpraf_n"),

@@ -46,7 +46,10 @@ class Run(NamedTuple):
     node: Ints
 
     def by_sweep(self) -> Array:
-        """Return the objective before the first sweep and at the end of each, (sweeps + 1,)."""
+        """Return the objective at the start, without branches that no row reaches, and after each sweep.
+
+        Returns (sweeps + 2,)
+        """
         return self.objective[self.node < 0]
 
 
@@ -57,6 +60,7 @@ class Settings:
     surrogate: str = "logistic"
     max_sweeps: int = 40
     tolerance: float = 1e-6
+    split_leaves: bool = False
     threads: int = 1
 
 
@@ -148,6 +152,7 @@ class PlaneSpace:
             surrogate=settings.surrogate,
             max_sweeps=settings.max_sweeps,
             tolerance=settings.tolerance,
+            split_leaves=settings.split_leaves,
             n_threads=settings.threads,
         )
         objective = np.append(found["before"], found["objective"]) / self.total
@@ -184,10 +189,8 @@ class PlaneSpace:
                 size = narrow[:, j : j + 1]
                 part = scores[:, at[j] : at[j] + count]
                 scores[:, at[j] : at[j] + count] = np.where(size > 0.0, part / np.where(size > 0.0, size, 1.0), 0.0)
-        for size in (
-            np.abs(narrow).max(axis=1),
-            np.sqrt((narrow * narrow).sum(axis=1)),
-        ):  # tiny numbers have no squares
+        for norm in (np.inf, 2):  # tiny numbers have no squares
+            size = np.linalg.norm(narrow, norm, axis=1)
             size[size == 0.0] = 1.0
             narrow /= size[:, None]
             threshold = threshold / size

@@ -42,6 +42,8 @@ QUICK = {
     "inner_folds": 2,
     "max_components": 2,
     "component_folds": 2,
+    "n_penalties": 4,
+    "folds": 2,
 }
 CLASSES = sorted({algorithm.estimator for algorithm in ALGORITHMS.values()}, key=lambda cls: cls.__name__)
 CLASSES += [ObliqueTreeClassifier, oblique_cli.BottomUpTreeClassifier]
@@ -237,6 +239,7 @@ GRIDS = {
     "ReconstructedFourierTreeClassifier": {"discretizer__n_bins": [2, 3]},
     "AggregatedFourierTreeClassifier": {"tree__min_samples_leaf": [1.0, 9.0]},
     "BUTIFSVMClassifier": {"cost": [0.1, 1.0]},
+    "RefinedTreeClassifier": {"penalty": [0.01, 0.1]},
 }
 FALLBACKS = ("n_neighbors", "max_depth", "merging", "kernel", "grid_size")
 VALUES = {"n_neighbors": [1, 3], "max_depth": [1, 3], "merging": ["centroid"], "kernel": ["linear"], "grid_size": [4]}

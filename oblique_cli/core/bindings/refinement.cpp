@@ -39,7 +39,7 @@ void check_tree(const Codes& left, const Codes& right, const Codes& labels, std:
 nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, const Codes& y, const Doubles& weights,
                      std::size_t n_classes, const Codes& left, const Codes& right, const Matrix& w, const Doubles& b,
                      const Flags& missing_left, const Codes& labels, double penalty, const std::string& surrogate,
-                     int max_sweeps, double tolerance, int n_threads) {
+                     int max_sweeps, double tolerance, bool split_leaves, int n_threads) {
   const std::size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
   require(n >= 1 && nodes >= 1 && n_classes >= 1, "X must have at least one row and the tree a node");
   check_rows(x, y, weights, n_classes);
@@ -60,13 +60,13 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   tree.label.assign(labels.data(), labels.data() + nodes);
   const RefinementRows rows{x.data(), absent ? absent->data() : nullptr, y.data(), weights.data(), n, p, n_classes};
   const MarginLoss loss = surrogate == "logistic" ? MarginLoss::logistic : MarginLoss::squared_hinge;
-  const RefinementOptions options{penalty, loss, max_sweeps, tolerance, n_threads};
+  const RefinementOptions options{penalty, loss, max_sweeps, tolerance, split_leaves, n_threads};
   Refinement done;
   {
     const Released released;
     done = refine(rows, options, tree);
   }
-  const std::size_t steps = done.steps.size();
+  const std::size_t steps = done.steps.size(), grown = tree.size();
   std::vector<std::int32_t> sweep(steps), node(steps);
   std::vector<double> objective(steps);
   for (std::size_t i = 0; i < steps; ++i) {
@@ -75,12 +75,12 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
     objective[i] = done.steps[i].objective;
   }
   nb::dict out;
-  out["left"] = array(std::move(tree.left), {nodes});
-  out["right"] = array(std::move(tree.right), {nodes});
-  out["w"] = array(std::move(tree.w), {nodes, p});
-  out["b"] = array(std::move(tree.b), {nodes});
-  out["missing_left"] = array(std::move(tree.missing_left), {nodes});
-  out["labels"] = array(std::move(tree.label), {nodes});
+  out["left"] = array(std::move(tree.left), {grown});
+  out["right"] = array(std::move(tree.right), {grown});
+  out["w"] = array(std::move(tree.w), {grown, p});
+  out["b"] = array(std::move(tree.b), {grown});
+  out["missing_left"] = array(std::move(tree.missing_left), {grown});
+  out["labels"] = array(std::move(tree.label), {grown});
   out["sweep"] = array(std::move(sweep), {steps});
   out["node"] = array(std::move(node), {steps});
   out["objective"] = array(std::move(objective), {steps});
@@ -98,7 +98,7 @@ void bind_refinement(nb::module_& m) {
       "refine", &refine_tree, "X"_a.noconvert(), "absent"_a.noconvert().none(), "y"_a.noconvert(),
       "weights"_a.noconvert(), "n_classes"_a, "left"_a.noconvert(), "right"_a.noconvert(), "w"_a.noconvert(),
       "b"_a.noconvert(), "missing_left"_a.noconvert(), "labels"_a.noconvert(), "penalty"_a, "surrogate"_a = "logistic",
-      "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "n_threads"_a = 1,
+      "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false, "n_threads"_a = 1,
       "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a value "
       "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "
       "length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays of the "

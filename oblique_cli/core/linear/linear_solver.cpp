@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kBlock = 512;   // rows whose products with all active columns stay in the cache
 constexpr double kDamping = 1e-6;     // of the largest second derivative: a plane that separates has none left
 constexpr int kMaxPasses = 1000;      // of coordinate descent on one quadratic
+constexpr double kInner = 1e-2;       // of the tolerance, for coordinates
 constexpr int kMaxHalvings = 40;      // of a step
 constexpr double kSufficient = 1e-4;  // share of the promised fall that a step must keep
 
@@ -110,8 +111,9 @@ void LinearSolver::gram(const TwoSides& rows, bool intercept) {
 }
 
 // Coordinate descent on the quadratic; step_ gets the change of the active coefficients and the intercept. Returns the
-// change that the step promises to first order, penalties included: negative unless there is nothing to gain.
-double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept) {
+// change that the step promises to first order, penalties included: negative unless there is nothing to gain. It ends
+// where no coordinate lowers the quadratic by more than `enough`.
+double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept, double enough) {
   const std::size_t a = active_.size(), size = a + (intercept ? 1 : 0), p = fit.w.size();
   step_.assign(size, 0.0);
   pull_.resize(size);  // gradient of the quadratic at the present step
@@ -137,7 +139,7 @@ double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit,
     }
     checkpoint(size * size);
     if (pass == 0) first_fall = largest;
-    if (largest <= 1e-10 * first_fall) break;
+    if (largest <= std::max(1e-10 * first_fall, enough)) break;
   }
   double promise = 0.0;
   for (std::size_t s = 0; s < a; ++s) {
@@ -172,7 +174,7 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
     for (std::size_t j = 0; j < p; ++j)
       if (fit.w[j] != 0.0 || std::abs(gradient_[j]) > penalty.l1) active_.push_back(j);
     gram(rows, options.intercept);
-    const double promise = descend(penalty, fit, options.intercept);
+    const double promise = descend(penalty, fit, options.intercept, kInner * options.tolerance * at_zero);
     if (!(promise < -options.tolerance * at_zero)) {
       fit.converged = true;
       return;

@@ -64,7 +64,7 @@ class LinearSolver {
   void derivatives(const TwoSides& rows, MarginLoss loss);
   void gradient(const TwoSides& rows, std::vector<double>& out) const;
   void gram(const TwoSides& rows, bool intercept);
-  double descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept);
+  double descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept, double enough);
 
   std::vector<double> margin_, trial_, slope_, first_, second_, gradient_, quadratic_, step_, pull_, scaled_;
   std::vector<std::size_t> active_;

@@ -30,10 +30,18 @@ namespace {
 
 constexpr double kFall = 1e-10;  // of the weight of all rows: by how much a change must lower E
 
+constexpr std::uint64_t kDigest = 0x9e3779b97f4a7c15u;
+
+std::uint64_t digested(std::uint64_t digest, std::uint32_t row, bool right) {
+  digest = (digest ^ (2 * std::uint64_t{row} + right)) * 0xff51afd7ed558ccdu;
+  return digest ^ (digest >> 32);
+}
+
 class Alternation {
  public:
   Alternation(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree)
-      : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0) {
+      : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0),
+        ranks_(ranks_of(rows)) {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
   }
 
@@ -73,6 +81,7 @@ class Alternation {
     std::iota(order_.begin(), order_.end(), 0u);
     places_[0] = {0, rows_.n};
     levels_.clear();
+    leaves_.clear();
     std::vector<std::size_t> level{0}, next;
     while (!level.empty()) {
       levels_.emplace_back();
@@ -80,6 +89,7 @@ class Alternation {
       for (const std::size_t node : level) {
         const Place place = places_[node];
         if (tree_.is_leaf(node)) {
+          leaves_.push_back(node);
           for (std::size_t i = place.begin; i < place.end; ++i) answer_[order_[i]] = tree_.label[node];
           continue;
         }
@@ -168,7 +178,8 @@ class Alternation {
 
   // What a thread needs to update nodes.
   struct Worker {
-    Worker(const RefinementRows& rows, const RefinementOptions& options) : update(rows, options) {}
+    Worker(const RefinementRows& rows, const std::uint32_t* ranks, const RefinementOptions& options)
+        : update(rows, ranks, options) {}
     NodeUpdate update;
     PlaneCandidate candidate;
     std::vector<CareRow> care;
@@ -176,15 +187,103 @@ class Alternation {
     std::vector<double> by_class;
   };
 
+  // A leaf to be divided: the classes of its children, and by how much E falls.
+  struct Division {
+    PlaneCandidate plane;
+    std::int32_t label_left = 0, label_right = 0;
+    double fall = 0.0;
+  };
+
+  // Divides leaves where that lowers E; whether there was one.
+  bool split_leaves(int number, std::vector<RefinementStep>& steps) {
+    std::vector<Division> found(leaves_.size());
+    on_threads(leaves_.size(), options_.n_threads, [&]() {
+      return [&, worker = Worker(rows_, ranks_.data(), options_)](std::size_t i) mutable {
+        found[i] = division(leaves_[i], worker);
+      };
+    });
+    bool changed = false;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!(found[i].fall > 0.0)) continue;
+      divide_leaf(leaves_[i], found[i]);
+      objective_ -= found[i].fall;
+      changed = true;
+      steps.push_back({number, static_cast<std::int32_t>(leaves_[i]), objective_});
+    }
+    return changed;
+  }
+
+  Division division(std::size_t leaf, Worker& worker) {
+    Division out;
+    const Place place = places_[leaf];
+    worker.by_class.assign(rows_.n_classes, 0.0);
+    std::uint64_t digest = kDigest;
+    for (std::size_t i = place.begin; i < place.end; ++i) {
+      worker.by_class[static_cast<std::size_t>(rows_.y[order_[i]])] += rows_.weight[order_[i]];
+      digest = digested(digest, order_[i], false);
+    }
+    if (seen_[leaf] == digest) return out;
+    seen_[leaf] = digest;
+    const auto first = std::max_element(worker.by_class.begin(), worker.by_class.end());
+    out.label_left = static_cast<std::int32_t>(first - worker.by_class.begin());
+    *first = -1.0;
+    const auto second = std::max_element(worker.by_class.begin(), worker.by_class.end());
+    out.label_right = static_cast<std::int32_t>(second - worker.by_class.begin());
+    if (!(*second > options_.penalty)) return out;  // no plane costs less than 1, nor saves more than this class
+    worker.care.clear();
+    for (std::size_t i = place.begin; i < place.end; ++i) {
+      const std::uint32_t row = order_[i];
+      if (rows_.y[row] == out.label_left || rows_.y[row] == out.label_right)
+        worker.care.push_back({row, rows_.y[row] == out.label_right, rows_.weight[row]});
+    }
+    const std::vector<double> nothing(rows_.p, 0.0);
+    if (!worker.update.propose(worker.care, nothing.data(), 0.0, worker.candidate)) return out;
+    const PlaneTree alone = stump(worker.candidate);
+    double wrong = 0.0;
+    for (const CareRow& each : worker.care)
+      if (alone.goes_left(rows_, each.row, 0) == each.right) wrong += each.weight;
+    // The leaf has the label of most weight, so the second class is what is wrong of both now.
+    out.fall = *second - wrong - options_.penalty * worker.candidate.length;
+    if (!(out.fall > kFall * total_)) out.fall = 0.0;
+    if (out.fall > 0.0) out.plane = worker.candidate;
+    return out;
+  }
+
+  void divide_leaf(std::size_t leaf, const Division& division) {
+    const std::size_t children = tree_.size();
+    for (const std::int32_t label : {division.label_left, division.label_right}) {
+      tree_.left.push_back(-1);
+      tree_.right.push_back(-1);
+      tree_.w.resize(tree_.w.size() + rows_.p, 0.0);
+      tree_.b.push_back(0.0);
+      tree_.missing_left.push_back(0);
+      tree_.label.push_back(label);
+      places_.push_back(Place());
+      seen_.push_back(0);
+      below_.push_back(0.0);
+    }
+    tree_.left[leaf] = static_cast<std::int32_t>(children);
+    tree_.right[leaf] = static_cast<std::int32_t>(children + 1);
+    std::copy(division.plane.w.begin(), division.plane.w.end(), tree_.plane(leaf));
+    tree_.b[leaf] = division.plane.b;
+    tree_.missing_left[leaf] = division.plane.missing_left;
+    seen_[leaf] = 0;
+    below_[leaf] = price(leaf);
+    for (std::size_t i = places_[leaf].begin; i < places_[leaf].end; ++i)
+      answer_[order_[i]] = tree_.answer(rows_, order_[i], leaf);
+  }
+
   // Updates every node once, the deepest first; whether any changed.
   bool sweep(int number, std::vector<RefinementStep>& steps) {
     below_.assign(tree_.size(), 0.0);
     std::vector<double> falls;
-    bool changed = false;
+    bool changed = options_.split_leaves && split_leaves(number, steps);
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
       falls.assign(level->size(), 0.0);
       on_threads(level->size(), options_.n_threads, [&]() {
-        return [&, worker = Worker(rows_, options_)](std::size_t i) mutable { falls[i] = renew((*level)[i], worker); };
+        return [&, worker = Worker(rows_, ranks_.data(), options_)](std::size_t i) mutable {
+          falls[i] = renew((*level)[i], worker);
+        };
       });
       for (std::size_t i = 0; i < level->size(); ++i) {
         objective_ -= falls[i];
@@ -206,7 +305,7 @@ class Alternation {
     worker.care.clear();
     worker.by_class.assign(rows_.n_classes, 0.0);
     double wrong_left = 0.0, wrong_right = 0.0, wrong_now = 0.0, sum = 0.0;
-    std::uint64_t digest = 0x9e3779b97f4a7c15u;
+    std::uint64_t digest = kDigest;
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint32_t row = rows[i];
       const double weight = rows_.weight[row];
@@ -222,8 +321,7 @@ class Alternation {
       if (!(goes_left ? good_left : good_right)) wrong_now += weight;
       if (good_left == good_right) continue;
       worker.care.push_back({row, good_right, weight});
-      digest = (digest ^ (2 * std::uint64_t{row} + good_right)) * 0xff51afd7ed558ccdu;
-      digest ^= digest >> 32;
+      digest = digested(digest, row, good_right);
     }
     checkpoint(n * rows_.p);
     const double now = wrong_now + price(node) + planes, fall = kFall * total_;
@@ -267,14 +365,19 @@ class Alternation {
     return now - best;
   }
 
-  // Weight of the rows of a node that the candidate's plane gets wrong, by the arithmetic of the tree itself.
-  double cost_of(const Worker& worker, const std::uint32_t* rows, std::size_t n) const {
-    const PlaneCandidate& plane = worker.candidate;
+  // A plane as a tree of one node, for its arithmetic.
+  PlaneTree stump(const PlaneCandidate& plane) const {
     PlaneTree alone;
     alone.p = rows_.p;
     alone.w = plane.w;
     alone.b = {plane.b};
     alone.missing_left = {static_cast<std::uint8_t>(plane.missing_left)};
+    return alone;
+  }
+
+  // Weight of the rows of a node that the candidate's plane gets wrong, by the arithmetic of the tree itself.
+  double cost_of(const Worker& worker, const std::uint32_t* rows, std::size_t n) const {
+    const PlaneTree alone = stump(worker.candidate);
     double sum = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
       const std::int32_t answer = alone.goes_left(rows_, rows[i], 0) ? worker.of_left[i] : worker.of_right[i];
@@ -291,11 +394,27 @@ class Alternation {
   std::vector<std::uint64_t> seen_;   // digest of the rows that cared when a plane was last looked for
   std::vector<Place> places_;
   std::vector<std::vector<std::size_t>> levels_;  // decision nodes by depth
+  std::vector<std::size_t> leaves_;
+  const std::vector<std::uint32_t> ranks_;
   std::vector<double> below_, by_class_;
   double total_ = 0.0, objective_ = 0.0;
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> ranks_of(const RefinementRows& rows) {
+  std::vector<std::uint32_t> ranks(rows.n * rows.p, 0);
+  std::vector<std::pair<double, std::uint32_t>> values;
+  for (std::size_t j = 0; j < rows.p; ++j) {
+    values.clear();
+    for (std::uint32_t i = 0; i < rows.n; ++i)
+      if (!rows.absent || !rows.absent[i * rows.p + j]) values.emplace_back(rows.x[i * rows.p + j], i);
+    std::sort(values.begin(), values.end());
+    checkpoint(16 * values.size());
+    for (std::uint32_t place = 0; place < values.size(); ++place) ranks[j * rows.n + values[place].second] = place;
+  }
+  return ranks;
+}
 
 Refinement refine(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree) {
   return Alternation(rows, options, tree).run();

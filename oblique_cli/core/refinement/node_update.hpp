@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/key_sort.hpp"
 #include "linear/linear_solver.hpp"
 #include "refinement/alternation.hpp"
 
@@ -30,7 +31,8 @@ struct PlaneCandidate {
 // Proposes planes for one node after another with the same buffers; one for each thread.
 class NodeUpdate {
  public:
-  NodeUpdate(const RefinementRows& rows, const RefinementOptions& options) : rows_(rows), options_(options) {}
+  NodeUpdate(const RefinementRows& rows, const std::uint32_t* ranks, const RefinementOptions& options)
+      : rows_(rows), ranks_(ranks), options_(options) {}
 
   // The plane of least `wrong` + penalty * |w|_1 among: the best cut of each feature, the best cut along the present
   // plane, and the best cut along the surrogate's answers at a series of l1 penalties. Equally good ones: the first.
@@ -48,14 +50,19 @@ class NodeUpdate {
     bool missing_left;
     bool found;
   };
-  // Best cut of values_, both ways around or with larger values to the right only, with rows without a value as a
-  // block.
+  // Best cut of the sorted values_, both ways around or with larger values to the right only, with rows without a value
+  // as a block.
   Cut best_cut(const std::vector<CareRow>& care, bool either_way, bool near, double wanted);
 
+  void sort_values();
+
   const RefinementRows& rows_;
+  const std::uint32_t* ranks_;
   const RefinementOptions& options_;
-  std::vector<std::pair<double, std::uint32_t>> values_;  // value and place in `care`, of rows that have one
-  std::vector<std::uint32_t> lacking_;                    // places in `care` of rows that have none
+  std::vector<std::uint64_t> keys_;
+  KeySort sorter_;
+  std::vector<std::pair<double, std::uint32_t>> values_, sorted_;  // value and place in `care`, of rows that have one
+  std::vector<std::uint32_t> lacking_;                             // places in `care` of rows that have none
   std::vector<std::uint32_t> numbers_;
   std::vector<double> columns_, side_, weight_, direction_, centers_;
   LinearSolver solver_;

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, check
+from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, _Start
@@ -62,7 +62,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         Price of a unit of |w|_1, as a share of the training weight; a split on one feature costs as much. None chooses
         it by cross-validation from a geometric path, between the weight of one row and the share of the rows outside
         the largest class. The tree of each penalty is the start of the next one.
-    n_penalties : int, default 20
+    n_penalties : int, default 12
         Length of that path.
     folds : int, default 5
         Folds of that cross-validation. Each grows, prunes and refines its own trees.
@@ -70,6 +70,9 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         c of the rule that takes the fewest non-zero coefficients within c standard errors of the best.
     surrogate : {"logistic", "squared_hinge"}, default "logistic"
         Loss whose penalized minima are proposed as hyperplanes.
+    split_leaves : bool, default True
+        Whether a leaf is divided, between its two most frequent classes, where that lowers the objective. Without it
+        the tree keeps the shape of its start or a part of it, as in the paper.
     max_sweeps : int, default 40
         Most passes over all nodes at one penalty; a run that needs more is said not to have converged.
     class_weight, qualitative, missing, max_levels
@@ -100,6 +103,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         "folds": Integer(2),
         "standard_errors": Real(0.0),
         "surrogate": Choice(SURROGATES),
+        "split_leaves": Boolean(),
         "max_sweeps": Integer(1),
         "class_weight": Optional(ClassWeight()),
         "missing": Choice(("error", "impute", "learn")),
@@ -116,10 +120,11 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         base: Any = "hhgdt",
         *,
         penalty: float | None = None,
-        n_penalties: int = 20,
+        n_penalties: int = 12,
         folds: int = 5,
         standard_errors: float = 0.0,
         surrogate: str = "logistic",
+        split_leaves: bool = True,
         max_sweeps: int = 40,
         class_weight: str | Mapping[Any, float] | None = None,
         qualitative: Any = "auto",
@@ -134,6 +139,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         self.folds = folds
         self.standard_errors = standard_errors
         self.surrogate = surrogate
+        self.split_leaves = split_leaves
         self.max_sweeps = max_sweeps
         self.class_weight = class_weight
         self.qualitative = qualitative
@@ -154,7 +160,9 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         given = self._given()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None)
-        settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self.n_jobs))
+        settings = Settings(
+            self.surrogate, self.max_sweeps, split_leaves=self.split_leaves, threads=threads_of(self.n_jobs)
+        )
         self.refinement_ = self._refined(
             self._starts(given),
             growing,

@@ -240,7 +240,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             tree = self._seed(growing, kept, proposer, draws)
         else:
             start = _Start(self, proposer, kept)
-            self.refinement_ = self._refined([start], growing, draws, None, 20, 5, 1.0, Settings())
+            self.refinement_ = self._refined([start], growing, draws, None, 12, 5, 0.0, Settings(split_leaves=True))
             tree = self.refinement_.tree
         self._keep(tree, growing.X)
         return self

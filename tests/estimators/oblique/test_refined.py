@@ -1,0 +1,157 @@
+"""`RefinedTreeClassifier` and `refine="tao"`: what a user gives and gets."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import oblique_cli
+from oblique_cli import HHCARTClassifier, HHGDTClassifier, RefinedTreeClassifier, make
+from oblique_cli.errors import ConfigError
+from oblique_cli.tree.refining import Refined
+
+SHORT = {"n_penalties": 4, "folds": 2, "random_state": 0}
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, np.where(X[:, 2] > 0.3, "a", "b"), "c")
+    y[rng.random(160) < 0.08] = "b"
+    return X, y
+
+
+def test_a_refined_tree_is_smaller_and_fits_no_worse_than_its_start(rows):
+    X, y = rows
+    model = RefinedTreeClassifier(HHGDTClassifier(), penalty=0.01, random_state=0).fit(X, y)
+    start = model.refinement_.start
+    assert model.n_leaves_ < start.n_leaves
+    assert model.score(X, y) > 0.85
+    assert model.refinement_.chosen is None
+    run = model.refinement_.run
+    assert (np.diff(run.objective) <= 1e-12).all()
+    assert len(run.by_sweep()) == run.sweeps + 2
+    assert "refined at penalty 0.01" in model.refinement_.summary()
+
+
+def test_refine_of_a_heuristic_starts_from_its_own_tree(rows):
+    X, y = rows
+    plain = HHCARTClassifier(pruning="cv", random_state=3).fit(X, y)
+    refined = HHCARTClassifier(pruning="cv", refine="tao", random_state=3).fit(X, y)
+    assert isinstance(refined.refinement_, Refined)
+    assert refined.refinement_.start.to_dict() == plain.tree_.to_dict()
+    assert refined.tree_.to_dict() != plain.tree_.to_dict()
+    with pytest.raises(ConfigError, match="needs refine 'none'"):
+        refined.predict_path(X, [0.1])
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "fdt", "quest", "cline"])
+def test_every_heuristic_can_be_refined(rows, name):
+    X, y = rows
+    model = make(name, refine="tao", random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.7
+    assert (model.tree_.n_rows > 0).all()
+
+
+def test_starts_compete(rows):
+    X, y = rows
+    model = RefinedTreeClassifier(["axis_parallel", "random_4", HHGDTClassifier()], **SHORT).fit(X, y)
+    chosen = model.refinement_.chosen
+    assert chosen.error.shape == chosen.coefficients.shape == (3, 4)
+    assert chosen.error[chosen.start, chosen.penalty] == chosen.error.min()
+    assert len(model.refinement_.path.trees) == chosen.penalty + 1
+
+
+def test_a_standard_error_asks_for_fewer_coefficients(rows):
+    X, y = rows
+    coefficients = []
+    for c in (0.0, 2.0):
+        chosen = RefinedTreeClassifier(standard_errors=c, **SHORT).fit(X, y).refinement_.chosen
+        coefficients.append(chosen.coefficients[chosen.start, chosen.penalty])
+    assert coefficients[1] <= coefficients[0]
+
+
+def test_levels_of_qualitative_columns_are_used():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.choice(["u", "v", "w"], size=80)})
+    y = (X["a"] + (X["b"] == "u") * 2.0 > 0.8).astype(int)
+    model = RefinedTreeClassifier("multiway", **SHORT).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert len(model.refinement_.chosen.error) == 8
+    assert model.predict(pd.DataFrame({"a": [0.0], "b": ["never"]})).shape == (1,)
+    with pytest.raises(ConfigError, match="quantitative features only"):
+        RefinedTreeClassifier("oc1", **SHORT).fit(X, y)
+
+
+def test_missing_values_are_imputed_or_learned(rows):
+    X, y = rows
+    X = X.copy()
+    X[::7, 1] = np.nan
+    with pytest.raises(ValueError, match="missing"):
+        RefinedTreeClassifier(**SHORT).fit(X, y)
+    for missing in ("impute", "learn"):
+        model = RefinedTreeClassifier(missing=missing, **SHORT).fit(X, y)
+        assert model.score(X, y) > 0.7
+
+
+def test_class_weights_move_the_errors(rows):
+    X, y = rows
+    plain = RefinedTreeClassifier(penalty=0.02, random_state=0).fit(X, y)
+    heavy = RefinedTreeClassifier(penalty=0.02, class_weight={"b": 20.0}, random_state=0).fit(X, y)
+    recalls = [(model.predict(X[y == "b"]) == "b").mean() for model in (plain, heavy)]
+    assert recalls[1] >= recalls[0]
+    assert recalls[1] > 0.95
+    weights = np.where(y == "b", 20.0, 1.0)
+    weighted = RefinedTreeClassifier(penalty=0.02, random_state=0).fit(X, y, weights)
+    assert weighted.tree_.to_dict() == heavy.tree_.to_dict()
+
+
+def test_threads_and_repetition_give_the_same_tree(rows):
+    X, y = rows
+    trees = [RefinedTreeClassifier(n_jobs=n, **SHORT).fit(X, y).tree_.to_dict() for n in (None, 2, None)]
+    assert trees[0] == trees[1] == trees[2]
+
+
+def test_a_model_file_keeps_the_tree(rows, tmp_path):
+    X, y = rows
+    model = RefinedTreeClassifier(["fdt", "hhgdt"], penalty=0.01, random_state=0).fit(X, y)
+    oblique_cli.save(model, tmp_path / "tao.json")
+    again = oblique_cli.load(tmp_path / "tao.json")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    json.loads((tmp_path / "tao.json").read_text())
+    assert "x1" in model.export_text()
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_what_cannot_be_refined_is_named(rows):
+    X, y = rows
+    for base, words in (
+        ("hhgtd", "Got 'hhgtd'"),
+        (3, "Got 3"),
+        ([], "empty list"),
+        (HHGDTClassifier(pruning="reduced_error"), "set it to 'cv'"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            RefinedTreeClassifier(base).fit(X, y)
+    with pytest.raises(ConfigError, match="n_jobs"):
+        RefinedTreeClassifier(n_jobs=0).fit(X, y)
+    with pytest.raises(ConfigError, match="no path"):
+        RefinedTreeClassifier(**SHORT).fit(X, y).predict_path(X, [0.1])
+
+
+def test_one_class_and_two_rows():
+    assert RefinedTreeClassifier().fit([[0.0], [1.0]], ["a", "a"]).n_leaves_ == 1
+    assert RefinedTreeClassifier(**SHORT).fit([[0.0], [1.0]], ["a", "b"]).predict([[0.0]]).shape == (1,)
+    assert RefinedTreeClassifier().fit([[0.0]], ["a"]).predict([[5.0]]).tolist() == ["a"]
+
+
+def test_iris_needs_a_few_planes():
+    X, y = load_iris(return_X_y=True)
+    model = RefinedTreeClassifier(random_state=0).fit(X, y)
+    assert model.n_leaves_ <= 5
+    assert model.score(X, y) >= 0.96
