@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
     from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+    from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.hierarchy.editing import (
@@ -84,6 +85,7 @@ _PLACES = {
     "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
     "BaggedForestClassifier": "oblique_cli.estimators.forest.bagged",
     "ObliqueBoostingClassifier": "oblique_cli.estimators.forest.boosting",
+    "HeterogeneousForestClassifier": "oblique_cli.estimators.forest.heterogeneous",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
     "HCEditClassifier": "oblique_cli.estimators.hierarchy.editing",
@@ -142,6 +144,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "ReconstructedFourierTreeClassifier",
     "BaggedForestClassifier",
     "ObliqueBoostingClassifier",
+    "HeterogeneousForestClassifier",
     "HHCARTForestClassifier",
     "MPSVMForestClassifier",
     "HCEditClassifier",

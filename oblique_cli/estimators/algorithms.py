@@ -17,6 +17,7 @@ from oblique_cli.estimators.discrete import c45 as discrete
 from oblique_cli.estimators.discrete import orthogonal
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.hierarchy import editing
@@ -453,21 +454,25 @@ _NEIGHBORS = (
 
 
 FOREST = ModelFamily("forests")
-BASES = {"raf": "RaF", "rof": "RoF", "rrof": "RRoF"}
+BASES = {"raf": "RaF", "rof": "RoF", "rrof": "RRoF", "drf": "DRF"}
 REGULARIZATIONS = {"t": "tikhonov", "p": "axis", "n": "null"}
 # No parameter of a name that has no use for it: groups and scales without rotation, max_features where all are
 # searched.
-UNUSED = {"raf": ("group_size", "scaling"), "rof": ("max_features",), "rrof": ()}
+UNUSED = {"raf": ("group_size", "scaling"), "rof": ("max_features",), "rrof": (), "drf": ("group_size", "scaling")}
+SOURCES = {
+    "drf": "Han, Kim & Lee (2020)",
+    "mpdrf": "Ganaie et al. (2022)",
+}
 
 
 def _forests() -> list[FixedEstimator]:
-    """The twelve ensembles of Zhang & Suganthan (2014), and the forest of HHCART trees."""
+    """The ensembles of Zhang & Suganthan (2014), double random forests, and forests of other oblique trees."""
     found = [
         _ready(
             FOREST,
             f"mp{base}_{letter}" if letter else base,
             f"MP{title}-{letter.upper()}" if letter else title,
-            "Zhang & Suganthan (2014), sections II and III",
+            SOURCES.get(f"mp{base}" if letter else base, "Zhang & Suganthan (2014), sections II and III"),
             MPSVMForestClassifier,
             compiled=True,
             unused=UNUSED[base] if letter else (*UNUSED[base], "delta"),
@@ -502,7 +507,15 @@ def _forests() -> list[FixedEstimator]:
         BaggedForestClassifier,
         compiled=True,
     )
-    return [*found, hhcart, hhgdt, bagged]
+    heterogeneous = _ready(
+        FOREST,
+        "heterogeneous_forest",
+        "heterogeneous oblique forest",
+        "Katuwal, Suganthan & Zhang (2020)",
+        HeterogeneousForestClassifier,
+        compiled=True,
+    )
+    return [*found, hhcart, hhgdt, bagged, heterogeneous]
 
 
 BOOSTED = ModelFamily("boosted trees")

@@ -21,6 +21,7 @@ ForestTreeGrower::ForestTreeGrower(TrainingRows& data, const ForestOptions& opti
     : data_(data), options_(options), reflected_(options),
       family_(options_.families, data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n)) {
   mpsvm_.configure(options.regularization, options.delta);
+  heterogeneous_.configure(options.heterogeneous, options.delta);
 }
 
 ForestTree ForestTreeGrower::grow(std::uint64_t tree_seed, std::size_t number) {
@@ -153,7 +154,11 @@ bool ForestTreeGrower::find(Open& node) {
   while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
   if (!node.axis_only && x_->p > 0) {
     gather(drawn_per_node_);
-    if (options_.split == ForestSplit::mpsvm ? find_bisector(node.axis_only) : find_reflected(stream)) return true;
+    const ForestSplit kind = options_.split;
+    if (kind == ForestSplit::mpsvm           ? find_bisector(node.axis_only)
+        : kind == ForestSplit::heterogeneous ? find_classifier()
+                                             : find_reflected(stream))
+      return true;
   }
   return find_axis(stream, node.first);
 }
@@ -211,7 +216,17 @@ bool ForestTreeGrower::find_bisector(bool& axis_only) {
   bool singular = false;
   const bool any = mpsvm_.find(bag_, columns_, planes_, singular);
   if (singular && options_.regularization == Regularization::axis) axis_only = true;
-  if (!any) return false;
+  return any && best_plane();
+}
+
+// The best of the planes of several linear classifiers. False if none has rows on both sides.
+bool ForestTreeGrower::find_classifier() {
+  heterogeneous_.find(bag_, columns_, planes_);
+  return best_plane();
+}
+
+// The plane of greatest value, the first on a tie. False if none has rows on both sides.
+bool ForestTreeGrower::best_plane() {
   bool found = false;
   for (const Plane& plane : planes_) {
     columns_.project(plane.w.data(), z_.data());

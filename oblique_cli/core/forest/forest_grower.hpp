@@ -15,6 +15,7 @@
 #include "forest/feature_draw.hpp"
 #include "forest/forest_tree.hpp"
 #include "forest/gathered.hpp"
+#include "forest/heterogeneous.hpp"
 #include "forest/mpsvm.hpp"
 #include "forest/reflected_search.hpp"
 #include "forest/sides.hpp"
@@ -55,6 +56,8 @@ class ForestTreeGrower {
   bool find_rank(std::uint64_t path);
   bool accept(const Split& split);
   bool find_bisector(bool& axis_only);
+  bool find_classifier();
+  bool best_plane();
   bool find_reflected(Stream& stream);
   void commit(const Open& node);
   void credit();
@@ -76,6 +79,7 @@ class ForestTreeGrower {
   Gathered columns_;
   AxisSearch axis_;
   MpsvmSplit mpsvm_;
+  HeterogeneousSplit heterogeneous_;
   std::vector<Plane> planes_;
   ReflectedSearch reflected_;
   FamilySplit family_;

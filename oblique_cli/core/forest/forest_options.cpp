@@ -9,7 +9,7 @@ namespace oblique {
 namespace {
 
 const std::vector<Option>& shared_options() {
-  static const std::vector<Option> all{choice("split", {"axis", "mpsvm", "hhcart", "family"}),
+  static const std::vector<Option> all{choice("split", {"axis", "mpsvm", "hhcart", "family", "heterogeneous"}),
                                        integer("mtry"),
                                        number("minleaf"),
                                        integer("max_depth"),
@@ -25,6 +25,9 @@ const std::vector<Option>& shared_options() {
 std::vector<Option> options_of_split(const std::string& split) {
   if (split == "mpsvm") return {choice("regularization", {"tikhonov", "axis", "null"}), number("delta")};
   if (split == "hhcart") return {integer("reflections"), flag("dominant_only"), number("tau")};
+  if (split == "heterogeneous")
+    return {flag("mpsvm"),    flag("lda"),           flag("ridge"),  flag("svm"),
+            flag("logistic"), integer("partitions"), number("delta")};
   return {};
 }
 
@@ -63,6 +66,11 @@ ForestOptions forest_options(std::map<std::string, OptionValue> given, std::vect
     out.reflections = options.count("reflections");
     out.dominant_only = options.flag("dominant_only");
     out.tau = options.number("tau");
+  } else if (*split == "heterogeneous") {
+    out.split = ForestSplit::heterogeneous;
+    out.delta = options.number("delta");
+    out.heterogeneous = {options.flag("mpsvm"), options.flag("lda"),      options.flag("ridge"),
+                         options.flag("svm"),   options.flag("logistic"), options.count("partitions")};
   } else if (*split == "family") {
     out.split = ForestSplit::family;
     if (families.empty()) throw std::invalid_argument("a forest with split 'family' needs a family");

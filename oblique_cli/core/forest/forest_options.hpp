@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/options.hpp"
+#include "forest/heterogeneous.hpp"
 #include "forest/mpsvm.hpp"
 #include "forest/rotation.hpp"
 #include "forest/row_draw.hpp"
@@ -15,7 +16,7 @@
 
 namespace oblique {
 
-enum class ForestSplit { axis, mpsvm, hhcart, family };
+enum class ForestSplit { axis, mpsvm, hhcart, family, heterogeneous };
 
 // A family of heuristics with its options.
 struct FamilyChoice {
@@ -40,6 +41,7 @@ struct ForestOptions {
   std::size_t reflections = 1;  // eigenvectors drawn at a node
   bool dominant_only = true;    // of every class its first eigenvector only
   double tau = 0.05;
+  HeterogeneousOptions heterogeneous;
   // Families of heuristics: tree number t has number t modulo their count.
   std::vector<FamilyChoice> families;
 };

@@ -46,6 +46,8 @@ class HyperClasses {
   // Sum over the rows of a hyper-class of w [z 1]'[z 1], z in standard coordinates: the lower triangle, row by row.
   const Vector& moments(int hyper_class) const { return group_[hyper_class]; }
   Vector& moments(int hyper_class) { return group_[hyper_class]; }
+  // The hyper-class of every class of the node.
+  const std::vector<unsigned char>& side() const { return side_; }
   // Whether its covariance is singular.
   bool is_singular(int hyper_class) { return covariance_of(group_[hyper_class].data(), covariance_.data()); }
 

@@ -11,8 +11,7 @@ import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
-from oblique_cli.estimators.forest.base import LARGEST, SHARED, Array, FeatureCount, ForestClassifier, moderate
-from oblique_cli.magnitudes import RATIO
+from oblique_cli.estimators.forest.base import LARGEST, SHARED, Array, FeatureCount, ForestClassifier, relative
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
 
 
@@ -209,6 +208,4 @@ class BaggedForestClassifier(ForestClassifier):
         return families(self.proposer, self.criterion, self.min_samples_leaf)
 
     def _measured(self, weights: Array) -> Array:
-        scaled = moderate(weights)
-        scaled = np.maximum(scaled, scaled.max() / RATIO)  # lighter rows would leave no trace in any sum
-        return np.asarray(scaled / scaled.min())
+        return relative(weights)

@@ -23,6 +23,7 @@ from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
 from oblique_cli.estimators.jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.rows import checked
+from oblique_cli.magnitudes import RATIO
 from oblique_cli.nodes import parents_of
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.structure import Tree
@@ -189,6 +190,13 @@ class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator)
     def depth_(self) -> int:  # type: ignore[override]
         """Depth of the deepest tree."""
         return int(np.max(self.forest_.depths()))
+
+
+def relative(weights: Array) -> Array:
+    """Return positive weights in units of the least, none lighter than the heaviest by more than RATIO."""
+    scaled = moderate(weights)
+    scaled = np.maximum(scaled, scaled.max() / RATIO)  # lighter rows would leave no trace in any sum
+    return np.asarray(scaled / scaled.min())
 
 
 class ForestClassifier(CoreForest):

@@ -9,7 +9,7 @@ from oblique_cli.constraints import Choice, Constraint, Integer, Real
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.base import SHARED, ForestClassifier
 
-BASES = ("raf", "rof", "rrof")
+BASES = ("raf", "rof", "rrof", "drf")
 REGULARIZATIONS = ("tikhonov", "axis", "null", "none")
 SCALINGS = ("range", "deviation", "none")
 
@@ -30,10 +30,12 @@ class MPSVMForestClassifier(ForestClassifier):
 
     Parameters
     ----------
-    base : {"raf", "rof", "rrof"}, default "raf"
+    base : {"raf", "rof", "rrof", "drf"}, default "raf"
         Random forest: bootstrap samples, `max_features` features at each node. Rotation forest: each tree sees all
         rows, all features at each node, in features rotated by principal components of groups. Random rotation forest:
-        `max_features` of the rotated features at each node.
+        `max_features` of the rotated features at each node. Double random forest (Han, Kim & Lee 2020; oblique in
+        Ganaie et al. 2022): each tree sees all rows, and the split of a node with more than a tenth of them is chosen
+        on a bootstrap sample of the node's rows, which then all follow it.
     regularization : {"tikhonov", "axis", "null", "none"}, default "tikhonov"
         What is done where the rows of a hyper-class do not span the features drawn: "tikhonov" adds `delta` to the
         diagonal of its moments (equation 11); "axis" grows axis-parallel splits from there down; "null" uses the null
@@ -139,7 +141,8 @@ class MPSVMForestClassifier(ForestClassifier):
                 f"Got {self.max_features!r}; base 'rrof' draws features."
             )
         options: dict[str, Any] = {
-            "group_size": 0 if self.base == "raf" else min(self.group_size, p),
+            "node_bootstrap": self.base == "drf",
+            "group_size": 0 if self.base in ("raf", "drf") else min(self.group_size, p),
             "scaling": self.scaling,
         }
         if self.base == "rof":

@@ -458,6 +458,7 @@ def test_a_deviation_that_only_the_weights_make_vanish_is_cut_off_by_the_core():
     weights = np.where(np.arange(60) == 7, 1.0, 5e-324)  # the estimator would bring them nearer to each other
     options: dict[str, Any] = {"split": "axis", "mtry": 0, "minleaf": 1.0, "max_depth": -1, "bootstrap": False}
     forest = _core.Forest(5, 4, 0)
+    options |= {"max_samples": 60, "tree_features": 0, "node_bootstrap": False}
     forest.grow(X, y, weights, options | {"group_size": 3, "scaling": "deviation"}, 5, 1)
     for state in forest.state():
         coef = np.abs(state["rotation_coef"]) * np.ptp(X, axis=0)[state["rotation_feature"]]
