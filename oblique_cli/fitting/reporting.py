@@ -93,7 +93,7 @@ def comparison(choice: Choice, task: str) -> list[str]:
         for row in rows
     ]
     rule = (
-        "Chosen: the model of fewest leaves, then of fewest coefficients, whose error is within one standard error of "
-        "the least. The figures of the table flatter what is chosen from it; the nested estimate below does not."
+        "Chosen: fewest leaves, then fewest coefficients, of all with an error within one standard error of the least. "
+        "The figures of the table flatter what is chosen from it; the nested estimate below does not."
     )
     return [*table, *textwrap.wrap(rule, 110)]
