@@ -356,9 +356,7 @@ _MACHINES = (
 
 
 REFINED = ModelFamily("refined trees", makes_tree=True, hyperplanes=True)
-_TAO = _ready(
-    REFINED, "tao", "TAO", "Carreira-Perpinan & Tavallali (2018)", RefinedTreeClassifier, compiled=True
-)
+_TAO = _ready(REFINED, "tao", "TAO", "Carreira-Perpinan & Tavallali (2018)", RefinedTreeClassifier, compiled=True)
 
 
 DISCRETE_TREE = ModelFamily("trees over discrete features", makes_tree=True)

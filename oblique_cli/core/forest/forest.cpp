@@ -4,9 +4,9 @@
 
 #include "common/interrupt.hpp"
 #include "common/random.hpp"
+#include "common/threads.hpp"
 #include "forest/forest_grower.hpp"
 #include "forest/rotation.hpp"
-#include "common/threads.hpp"
 #include "forest/tree_walk.hpp"
 
 namespace oblique {
