@@ -96,3 +96,17 @@ def test_output_goes_to_a_file(call):
 def test_what_cannot_be_fitted_is_said_in_a_sentence(call, arguments, code, message):
     ended = call("tree", *arguments)
     assert (ended.code, ended.out) == (code, "") and message in ended.err
+
+
+def test_a_refined_tree_says_how_it_came_about(call):
+    for words in (("--algorithm", "tao"), ("--algorithm", "hhgdt", "--set", "refine=tao")):
+        ended = call("tree", "iris", *words)
+        assert (ended.code, ended.err) == (0, "")
+        said = [line for line in ended.out.splitlines() if line.startswith("# Refined at penalty ")]
+        assert len(said) == 1 and re.search(r"\d+ to \d+ leaves, \d+ to \d+ coefficients, training error", said[0])
+
+
+def test_a_start_that_does_not_exist_is_named(call):
+    ended = call("tree", "iris", "--algorithm", "tao", "--set", "base=hhgtd")
+    assert ended.code == 2
+    assert "base of tao must be one of" in ended.err and "Did you mean 'hhgdt'" in ended.err

@@ -7,6 +7,7 @@
 #include "common/threads.hpp"
 #include "forest/forest_grower.hpp"
 #include "forest/row_draw.hpp"
+#include "forest/rotation.hpp"
 #include "forest/tree_walk.hpp"
 
 namespace oblique {
