@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
+    from oblique_cli.estimators.forest.refined import TAOForestClassifier
     from oblique_cli.estimators.hierarchy.editing import (
         HCEditClassifier,
         MultiEditClassifier,
@@ -88,6 +89,7 @@ _PLACES = {
     "HeterogeneousForestClassifier": "oblique_cli.estimators.forest.heterogeneous",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
+    "TAOForestClassifier": "oblique_cli.estimators.forest.refined",
     "HCEditClassifier": "oblique_cli.estimators.hierarchy.editing",
     "MultiEditClassifier": "oblique_cli.estimators.hierarchy.editing",
     "SupervisedClusteringEditClassifier": "oblique_cli.estimators.hierarchy.editing",
@@ -147,6 +149,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "HeterogeneousForestClassifier",
     "HHCARTForestClassifier",
     "MPSVMForestClassifier",
+    "TAOForestClassifier",
     "HCEditClassifier",
     "MultiEditClassifier",
     "SupervisedClusteringEditClassifier",

@@ -30,8 +30,9 @@ from benchmarks.pruning import naive_path  # noqa: E402
 # What each script claims: a piece of the text, and the target it is judged by.
 CLAIMS: dict[str, dict[str, str | None]] = {
     "ensembles": {
-        "training HHGDT forest / scikit-learn's random forest": None,
-        "predicting with oblique boosting / with scikit-learn's random forest": None,
+        f"{what} / {other}scikit-learn's random forest": None
+        for title in ("HHGDT forest", "bagged oblique forest", "heterogeneous oblique forest", "oblique boosting")
+        for what, other in ((f"training {title}", ""), (f"predicting with {title}", "with "))
     },
     "growth": {
         "axis-parallel, gini / scikit-learn's axis-parallel tree, on Letter": "<= 1.5",

@@ -56,6 +56,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "bagged_forest": ("hhgdt_forest", "bagged_forest"),
     "boosting": ("oblique_boosting",),
     "heterogeneous_forest": ("heterogeneous_forest",),
+    "tao_forest": ("tao_forest",),
     "c45": ("c45", "c45_bagging", "c45_forest"),
     "fourier_trees": ("rft", "aft"),
     "odt": ("odt", "odt_lr"),

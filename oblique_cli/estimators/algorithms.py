@@ -20,6 +20,7 @@ from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
+from oblique_cli.estimators.forest.refined import TAOForestClassifier
 from oblique_cli.estimators.hierarchy import editing
 from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.estimators.model_tree import regressors as model_tree
@@ -515,7 +516,15 @@ def _forests() -> list[FixedEstimator]:
         HeterogeneousForestClassifier,
         compiled=True,
     )
-    return [*found, hhcart, hhgdt, bagged, heterogeneous]
+    tao = _ready(
+        FOREST,
+        "tao_forest",
+        "TAO forest",
+        "Carreira-Perpinan & Zharmagambetov (2020)",
+        TAOForestClassifier,
+        compiled=True,
+    )
+    return [*found, hhcart, hhgdt, bagged, heterogeneous, tao]
 
 
 BOOSTED = ModelFamily("boosted trees")

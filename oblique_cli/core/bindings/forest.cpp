@@ -284,6 +284,13 @@ void bind_forest(nb::module_& m) {
           "X"_a.noconvert(), "shares"_a, "n_threads"_a, "bootstrap"_a = true, "max_samples"_a = 0,
           "The same for the training rows, by the trees that did not draw them. X as it was given to `grow`, and how "
           "trees drew.")
+      .def(
+          "draws",
+          [](const Forest& forest, std::size_t n, std::size_t more, bool bootstrap, std::size_t max_samples) {
+            return array(forest.draws(n, more, {bootstrap, max_samples}), {more, n});
+          },
+          "n"_a, "more"_a, "bootstrap"_a, "max_samples"_a,
+          "How often each of n rows is drawn for each of the next trees, (more, n) uint32.")
       .def("apply", &leaves_of, "X"_a.noconvert(), "n_threads"_a, "Leaf of each row in each tree, (n, n_trees) int32.")
       .def("importances", &importances, "Reduction in Gini impurity credited to each feature, (n_trees, p).")
       .def(

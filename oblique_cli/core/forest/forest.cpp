@@ -43,6 +43,15 @@ void Forest::vote(const double* x, std::size_t n, bool shares, int n_threads, do
   });
 }
 
+std::vector<std::uint32_t> Forest::draws(std::size_t n, std::size_t more, const RowDraw& rows) const {
+  std::vector<std::uint32_t> out, of_tree;
+  for (std::size_t t = trees.size(); t < trees.size() + more; ++t) {
+    rows.draw(seed_of_tree(seed, t), n, of_tree);
+    out.insert(out.end(), of_tree.begin(), of_tree.end());
+  }
+  return out;
+}
+
 void Forest::sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads,
                  double* sums) const {
   std::vector<std::size_t> first(1, 0);

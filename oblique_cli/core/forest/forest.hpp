@@ -31,6 +31,9 @@ class Forest {
   void vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
                        double* votes) const;
 
+  // How often each of n rows is drawn for each of the next `more` trees, (more, n).
+  std::vector<std::uint32_t> draws(std::size_t n, std::size_t more, const RowDraw& rows) const;
+
   // Adds to sums (n, width) the values (all leaves of all trees, width) of the leaves that each row reaches.
   void sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads, double* sums) const;
 

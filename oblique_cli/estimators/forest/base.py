@@ -258,10 +258,16 @@ class ForestClassifier(CoreForest):
                 f"n_estimators of {type(self).__name__} must be at least the {len(self.forest_)} trees that warm_start "
                 f"keeps. Got {self.n_estimators}."
             )
-        self.forest_.grow(rows, codes.astype(np.int32), weights, options, more, self._threads(), self._families())
+        self._add_trees(rows, codes.astype(np.int32), weights, options, more)
         if self.oob_score:
             self._score_out_of_bag(rows, codes, options)
         return self
+
+    def _add_trees(
+        self, rows: Array, codes: NDArray[np.int32], weights: Array | None, options: dict[str, Any], more: int
+    ) -> None:
+        """Grow further trees of `forest_`."""
+        self.forest_.grow(rows, codes, weights, options, more, self._threads(), self._families())
 
     def _families(self) -> list[tuple[str, dict[str, Any]]]:
         """The families of the core that trees take in turn, with their options, where splits are a family's."""

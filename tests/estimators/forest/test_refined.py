@@ -1,0 +1,61 @@
+"""Forests of refined trees: they are the trees that refinement makes of their bootstrap samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import real_set
+
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.forest.refined import TAOForestClassifier
+
+
+def test_a_tree_is_never_worse_on_its_rows_than_before_and_smaller():
+    data = real_set("glass")
+    params = {"n_estimators": 6, "random_state": 0}
+    refined = TAOForestClassifier("hhgdt", bootstrap=False, penalty=0.02, **params).fit(data.X, data.y)
+    plain = make("hhgdt_forest", bootstrap=False, max_features=None, **params).fit(data.X, data.y)
+    assert refined.n_leaves_ < plain.n_leaves_
+    for t in range(6):
+        tree = refined.tree(t)
+        np.testing.assert_array_equal(tree.counts[0], np.unique(data.y, return_counts=True)[1])
+        np.testing.assert_array_equal(tree.apply(data.X), refined.apply(data.X)[:, t])
+
+
+def test_its_rows_are_those_that_other_forests_draw():
+    data = real_set("wine")
+    refined = TAOForestClassifier(n_estimators=4, random_state=3, oob_score=True).fit(data.X, data.y)
+    plain = make("hhgdt_forest", n_estimators=4, random_state=3).fit(data.X, data.y)
+    for t in range(4):
+        np.testing.assert_array_equal(refined.tree(t).counts[0], plain.tree(t).counts[0])
+    assert refined.oob_score_ > 0.7
+
+
+def test_a_dear_penalty_makes_smaller_trees():
+    data = real_set("vowel")
+    sizes = [
+        TAOForestClassifier(n_estimators=2, penalty=penalty, max_depth=6, random_state=0).fit(data.X, data.y).n_leaves_
+        for penalty in (0.0, 0.02, 0.2)
+    ]
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
+
+
+def test_a_bad_parameter_is_one_sentence():
+    with pytest.raises(ConfigError, match=r"^penalty of TAOForestClassifier must be a number in .*Got -1"):
+        TAOForestClassifier(penalty=-1).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "X", [np.zeros((6, 3)), np.ones((1, 2)), np.eye(6), np.arange(12.0).reshape(6, 2) // 4], ids=str
+)
+def test_degenerate_rows_give_a_forest_that_predicts(X: np.ndarray):
+    y = np.arange(len(X)) % 2
+    model = make("tao_forest", random_state=0, n_estimators=3).fit(X, y)
+    assert set(model.predict(X)) <= set(y) and np.isfinite(model.predict_proba(X)).all()
+
+
+def test_features_near_the_ends_of_the_number_line_are_refused_by_column():
+    X = np.random.default_rng(0).normal(size=(20, 2)) * [1.0, 1e160]
+    with pytest.raises(DataError, match=r"^column 1 of X holds numbers up to .*TAOForestClassifier takes columns"):
+        make("tao_forest").fit(X, np.arange(20) % 2)
