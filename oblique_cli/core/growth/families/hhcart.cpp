@@ -1,6 +1,9 @@
 // HHCART: reflections of the eigenvectors of each class' covariance matrix (thesis 3.5, algorithm 3).
+#include <cstddef>
+#include <vector>
 
 #include "common/eigen.hpp"
+#include "common/team.hpp"
 #include "growth/class_moments.hpp"
 #include "growth/reflecting.hpp"
 
@@ -18,6 +21,7 @@ class HHCART final : public Reflecting {
  protected:
   void add_vectors(const Node& node, Vector& vectors) override {
     const NodeRows& rows = node.rows;
+    if (!shrinkage_ && node.is_shared(node.n_features() * node.n_features() / 2)) return add_together(node, vectors);
     moments_.begin(node.spread.widest());
     if (shrinkage_) moments_.pooled_variances(rows, pooled_);
     for (int k = 0; k < rows.n_classes; ++k) {
@@ -35,6 +39,23 @@ class HHCART final : public Reflecting {
   }
 
  private:
+  // The same on the threads of the team, a class at a time.
+  void add_together(const Node& node, Vector& vectors) {
+    const NodeRows& rows = node.rows;
+    const std::size_t n_classes = static_cast<std::size_t>(rows.n_classes);
+    std::vector<Vector> of_class(n_classes);
+    const auto make_moments = [&] {
+      ClassMoments moments;
+      moments.begin(node.spread.widest());
+      return moments;
+    };
+    node.team->share_with(n_classes, Team::Meanwhile::kWait, make_moments, [&](std::size_t k, ClassMoments& moments) {
+      moments.add_axes(rows, rows.first_row[k], rows.first_row[k + 1], false, tolerance_, sign_, dominant_only,
+                       of_class[k]);
+    });
+    for (const Vector& own : of_class) vectors.insert(vectors.end(), own.begin(), own.end());
+  }
+
   const double sign_, tolerance_;
   const bool shrinkage_;
   ClassMoments moments_;
