@@ -439,7 +439,7 @@ class _Grower:
     ) -> None:
         """Give the rows of wanted bins to the searches that asked for them."""
         entry, code, z, weight = (np.concatenate(found[name]) for name in ("entry", "code", "z", "found_weight"))
-        order = np.lexsort((code, z, entry))
+        order = np.argsort(entry, kind="stable")  # those of a chunk are in order already
         entry, code, z, weight = entry[order], code[order], z[order], weight[order]
         at = 0
         for i, direction, bins, *_ in wanted:
