@@ -369,7 +369,7 @@ class _Grower:
     ) -> list[tuple[Array, float, float, bool] | None]:
         """The best cut of each slot among the axes of its spaces, by histograms and the bins that can still win."""
         request, searches, orders = self._histograms(level, base, slots)
-        most = self.plan.memory * 0.2 / KEPT_ROW_BYTES
+        most = self.plan.memory * 0.3 / KEPT_ROW_BYTES
         open_slots = list(range(len(slots)))
         first = np.concatenate([[0], np.cumsum([len(order) for order in orders])])
         while open_slots:
@@ -380,7 +380,12 @@ class _Grower:
                 break
             direction = np.concatenate([np.asarray(each[1]) + first[each[0]] for each in wanted])
             bins, after = (np.concatenate([np.asarray(each[k]) for each in wanted]) for k in (2, 3))
-            found = self._ask("gather", level, {**request, "direction": direction, "bin": bins, "after": after})
+            # Directions of which no bin is wanted need not be projected.
+            is_wanted = np.append(np.zeros(len(request["low"]), np.bool_), False)
+            is_wanted[direction] = True
+            place = np.where(is_wanted[request["place"]], request["place"], -1)
+            asked = {**request, "place": place, "direction": direction, "bin": bins, "after": after}
+            found = self._ask("gather", level, asked)
             self._offer(slots, searches, wanted, found)
         return [self._winner(slot, search) for slot, search in zip(slots, searches, strict=True)]
 
@@ -434,7 +439,7 @@ class _Grower:
     ) -> None:
         """Give the rows of wanted bins to the searches that asked for them."""
         entry, code, z, weight = (np.concatenate(found[name]) for name in ("entry", "code", "z", "found_weight"))
-        order = np.lexsort((code, z, entry))
+        order = np.argsort(entry, kind="stable")  # those of a chunk are in order already
         entry, code, z, weight = entry[order], code[order], z[order], weight[order]
         at = 0
         for i, direction, bins, *_ in wanted:

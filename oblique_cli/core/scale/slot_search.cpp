@@ -155,12 +155,16 @@ class SlotSearchOf final : public SlotSearch {
     }
     const Gaps gaps(given_.least[d], given_.largest[d], given_.distinct[d], strict_, given_.rows);
     double threshold = 0.0;
+    rows_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) rows_[i] = {z[i], static_cast<std::uint32_t>(i)};
+    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.z < b.z; });
     for (std::size_t i = 0; i < n; ++i) {
-      left_[static_cast<std::size_t>(code[i])] += weight[i];
+      const std::size_t row = rows_[i].row;
+      left_[static_cast<std::size_t>(code[row])] += weight[row];
       const bool is_last = i + 1 == n;
-      if (!is_last && z[i + 1] == z[i]) continue;
-      const double following = is_last ? next : z[i + 1];
-      if (!std::isfinite(following) || !gaps.between(z[i], following, threshold)) continue;
+      if (!is_last && rows_[i + 1].z == rows_[i].z) continue;
+      const double following = is_last ? next : rows_[i + 1].z;
+      if (!std::isfinite(following) || !gaps.between(rows_[i].z, following, threshold)) continue;
       offer_cut(given_.order[d], threshold, left_.data(), min_leaf_);
     }
     checkpoint(n * 4);
@@ -185,6 +189,11 @@ class SlotSearchOf final : public SlotSearch {
   std::size_t next_ = 0;
   double assumed_ = 0.0;
   Vector left_;
+  struct Row {
+    double z;
+    std::uint32_t row;
+  };
+  std::vector<Row> rows_;
 };
 
 }  // namespace

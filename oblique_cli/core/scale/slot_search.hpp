@@ -38,7 +38,7 @@ class SlotSearch {
   virtual void begin(Histograms given) = 0;
   // The best of the bins that can still win, of at most `most_rows` in all, but at least one; none if all are done.
   virtual std::vector<OpenBin> wanted(double most_rows) = 0;
-  // All rows of a wanted bin, by rising projection. code : place of the class among those present; next : smallest
+  // All rows of a wanted bin, in any order. code : place of the class among those present; next : smallest
   // projection beyond, infinite if there is none.
   virtual void offer(std::size_t direction, std::int32_t bin, const double* z, const std::int32_t* code,
                      const double* weight, std::size_t n, double next) = 0;
