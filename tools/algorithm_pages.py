@@ -183,7 +183,8 @@ def _is_shared(algorithm: Algorithm, name: str) -> bool:
 @cache
 def _shared_names() -> tuple[str, ...]:
     rules = [name for rule in PRUNINGS.values() for name in rule.constraints]
-    return (*TREE_CONSTRAINTS, *(name for name in dict.fromkeys(rules) if name not in TREE_CONSTRAINTS))
+    names = dict.fromkeys((*TREE_CONSTRAINTS, *rules))
+    return tuple(name for name in names if name in ALGORITHMS["hhcart_a"].parameters)  # all but threads
 
 
 def _shared_default(name: str) -> Any:
