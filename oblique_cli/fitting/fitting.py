@@ -68,8 +68,6 @@ def tuned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
     )
 
 
-
-
 def fit(
     dataset: Dataset,
     policy: DatasetSpec,

@@ -23,7 +23,8 @@ class FamilySplit {
  public:
   // unweighted : whether no row of any node counts more than once
   FamilySplit(const std::vector<FamilyChoice>& families, bool unweighted)
-      : families_(families), unweighted_(unweighted), none_({}), predicted_(static_cast<const double*>(nullptr), none_) {
+      : families_(families), unweighted_(unweighted), none_({}),
+        predicted_(static_cast<const double*>(nullptr), none_) {
     if (families.empty()) return;
     options_ = search_of(families[0].options);
     search_ = make_search(options_);

@@ -6,8 +6,8 @@
 #include "common/random.hpp"
 #include "common/threads.hpp"
 #include "forest/forest_grower.hpp"
-#include "forest/row_draw.hpp"
 #include "forest/rotation.hpp"
+#include "forest/row_draw.hpp"
 #include "forest/tree_walk.hpp"
 
 namespace oblique {

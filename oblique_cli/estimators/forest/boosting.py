@@ -18,7 +18,6 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
 from oblique_cli.estimators.forest.base import (
-    LARGEST,
     SHARED,
     Array,
     CoreForest,
@@ -28,6 +27,7 @@ from oblique_cli.estimators.forest.base import (
     some_positive,
 )
 from oblique_cli.estimators.forest.scores import scores_of, shares_of
+from oblique_cli.estimators.jobs import LARGEST
 from oblique_cli.estimators.rows import checked
 from oblique_cli.tree.splitting import Proposer
 

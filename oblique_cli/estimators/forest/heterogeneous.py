@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from oblique_cli.constraints import Constraint, Integer, Real
 from oblique_cli.estimators.aliases import Alias, Aliases
-from oblique_cli.estimators.forest.base import LARGEST, SHARED, Array, ForestClassifier, relative
+from oblique_cli.estimators.forest.base import SHARED, Array, ForestClassifier, relative
+from oblique_cli.estimators.jobs import LARGEST
 
 MODELS = ("mpsvm", "lda", "ridge", "svm", "logistic")
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from oblique_cli import seeds
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real
 from oblique_cli.estimators.forest.bagged import Heuristics, _names
-from oblique_cli.estimators.forest.base import LARGEST, SHARED, Array, ForestClassifier, relative
+from oblique_cli.estimators.forest.base import SHARED, Array, ForestClassifier, relative
+from oblique_cli.estimators.jobs import LARGEST
 from oblique_cli.magnitudes import refuse_extreme
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.refining import SURROGATES, PlaneSpace, Settings

@@ -173,9 +173,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         given = self._given()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None)
-        settings = Settings(
-            self.surrogate, self.max_sweeps, split_leaves=self.split_leaves, threads=threads_of(self)
-        )
+        settings = Settings(self.surrogate, self.max_sweeps, split_leaves=self.split_leaves, threads=threads_of(self))
         starts = self._starts(given)
 
         def refined_on(part: Any, own: Any) -> Refined:
