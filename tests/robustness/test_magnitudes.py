@@ -18,9 +18,11 @@ from oblique_cli.magnitudes import RATIO, comparable, measured, product
 # Features: x times a power of ten
 
 # What depends on units as the papers define it, or stands on scikit-learn's single precision: a refusal is an answer.
-REFUSES = REGRESSION
+REFUSES = REGRESSION | {"tao_forest"}
 # Proximal planes decide by fixed numbers what is singular, so units decide something, if little.
 UNITS_COUNT = {name for name in NAMES if name.startswith("mp")}
+# Nodes of these ensembles are cut along axes where moments of features are no numbers (docs/ensembles.md).
+UNITS_COUNT |= {"bagged_forest", "heterogeneous_forest", "hhgdt_forest", "oblique_boosting"}
 UNITS = [2.0**-996, 2.0**-531, 2.0**531, 2.0**996]
 UNITS += [10.0**k for k in (-300, -160, -100, 100, 160, 300)] if many(0, 1) else []
 
