@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
 
     classes_: NDArray[Any]
     tree_: Tree
-    levels_: Mapping[int, Sequence[Any]]
+    levels_: Mapping[int, Sequence[Any]] = MappingProxyType({})  # of models without qualitative columns
 
     @abstractmethod
     def _rows(self, X: ArrayLike) -> Array:

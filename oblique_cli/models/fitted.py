@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,7 +99,7 @@ class Fitted:
             if constraint and (message := violation(name, value, constraint, self.cls)):
                 raise DataError(f"parameters of the model: {message}")
         try:
-            estimator = cls(**params)
+            estimator = cls(**_as_declared(cls, params))
         except TypeError as error:
             raise DataError(f"the model has parameters that {self.cls} does not take ({error}).") from None
         own = KINDS[self.kind]
@@ -153,3 +154,14 @@ def _class_named(name: str) -> Any:
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     return next((a.estimator for a in ALGORITHMS.values() if a.estimator.__name__ == name), None)
+
+
+def _as_declared(cls: type[Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters with tuples where the defaults are tuples: JSON has lists only."""
+    declared = inspect.signature(cls).parameters
+    return {
+        name: tuple(value)
+        if isinstance(value, list) and name in declared and isinstance(declared[name].default, tuple)
+        else value
+        for name, value in params.items()
+    }

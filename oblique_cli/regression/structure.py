@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.errors import DataError
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
+
+SCHEMA = "oblique-regression-tree/1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,28 @@ class RegressionTree:
                 text += f" {sign} {abs(self.coef[node, j]):.{precision}g} {names[j]}"
             found.append(text)
         return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data for JSON; `from_dict` gives back a tree with the same predictions."""
+        models = {name: getattr(self, name).tolist() for name in ("coef", "intercept", "rss")}
+        return {"schema": SCHEMA, "splits": self.splits.to_dict(), **models}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RegressionTree:
+        """Rebuild a tree from `to_dict`; DataError if the data is not a tree of this schema."""
+        if data.get("schema") != SCHEMA:
+            raise DataError(f"a regression tree must have schema {SCHEMA!r}. Got {data.get('schema')!r}.")
+        try:
+            splits = Tree.from_dict(data["splits"])
+            coef, intercept, rss = (np.array(data[name], dtype=np.float64) for name in ("coef", "intercept", "rss"))
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"not a regression tree: {error}") from error
+        shapes = (coef.shape, intercept.shape, rss.shape)
+        if shapes != (splits.coef_.shape, (splits.n_nodes,), (splits.n_nodes,)) or splits.counts.shape[1] != 1:
+            raise DataError("not a regression tree: its models must have one entry per node")
+        if not all(np.isfinite(values).all() for values in (coef, intercept, rss)):
+            raise DataError("not a regression tree: it has values that are not finite")
+        return cls(splits, coef, intercept, rss)
 
     def __repr__(self) -> str:
         return f"RegressionTree({self.n_leaves} leaves, depth {self.depth}, {self.splits.n_features} features)"

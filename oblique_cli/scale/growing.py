@@ -230,6 +230,8 @@ class _Grower:
                 "max_depth": -1 if plan.stopping.max_depth is None else int(plan.stopping.max_depth) - depth,
                 "min_leaf": float(plan.min_leaf),
                 "strict_ties": self.strict,
+                "polish": False,
+                "split_cost": 0.0,
                 "exhaustive": False,
                 "seed": plan.seed,
                 **self.options,

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 if TYPE_CHECKING:
     from oblique_cli.tree.structure import Tree
@@ -176,6 +175,8 @@ def _minimum(z: Array, codes: Codes, v: Array, offset: Array, penalty: float) ->
         slopes = v[:, None] * (powers / sums[:, None] - truth)
         gradient = np.column_stack([slopes.sum(axis=0), slopes.T @ z])
         return float(loss), gradient.ravel() + penalty * flat
+
+    from scipy.optimize import minimize  # slow to load, and predictions need no minimum
 
     found = minimize(
         value,

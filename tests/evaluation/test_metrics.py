@@ -491,7 +491,10 @@ def test_a_confusion_matrix_is_a_table_of_its_own(call):
 def test_an_undefined_metric_is_a_dash_with_its_reason(call):
     (call.folder / "a.yaml").write_text(CONFIG.replace("hhcart_d", "svm"))
     out = call("run", "a.yaml", "--metric", "log_loss", "--metric", "leaves").out
-    assert "— iris, SVM: log loss is undefined in 6 of 6 folds (SupportVectorClassifier gives no class prob" in out
+    assert (
+        "— all data sets, SVM: log loss is undefined in 6 of 6 folds (SupportVectorClassifier gives no class prob"
+        in out
+    )
     ended = call("significance", "a", "--metric", "log_loss")
     assert (
         ended.code == 2 and "iris is left out: log loss is undefined in some fold (SupportVectorClassifi" in ended.err

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli.errors import DataError
 from oblique_cli.model_tree.least_squares import fit_linear
 from oblique_cli.regression.growing import Settings, best_cut, grow
+from oblique_cli.regression.structure import RegressionTree
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
 HEURISTICS = ("axis_parallel", "fdt", "gdt", "hhcart_a", "hhcart_d", "hhcrv", "hhgdt", "quest", "cline")
@@ -92,6 +96,17 @@ def test_degenerate_rows(name, linear):
         assert np.isfinite(tree.predict(X)).all() and tree.n_rows[0] == len(y)
         if np.ptp(y) == 0:
             assert tree.n_leaves == 1 and tree.predict(X)[0] == 2.5
+
+
+def test_a_tree_comes_back_from_plain_data():
+    X, y = data(5, n=80)
+    tree = grow(X, y, PROPOSERS["hhcart_d"](), Settings(8, linear=True))
+    plain = json.loads(json.dumps(tree.to_dict()))
+    again = RegressionTree.from_dict(plain)
+    assert again.predict(X).tobytes() == tree.predict(X).tobytes()
+    for change in ({"schema": "x"}, {"coef": [[1.0]]}, {"rss": ["a"]}, {"splits": {}}):
+        with pytest.raises(DataError):
+            RegressionTree.from_dict({**plain, **change})
 
 
 def test_limits_hold():

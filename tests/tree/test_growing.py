@@ -510,7 +510,7 @@ def option(**values):
         ({"y": np.array([0, 2], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
         ({"y": np.array([0, -1], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
         ({"weights": np.ones(3)}, "X and weights must have the same number of rows"),
-        ({"family": "hhcart"}, "^the core has no family 'hhcart'; it has axis_parallel, fdt, "),
+        ({"family": "hhcart"}, "^the core has no family 'hhcart'; it has axis_parallel, cline, fdt, "),
         ({"family": "gdt"}, "^family 'gdt' has no option 'both_signs'; it takes criterion, .*classes$"),
         (option(criterion="gin"), "^option 'criterion' of family 'hhcart_a' must be one of 'gini', .*Got 'gin'$"),
         (option(tau="much"), "^option 'tau' of family 'hhcart_a' must be a number. Got 'much'$"),
