@@ -1,19 +1,25 @@
-"""The tables of the field's comparison from stored runs, as `oblique reproduce field` writes them; nothing is run.
+"""The tables of the field's comparison from stored runs, as `oblique reproduce` writes them; nothing is run.
+
+Runs of classification with two folds make those of the study field, with five folds those of field_10x5; runs of
+regression make those of field_regression. Several of these may be named together.
 
 oblique run configs/field.yaml --set cv.repeats=1       # a part of the full profile, for a machine with less time
-python tools/field.py field --results results           # then oblique reproduce report fills docs/field.md
+python tools/field.py field field_more --results results     # then oblique reproduce report fills docs/field.md
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 
-from oblique_cli.evaluation.tables import summarize
+from oblique_cli.errors import ObliqueError
+from oblique_cli.evaluation.tables import summarize, task_of_experiment
 from oblique_cli.experiments.store import Store
 from oblique_cli.reproduction.framework.reporting import StudyReport
 from oblique_cli.reproduction.framework.runs import DATABASE, Outcome
 from oblique_cli.reproduction.framework.studies import Cost, StudyRequest, StudyResult
-from oblique_cli.reproduction.studies.field import Field, field_tables
+from oblique_cli.reproduction.studies.field import Comparison, Field, FieldRegression, FieldTenByFive, field_tables
 
 
 def stored(store: Store, name: str) -> Outcome:
@@ -26,20 +32,32 @@ def stored(store: Store, name: str) -> Outcome:
     return Outcome(experiment, rows, (), summarize(rows, experiment), cost, 0)
 
 
-def main() -> None:
+def study_of(run: Outcome) -> type[Comparison]:
+    """Return the study whose tables a run belongs to."""
+    if task_of_experiment(run.experiment) == "regression":
+        return FieldRegression
+    return FieldTenByFive if run.experiment.cv.folds == 5 else Field
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the tables beside those of the other studies."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="+", help="names of stored runs, as oblique status lists them")
     parser.add_argument("--results", default="results", help="folder of stored runs")
     parser.add_argument("--output", default="results", help="folder in which the tables go below reproduction/")
-    given = parser.parse_args()
-    with Store(f"{given.results}/{DATABASE}", must_exist=True) as store:
-        runs = [stored(store, name) for name in given.runs]
-    cost = sum((run.cost for run in runs), Cost())
-    request = StudyRequest("full", runs[0].experiment.seed, 1, given.output, None, {}, print)
-    report = StudyReport(Field(), StudyResult((), field_tables(runs), cost), request)
-    folder = report.save().parent
-    print(f"{len(report.result.tables)} tables in {folder}")
+    given = parser.parse_args(arguments)
+    try:
+        with Store(f"{given.results}/{DATABASE}", must_exist=True) as store:
+            runs = [stored(store, name) for name in dict.fromkeys(given.runs)]
+        for study in dict.fromkeys(study_of(run) for run in runs):
+            own = [run for run in runs if study_of(run) is study]
+            cost = sum((run.cost for run in own), Cost())
+            request = StudyRequest("full", own[0].experiment.seed, 1, given.output, None, {}, print)
+            report = StudyReport(study(), StudyResult((), field_tables(own), cost), request)
+            folder = report.save().parent
+            print(f"{study.name}: {len(report.result.tables)} tables in {folder}")
+    except ObliqueError as error:
+        sys.exit(f"field: {error}")
 
 
 if __name__ == "__main__":

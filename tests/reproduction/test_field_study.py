@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import importlib.util
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,14 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import significance
+from oblique_cli.experiments.store import Store
 from oblique_cli.reproduction.framework.reporting import StudyReport
-from oblique_cli.reproduction.framework.runs import outcome
-from oblique_cli.reproduction.framework.studies import STUDIES, StudyRequest
+from oblique_cli.reproduction.framework.runs import DATABASE, Outcome, outcome
+from oblique_cli.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult
 from oblique_cli.reproduction.studies import field
 from oblique_cli.reproduction.studies.field import CHOSEN_ON, CONFIRMATION, DERIVED, DEVELOPMENT, Scores, division
+from oblique_cli.resources import PACKAGE
 
 NAN = float("nan")
 
@@ -90,7 +96,7 @@ def test_a_small_run_has_every_table_of_both_parts(request_):
     assert result.exit_code == 0 and not result.cells
     tables = {table.name: table for table in result.tables}
     assert {"confirmation_means", "development_means", "confirmation_ranks", "accuracies"} <= set(tables)
-    methods = {"hhgdt", "axis_parallel", "cart"}
+    methods = {"hhgdt", "hhgdt_split_cost", "axis_parallel", "cart"}
     assert {row[0].removesuffix(" *") for row in tables["confirmation_means"].rows} == methods
     assert sorted(row[0] for row in tables["accuracies"].rows) == sorted(ONLY["dataset"])
     assert all(len(row) == len(table.header) for table in tables.values() for row in table.rows)
@@ -105,14 +111,138 @@ def test_a_reference_is_held_against_every_other_method(request_, monkeypatch):
     monkeypatch.setattr(field, "REFERENCE", "hhgdt")
     found = {table.name: table for table in STUDIES["field"]().run(request_).tables}
     rows = found["development_hhgdt"].rows
-    assert {row[0] for row in rows} == {"axis_parallel", "cart"}
+    assert {row[0] for row in rows} == {"axis_parallel", "cart", "hhgdt_split_cost"}
     assert all(sum(map(float, row[4:7])) == pytest.approx(1.0, abs=0.02) for row in rows)
 
 
 def test_runs_that_cannot_be_put_beside_each_other_are_refused(request_):
     run = outcome(request_, "field", algorithms=["cart"])
-    with pytest.raises(ConfigError, match="algorithm 'cart'; give it another id"):
+    with pytest.raises(ConfigError, match="algorithm 'cart' on iris; give it another id"):
         Scores.of([run, run])
     other = outcome(request_, "field", "cv.folds=3", algorithms=["hhgdt"])
     with pytest.raises(ConfigError, match="divide their data differently"):
         Scores.of([run, other])
+    renamed = replace(run.experiment.algorithms[0], params={"max_depth": 1})
+    deeper = replace(run, experiment=replace(run.experiment, algorithms=(renamed,)))
+    with pytest.raises(ConfigError, match="different things by 'cart'"):
+        Scores.of([run, deeper])
+    regression = outcome(replace(request_, only={}), "field_regression", datasets=["auto_mpg"], algorithms=["m5_style"])
+    with pytest.raises(ConfigError, match="classification and regression have tables of their own"):
+        Scores.of([run, regression])
+
+
+def test_runs_on_other_sets_are_put_below_each_other_and_what_only_some_ran_is_left_out(request_):
+    def ran(dataset: str, *methods: str) -> Outcome:
+        return outcome(request_, "field", datasets=[dataset], algorithms=methods)
+
+    iris, wine = ran("iris", "cart", "hhgdt"), ran("wine", "cart", "hhgdt")
+    both = Scores.of([iris, wine])
+    assert both.datasets == ("iris", "wine") and not both.failed.any() and not both.left_out
+    some = ran("haberman", "cart")
+    partly = Scores.of([iris, wine, some])
+    assert (partly.datasets, partly.left_out) == (("iris", "wine"), ("haberman",))
+    caption = field.field_tables([iris, wine, some], ["seeds"])[-1].caption
+    assert caption.endswith("not at hand: seeds; not run with all methods: haberman")
+    with pytest.raises(ConfigError, match="no data set in common"):
+        Scores.of([ran("iris", "cart"), ran("wine", "hhgdt")])
+
+
+# -- the sets that are not bundled, more folds -------------------------------------------------------------------------
+
+
+def test_every_classification_set_is_in_the_comparison():
+    datasets = {name: [spec.name for spec in config.load(name).datasets] for name in field.RUNS}
+    assert datasets["field_more"] == datasets["field_more_beyond"]
+    assert sorted(datasets["field"] + datasets["field_more"]) == sorted(division())
+    ids = {name: [spec.id for spec in config.load(name).algorithms] for name in field.RUNS}
+    assert ids["field"] == ids["field_more"] and ids["field_beyond"] == ids["field_more_beyond"]
+    loaded = [config.load(name) for name in field.RUNS]
+    assert len({(one.cv, one.seed, one.metrics) for one in loaded}) == 1
+
+
+def test_sets_that_are_not_at_hand_are_left_out_with_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.delenv("OBLIQUE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    said: list[str] = []
+    only = {"dataset": ("iris", "seeds"), "algorithm": ("axis_parallel",)}
+    request = StudyRequest("full", 1, 1, str(tmp_path), None, only, said.append, offline=True)
+    result = STUDIES["field"]().run(request)
+    assert result.exit_code == 0
+    table = {table.name: table for table in result.tables}["accuracies"]
+    assert [row[0] for row in table.rows] == ["iris"] and table.caption.endswith("not at hand: seeds")
+    assert [line for line in said if line.startswith("seeds is left out of the field: ")]
+
+
+def test_ten_by_five_has_its_folds_and_the_same_tables(tmp_path):
+    only = {"dataset": ("iris", "haberman"), "algorithm": ("axis_parallel", "hhcart_a")}
+    request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
+    result = STUDIES["field_10x5"]().run(request)
+    assert result.cost.stored_trees == 2 * 2 * 50
+    small = STUDIES["field"]().run(replace(request, profile="quick"))
+    assert [(t.name, t.header) for t in result.tables] == [(t.name, t.header) for t in small.tables]
+
+
+# -- regression --------------------------------------------------------------------------------------------------------
+
+REGRESSION = {"algorithm": ("axis_parallel_regression", "tprti_b", "m5_style", "random-forest")}
+REGRESSION_TABLES = ["means", "ranks", "rmse", "relative", "leaves"]
+
+
+def test_relative_errors_by_hand():
+    errors = np.array([[2.0, 3.0, NAN], [1.0, 0.5, 4.0], [0.0, 1.0, 1.0]])
+    values = {metric: np.ones(errors.shape) for metric in field.REGRESSION_SHOWN} | {"rmse": errors}
+    found = Scores(("a", "b", "c"), ("x", "y", "z"), values, "rmse")
+    np.testing.assert_allclose(found.relative(), [[1, 1.5, NAN], [2, 1, 8], [NAN, NAN, NAN]])
+    np.testing.assert_allclose(significance.average_ranks(found.ranked("rmse")), [4 / 3, 5.5 / 3, 8.5 / 3])
+    tables = {table.name: table for table in field._regression_tables(found, ())}
+    # One set has an error of every method above 0.
+    assert [row[:2] for row in tables["means"].rows] == [("b *", "1.000"), ("a", "2.000"), ("c", "8.000")]
+
+
+@pytest.fixture(scope="module")
+def regression(tmp_path_factory) -> tuple[StudyRequest, StudyResult]:
+    folder = str(tmp_path_factory.mktemp("regression"))
+    request = StudyRequest("quick", 1, 1, folder, None, REGRESSION, lambda line: None, offline=True)
+    return request, STUDIES["field_regression"]().run(
+        replace(request, only={**REGRESSION, "dataset": ("auto_mpg", "boston_housing")})
+    )
+
+
+def test_regression_has_means_ranks_and_numbers_data_set_by_data_set(regression):
+    _, result = regression
+    tables = {table.name: table for table in result.tables}
+    assert result.exit_code == 0 and list(tables) == REGRESSION_TABLES
+    assert all(len(row) == len(table.header) for table in tables.values() for row in table.rows)
+    assert tables["rmse"].header == ("method", "auto_mpg", "boston_housing")
+    assert [row[0] for row in tables["rmse"].rows] == list(REGRESSION["algorithm"])
+    for column in (1, 2):
+        rmse, relative = ([float(row[column]) for row in tables[name].rows] for name in ("rmse", "relative"))
+        assert relative == pytest.approx([value / min(rmse) for value in rmse], abs=2e-3)
+    assert all(float(cell) >= 1 for row in tables["leaves"].rows for cell in row[1:])
+
+
+# -- tables of stored runs ---------------------------------------------------------------------------------------------
+
+
+def test_the_tool_makes_the_tables_of_stored_runs_of_both_kinds(regression, request_, tmp_path, capsys):
+    spec = importlib.util.spec_from_file_location("field_tool", PACKAGE.parent / "tools" / "field.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    asked, result = regression
+    two = outcome(replace(asked, only={}), "field", datasets=["iris", "bupa"], algorithms=["axis_parallel", "hhgdt"])
+    five = outcome(
+        replace(asked, only={}), "field", "cv.folds=5", datasets=["iris", "bupa"], algorithms=["axis_parallel"]
+    )
+    with Store(f"{asked.results}/{DATABASE}") as store:
+        names = [run.name for run in store.runs()]
+    tool.main([*names, "--results", asked.results, "--output", str(tmp_path)])
+    made = {path.name for path in (tmp_path / "reproduction").iterdir()}
+    assert {f"field_regression_{name}.csv" for name in REGRESSION_TABLES} <= made
+    assert {"field_accuracies.csv", "field_10x5_accuracies.csv", "field_regression_run.csv"} <= made
+    with open(tmp_path / "reproduction" / "field_regression_rmse.csv", newline="") as handle:
+        header, *rows = map(tuple, csv.reader(handle))
+    table = {table.name: table for table in result.tables}["rmse"]
+    assert (header, tuple(rows)) == (table.header, table.rows)
+    assert two.exit_code == five.exit_code == 0
+    with pytest.raises(SystemExit, match=r"field: .*nothing"):
+        tool.main(["nothing", "--results", asked.results, "--output", str(tmp_path)])

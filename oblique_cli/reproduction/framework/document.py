@@ -28,6 +28,11 @@ COPIED = {
     "mpsvm-readings": "mpsvm_readings",
     **{f"field-{part}-{what}": f"field_{part}_{what}" for part in FIELD_PARTS for what in ("means", "ranks", "tao")},
     "field-accuracies": "field_accuracies",
+    **{f"field_10x5-{part}-{what}": f"field_10x5_{part}_{what}" for part in FIELD_PARTS for what in ("means", "ranks")},
+    **{
+        f"field_regression-{what}": f"field_regression_{what}"
+        for what in ("means", "ranks", "rmse", "relative", "leaves")
+    },
 }
 NOT_YET = "Not run with the full profile yet."
 

@@ -1,8 +1,9 @@
-"""The field's comparison: our trees and ensembles beside those of other libraries, on the classification sets.
+"""The field's comparison: our trees and ensembles beside those of other libraries, on the sets of the catalogue.
 
-The data sets are divided once into development sets, on which defaults were chosen, and confirmation sets, on which
-nothing was. Every table has both. A method that failed on a data set is ranked last there, and means are over the sets
-that all methods finished, so that no failure improves a mean.
+The classification sets are divided once into development sets, on which defaults were chosen, and confirmation sets, on
+which nothing was. Every table has both. The regression sets are too few to divide. A method that failed on a data set
+is ranked last there, and means are over the sets that all methods finished, so that no failure improves a mean. Sets
+that only some of the methods were run on, and sets that are not at hand, are left out and named.
 """
 
 from __future__ import annotations
@@ -10,20 +11,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
+from typing import ClassVar
 
 import numpy as np
 
 from oblique_cli import config
-from oblique_cli.data import catalogue
-from oblique_cli.errors import ConfigError
+from oblique_cli.data import catalogue, files
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.evaluation import significance
 from oblique_cli.evaluation.metrics import METRICS
-from oblique_cli.evaluation.tables import MISSING, Line, title_of
-from oblique_cli.reproduction.framework.runs import Outcome, outcome, total
+from oblique_cli.evaluation.tables import MISSING, Line, task_of_experiment, title_of
+from oblique_cli.nouns import AlgorithmSpec
+from oblique_cli.reproduction.framework.runs import Outcome, is_quick, outcome, total
 from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 from oblique_cli.seeds import generator
 
-RUNS = ("field", "field_beyond")
+RUNS = ("field", "field_beyond", "field_more", "field_more_beyond")
+REGRESSION_RUNS = ("field_regression",)
 SEED = 20260401  # of the division
 # Defaults of what goes beyond the papers were chosen on these before the division was made.
 CHOSEN_ON = frozenset({"iris", "glass", "vehicle", "pima", "bupa", "ionosphere"})
@@ -32,6 +36,7 @@ DERIVED = frozenset({"boston_housing_3class", "boston_housing_binary", "house_vo
 SHOWN = (
     "accuracy", "balanced_accuracy", "log_loss", "roc_auc", "leaves", "non_zero", "mean_path", "fit", "predict",
 )  # fmt: skip
+REGRESSION_SHOWN = ("rmse", "r2", "leaves", "fit", "predict")
 REFERENCE = "tao"  # the method that Bayesian tests hold against every other one
 ROPE = 1.0  # points of accuracy that are practically none
 DEVELOPMENT, CONFIRMATION = "development", "confirmation"
@@ -64,38 +69,71 @@ def division() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Numbers of all methods of several runs, by metric, data set and method; NaN where a method has none."""
+    """Numbers of all methods of several runs, by metric, data set and method; NaN where a method has none.
+
+    main        the metric that every method has on every set that it finished
+    left_out    data sets that only some of the methods were run on, which have no numbers here
+    """
 
     methods: tuple[str, ...]
     datasets: tuple[str, ...]
     values: Mapping[str, np.ndarray]
+    main: str = "accuracy"
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, runs: Sequence[Outcome]) -> Scores:
-        """Put runs beside each other. ConfigError if two have a method of one name, or divide data differently."""
+        """Put runs beside each other: other methods on the same sets, or the same methods on other sets.
+
+        ConfigError if two runs have a method of one name on one data set, if methods of one name differ, if data are
+        divided differently, if their tasks differ, or if no data set has all methods.
+        """
+        first = runs[0].experiment
+        task = task_of_experiment(first)
         lines: dict[tuple[str, str], Line] = {}
+        specs: dict[str, AlgorithmSpec] = {}
         for run in runs:
-            if (run.experiment.cv, run.experiment.seed) != (runs[0].experiment.cv, runs[0].experiment.seed):
-                raise ConfigError(f"the runs of the field divide their data differently: {run.experiment.name}.")
+            experiment = run.experiment
+            if (experiment.cv, experiment.seed) != (first.cv, first.seed):
+                raise ConfigError(f"the runs of the field divide their data differently: {experiment.name}.")
+            if task_of_experiment(experiment) != task:
+                raise ConfigError(
+                    f"classification and regression have tables of their own; take {experiment.name} by itself."
+                )
+            for spec in experiment.algorithms:
+                if specs.setdefault(spec.id, spec) != spec:
+                    raise ConfigError(
+                        f"two runs of the field mean different things by {spec.id!r}; give one of them another id."
+                    )
             for line in run.table.lines:
                 if (line.dataset, line.algorithm) in lines:
                     raise ConfigError(
-                        f"two runs of the field have an algorithm {line.algorithm!r}; give it another id."
+                        f"two runs of the field have an algorithm {line.algorithm!r} on {line.dataset}; give it "
+                        "another id."
                     )
                 lines[line.dataset, line.algorithm] = line
         methods = tuple(dict.fromkeys(method for _, method in lines))
-        datasets = tuple(dict.fromkeys(dataset for dataset, _ in lines))
+        every = tuple(dict.fromkeys(dataset for dataset, _ in lines))
+        datasets = tuple(d for d in every if all((d, m) in lines for m in methods))
+        if not datasets:
+            raise ConfigError("the runs of the field have no data set in common, and their methods differ.")
         values = {
-            metric: np.array([[_mean(lines.get((d, m)), metric) for m in methods] for d in datasets])
-            for metric in SHOWN
+            metric: np.array([[_mean(lines[d, m], metric) for m in methods] for d in datasets])
+            for metric in (REGRESSION_SHOWN if task == "regression" else SHOWN)
         }
-        return cls(methods, datasets, values)
+        main = "rmse" if task == "regression" else "accuracy"
+        return cls(methods, datasets, values, main, tuple(d for d in every if d not in datasets))
 
     def part(self, names: Sequence[str]) -> Scores:
         """Return what there is of some data sets."""
         kept = [i for i, name in enumerate(self.datasets) if name in names]
         values = {metric: found[kept] for metric, found in self.values.items()}
-        return Scores(self.methods, tuple(self.datasets[i] for i in kept), values)
+        return Scores(self.methods, tuple(self.datasets[i] for i in kept), values, self.main, self.left_out)
+
+    @property
+    def failed(self) -> np.ndarray:
+        """Whether a method has no result on a data set (data sets x methods)."""
+        return np.asarray(np.isnan(self.values[self.main]))
 
     def ranked(self, metric: str) -> np.ndarray:
         """Values that are larger for better, those that are missing below all others."""
@@ -110,50 +148,119 @@ class Scores:
         """
         found = self.values[metric]
         has = ~np.isnan(found).all(axis=0)
-        whole = ~np.isnan(self.values["accuracy"]).any(axis=1) & ~np.isnan(found[:, has]).any(axis=1)
-        if not whole.any():
+        whole = ~self.failed.any(axis=1) & ~np.isnan(found[:, has]).any(axis=1)
+        if not whole.any() or not has.any():
             return [nan] * len(self.methods)
         rows = found[whole]
         if METRICS[metric].ratio:
             # A tree that is one leaf has no coefficients and no path.
-            least = 0.0 if rows.min() > 0 else 1.0
+            least = 0.0 if np.nanmin(rows) > 0 else 1.0
             return [float(np.exp(np.log(column + least).mean()) - least) for column in rows.T]
         return [float(column.mean()) for column in rows.T]
 
+    def relative(self) -> np.ndarray:
+        """The main metric, an error, over that of the best method on each data set; NaN where that is 0."""
+        best = np.min(self.values[self.main], axis=1, initial=np.inf, where=~self.failed)[:, None]
+        known = (best > 0) & ~self.failed
+        return np.asarray(np.divide(self.values[self.main], best, out=np.full(self.failed.shape, nan), where=known))
 
-def _mean(line: Line | None, metric: str) -> float:
-    if line is None or line.repeats < line.repeats_expected:
+
+def _mean(line: Line, metric: str) -> float:
+    if line.repeats < line.repeats_expected:
         return nan
     value = line.value(metric).mean
     # Models that are no trees say 0 leaves.
     return nan if value is None or (metric == "leaves" and value == 0) else value
 
 
+class Comparison(Study):
+    """Configurations that are run on the data sets at hand and put beside each other.
+
+    runs        names of the bundled configurations
+    overrides   what is changed in all of them
+    """
+
+    tables = ()
+    in_all = False
+    runs: ClassVar[tuple[str, ...]]
+    overrides: ClassVar[tuple[str, ...]] = ()
+
+    def ids(self) -> Sequence[str]:
+        """Return the ids of all methods, those of other libraries among them."""
+        return list(dict.fromkeys(spec.id for name in self.runs for spec in config.load(name).algorithms))
+
+    def run(self, request: StudyRequest) -> StudyResult:
+        """Run the comparisons that the library has configurations for, and put them beside each other."""
+        named = {name: [spec.name for spec in config.load(name).datasets] for name in self.runs}
+        absent = _absent(request, list(dict.fromkeys(name for names in named.values() for name in names)))
+        runs = [
+            outcome(request, name, *self.overrides, datasets=[each for each in names if each not in absent])
+            for name, names in named.items()
+        ]
+        found = [run for run in runs if run is not None]
+        cost, code = total(runs)
+        tables = field_tables(found, absent) if found else ()
+        return StudyResult((), tables, cost, code)
+
+
 @STUDIES.register("field")
-class Field(Study):
+class Field(Comparison):
     """Accuracies, sizes and times of the field, on development and on confirmation sets."""
 
     name = "field"
     title = "The field: our trees and ensembles beside those of other libraries"
-    tables = ()
-    in_all = False
-
-    def ids(self) -> Sequence[str]:
-        """Return the ids of all methods, those of other libraries among them."""
-        return [spec.id for name in RUNS for spec in config.load(name).algorithms]
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run the comparisons that the library has configurations for, and put them beside each other."""
-        runs = [outcome(request, name) for name in RUNS]
-        found = [run for run in runs if run is not None]
-        cost, code = total(runs)
-        tables = field_tables(found) if found else ()
-        return StudyResult((), tables, cost, code)
+    runs = RUNS
 
 
-def field_tables(runs: Sequence[Outcome]) -> tuple[ExtraTable, ...]:
-    """Return all tables of runs: means, ranks, Pareto fronts, Bayesian tests, and accuracies data set by data set."""
-    scores, parts = Scores.of(runs), division()
+@STUDIES.register("field_10x5")
+class FieldTenByFive(Comparison):
+    """The same methods and data sets, with more folds: training sets of four fifths, ten times."""
+
+    name = "field_10x5"
+    title = "The field with ten repetitions of five folds"
+    runs = RUNS
+    overrides = ("cv.repeats=10", "cv.folds=5")
+
+
+@STUDIES.register("field_regression")
+class FieldRegression(Comparison):
+    """Errors, sizes and times of regression trees and ensembles."""
+
+    name = "field_regression"
+    title = "The field of regression: our trees beside those of other libraries"
+    runs = REGRESSION_RUNS
+
+
+def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
+    """Return the data sets that `request` wants and that are nowhere, nor can be fetched; say why.
+
+    A damaged file is not left out: the run ends with its sentence.
+    """
+    absent = []
+    for name in names:
+        known = catalogue.entry(name)
+        if not request.wants("dataset", name) or not (request.profile == "full" or is_quick(name)):
+            continue
+        if known.bundled or all(files.find(file, False, request.data_dir) for file in known.files.values()):
+            continue
+        try:
+            catalogue.load(name, request.data_dir, request.offline, known.task)
+        except DataError as error:
+            request.say(f"{name} is left out of the field: {error}")
+            absent.append(name)
+    return absent
+
+
+def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[ExtraTable, ...]:
+    """Return all tables of runs. absent : data sets that were not at hand, which a caption names
+
+    Classification: means, ranks, Pareto fronts, Bayesian tests, and accuracies data set by data set. Regression: means,
+    ranks, and errors, relative errors and leaves data set by data set.
+    """
+    scores = Scores.of(runs)
+    if scores.main == "rmse":
+        return _regression_tables(scores, absent)
+    parts = division()
     named = {
         part: scores.part([name for name in scores.datasets if parts.get(name) == part])
         for part in (CONFIRMATION, DEVELOPMENT)
@@ -162,13 +269,70 @@ def field_tables(runs: Sequence[Outcome]) -> tuple[ExtraTable, ...]:
     for part, found in named.items():
         if found.datasets:
             tables += [_mean_table(part, found), *_rank_tables(part, found), *_bayesian(part, found)]
-    return (*tables, _accuracies(scores, parts))
+    return (*tables, _accuracies(scores, parts, absent))
+
+
+def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTable, ...]:
+    """Means and ranks over all regression sets, and errors and leaves data set by data set."""
+    what = "RMSE" + _without(scores, absent)
+    grids = {
+        "rmse": (what, scores.values["rmse"], "{:.4g}"),
+        "relative": ("RMSE over that of the best method on the data set", scores.relative(), "{:.3f}"),
+        "leaves": ("Leaves, mean over folds", scores.values["leaves"], "{:.1f}"),
+    }
+    return (
+        _regression_means(scores),
+        *_rank_tables("regression", scores, name="ranks"),
+        *(_by_dataset(scores, name, *found) for name, found in grids.items()),
+    )
+
+
+def _regression_means(scores: Scores) -> ExtraTable:
+    """Means of every metric; a star marks the front of relative error and leaves."""
+    whole = ~scores.failed.any(axis=1)
+    ratios = scores.relative()
+    usable = whole & ~np.isnan(ratios).any(axis=1)
+    relative = [float(np.exp(np.log(column).mean())) if usable.any() else nan for column in ratios[usable].T]
+    shown = REGRESSION_SHOWN[1:]
+    means = {metric: scores.means(metric) for metric in shown}
+    front = pareto([-ratio for ratio in relative], means["leaves"])
+    rows = tuple(
+        (
+            scores.methods[m] + " *" * (m in front),
+            _text(relative[m], "{:.3f}"),
+            *(_shown(metric, means[metric][m]) for metric in shown),
+            str(int(scores.failed[:, m].sum())),
+        )
+        for m in sorted(
+            range(len(scores.methods)),
+            key=lambda m: (relative[m] if isfinite(relative[m]) else np.inf, scores.methods[m]),
+        )
+    )
+    caption = (
+        f"Means over the {int(whole.sum())} of {len(scores.datasets)} regression sets that all methods finished; "
+        "relative RMSE is the geometric mean of RMSE over that of the best method on each set; sizes and times are "
+        "geometric means; * no other method has both a smaller error and fewer leaves"
+    )
+    header = ("method", "relative RMSE", *(title_of(metric) for metric in shown), "sets without a result")
+    return ExtraTable("means", caption, header, rows)
+
+
+def _by_dataset(scores: Scores, name: str, caption: str, values: np.ndarray, form: str) -> ExtraTable:
+    """Return a number of every method on every data set, methods down and data sets across."""
+    rows = tuple((method, *(_text(v, form) for v in values[:, m])) for m, method in enumerate(scores.methods))
+    return ExtraTable(name, caption, ("method", *scores.datasets), rows)
+
+
+def _without(scores: Scores, absent: Sequence[str]) -> str:
+    """Return what a caption says of data sets that are left out, "" if there are none."""
+    out = f"; not at hand: {', '.join(absent)}" if absent else ""
+    return out + (f"; not run with all methods: {', '.join(scores.left_out)}" if scores.left_out else "")
 
 
 def _mean_table(part: str, scores: Scores) -> ExtraTable:
     """Means of every metric; a star marks the front of accuracy and leaves."""
     means = {metric: scores.means(metric) for metric in SHOWN}
-    failed = np.isnan(scores.values["accuracy"]).sum(axis=0)
+    failed = scores.failed.sum(axis=0)
     front = pareto(means["accuracy"], means["leaves"])
     order = sorted(range(len(scores.methods)), key=lambda m: (-means["accuracy"][m], scores.methods[m]))
     rows = tuple(
@@ -179,7 +343,7 @@ def _mean_table(part: str, scores: Scores) -> ExtraTable:
         )
         for m in order
     )
-    whole = int((~np.isnan(scores.values["accuracy"])).all(axis=1).sum())
+    whole = int((~scores.failed).all(axis=1).sum())
     caption = (
         f"Means over the {whole} of {len(scores.datasets)} {part} sets that all methods finished; sizes and times are "
         "geometric means; * no other method is both more accurate and smaller"
@@ -202,13 +366,14 @@ def pareto(accuracies: Sequence[float], leaves: Sequence[float]) -> set[int]:
     return {m for m in known if not any(beats(other, m) for other in known)}
 
 
-def _rank_tables(part: str, scores: Scores) -> list[ExtraTable]:
-    """Average ranks by accuracy, with the groups that Nemenyi's test does not tell apart."""
+def _rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
+    """Average ranks by accuracy or RMSE, with the groups that Nemenyi's test does not tell apart."""
     n, k = len(scores.datasets), len(scores.methods)
     if n < 2 or k < 2:
         return []
-    by = {metric: significance.average_ranks(scores.ranked(metric)) for metric in ("accuracy", "log_loss", "leaves")}
-    ranks = [float(rank) for rank in by["accuracy"]]
+    others = [metric for metric in ("log_loss", "leaves") if metric in scores.values]
+    by = {metric: significance.average_ranks(scores.ranked(metric)) for metric in (scores.main, *others)}
+    ranks = [float(rank) for rank in by[scores.main]]
     critical = significance.critical_difference(k, n)
     groups = significance.cliques(ranks, critical)
     test = significance.friedman(ranks, n)
@@ -217,15 +382,17 @@ def _rank_tables(part: str, scores: Scores) -> list[ExtraTable]:
             scores.methods[m],
             f"{ranks[m]:.2f}",
             " ".join(chr(ord("a") + g) for g, group in enumerate(groups) if m in group) or MISSING,
-            *(f"{by[metric][m]:.2f}" for metric in ("log_loss", "leaves")),
+            *(f"{by[metric][m]:.2f}" for metric in others),
         )
         for m in sorted(range(k), key=lambda m: (ranks[m], scores.methods[m]))
     )
     caption = (
-        f"Average ranks over {n} {part} sets, 1 the best. By accuracy: Friedman F {test.f:.2f}, p {test.p:.2g}; "
-        f"critical difference {critical:.2f} (Nemenyi, 0.05), methods with a letter in common are not told apart"
+        f"Average ranks over {n} {part} sets, 1 the best. By {title_of(scores.main)}: Friedman F {test.f:.2f}, "
+        f"p {test.p:.2g}; critical difference {critical:.2f} (Nemenyi, 0.05), methods with a letter in common are "
+        "not told apart"
     )
-    return [ExtraTable(f"{part}_ranks", caption, ("method", "accuracy", "groups", "log loss", "leaves"), rows)]
+    header = ("method", title_of(scores.main), "groups", *map(title_of, others))
+    return [ExtraTable(name or f"{part}_ranks", caption, header, rows)]
 
 
 def _bayesian(part: str, scores: Scores) -> list[ExtraTable]:
@@ -256,12 +423,13 @@ def _bayesian(part: str, scores: Scores) -> list[ExtraTable]:
     return [ExtraTable(f"{part}_{REFERENCE}", caption, header, tuple(rows))]
 
 
-def _accuracies(scores: Scores, parts: Mapping[str, str]) -> ExtraTable:
+def _accuracies(scores: Scores, parts: Mapping[str, str], absent: Sequence[str]) -> ExtraTable:
     rows = []
     for name, found in zip(scores.datasets, scores.values["accuracy"], strict=True):
         rows.append((name, parts.get(name, ""), *(_shown("accuracy", value) for value in found)))
     header = ("data set", "part", *scores.methods)
-    return ExtraTable("accuracies", "Accuracy in percent", header, tuple(rows), left=2)
+    caption = "Accuracy in percent" + _without(scores, absent)
+    return ExtraTable("accuracies", caption, header, tuple(rows), left=2)
 
 
 def _shown(metric: str, value: float) -> str:
@@ -269,4 +437,8 @@ def _shown(metric: str, value: float) -> str:
         return MISSING
     if metric in ("fit", "predict"):
         return f"{value:.2g}"
-    return f"{value:.3f}" if metric in ("log_loss", "roc_auc") else f"{value:.1f}"
+    return f"{value:.3f}" if metric in ("log_loss", "roc_auc", "r2") else f"{value:.1f}"
+
+
+def _text(value: float, form: str) -> str:
+    return form.format(value) if isfinite(value) else MISSING
