@@ -555,14 +555,24 @@ _REGRESSION = (
             MODEL_TREE,
             name,
             title,
-            "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)",
+            source,
             "oblique_cli.estimators.model_tree.hyperplanes:ObliqueTreeRegressor",
             leaves=leaves,
+            **more,
         )
-        for name, title, leaves in (
-            ("hhcart_regression", "HHCART regression", "constant"),
-            ("hhcart_model_tree", "HHCART model tree", "linear"),
+        for source, more, names in (
+            (
+                "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)",
+                {},
+                (("hhcart_regression", "HHCART regression"), ("hhcart_model_tree", "HHCART model tree")),
+            ),
+            (
+                "Carreira-Perpinan & Tavallali (2018)",
+                {"refine": "tao"},
+                (("tao_regression", "TAO regression"), ("tao_model_tree", "TAO model tree")),
+            ),
         )
+        for (name, title), leaves in zip(names, ("constant", "linear"), strict=True)
     ),
     _ready(
         CONSTANT_LEAVES,
