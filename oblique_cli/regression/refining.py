@@ -441,7 +441,7 @@ def refined(
         problem = Problem(np.ascontiguousarray(X[kept]), y[kept], settings)
         tree = grown(kept)
         # A target that is constant in these rows has one leaf and nothing to refine.
-        trees = along_path(tree, problem, penalties)[0] if tree.n_leaves > 1 else [tree] * len(penalties)
+        trees = along_path(tree, problem, penalties.tolist())[0] if tree.n_leaves > 1 else [tree] * len(penalties)
         for k, each in enumerate(trees):
             errors[k] += float(((each.predict(X[out]) - y[out]) ** 2).sum())
             coefficients[k] += n_coefficients(each)

@@ -1,4 +1,4 @@
-"""Refinement of regression trees: E never rises, brute force on small nodes, planted trees, rows without information."""
+"""Refinement of regression trees: E never rises, brute force on small nodes, planted trees, degenerate rows."""
 
 from __future__ import annotations
 
