@@ -387,9 +387,9 @@ def along_path(
 class Refined:
     """A refined tree and how it came about.
 
-    start : the tree before; tree : the result; runs : one per penalty up to the chosen one
-    penalties : (k,) all that were tried; error : (k,) mean squared error of cross-validation, NaN where nothing was
-    chosen because the start is a single leaf
+    start : the tree before; tree : the result; runs : one per penalty up to the chosen one, none if the start is kept
+    penalties : (k,) all that were tried, k = 0 if the start is a single leaf
+    error : (k,) mean squared error of cross-validation at each; start_error : the same of the starts
     """
 
     start: RegressionTree
@@ -397,11 +397,13 @@ class Refined:
     runs: Sequence[Run]
     penalties: Array
     error: Array
+    start_error: float = np.nan
 
     def summary(self) -> str:
         """Return in a sentence what was done: penalty, sizes, root mean squared training errors, sweeps."""
         if not self.runs:
-            return "not refined: the tree is a single leaf"
+            single = self.start.n_leaves == 1
+            return f"not refined: {'the tree is a single leaf' if single else 'cross-validation prefers the start'}"
         before, after = (_training_error(tree) for tree in (self.start, self.tree))
         sweeps = sum(one.sweeps for one in self.runs)
         end = "" if self.runs[-1].converged else ", stopped before it converged"
@@ -430,23 +432,29 @@ def refined(
 ) -> Refined:
     """Refine a tree at the penalty of least cross-validated error, among equals that of fewest coefficients.
 
+    The tree stays as it is where no penalty has less error than the starts themselves.
+
     start : the tree of rows X (n, p), y (n,); parts : rows left out by each fold; grown : rows -> their own start
     """
     if start.n_leaves == 1 or not start.rss[0] > 0.0 or len(parts) < 2:
         return Refined(start, start, [], np.empty(0), np.empty(0))
     penalties = penalties_of(start, len(y))
-    errors, coefficients = np.zeros(len(penalties)), np.zeros(len(penalties))
+    errors, coefficients, unrefined = np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
     for out in parts:
         kept = np.setdiff1d(np.arange(len(y)), out)
         problem = Problem(np.ascontiguousarray(X[kept]), y[kept], settings)
         tree = grown(kept)
+        unrefined += float(((tree.predict(X[out]) - y[out]) ** 2).sum())
         # A target that is constant in these rows has one leaf and nothing to refine.
         trees = along_path(tree, problem, penalties.tolist())[0] if tree.n_leaves > 1 else [tree] * len(penalties)
         for k, each in enumerate(trees):
             errors[k] += float(((each.predict(X[out]) - y[out]) ** 2).sum())
             coefficients[k] += n_coefficients(each)
+    found = penalties, errors / len(y), unrefined / len(y)
+    if unrefined <= errors.min() * (1.0 + EQUAL):
+        return Refined(start, start, [], *found)
     equal = np.flatnonzero(errors <= errors.min() * (1.0 + EQUAL))
     chosen = int(min(equal, key=lambda k: (coefficients[k], -k)))
     problem = Problem(np.ascontiguousarray(X), y, settings)
     trees, runs = along_path(start, problem, penalties[: chosen + 1].tolist())
-    return Refined(start, trees[-1], runs, penalties, errors / len(y))
+    return Refined(start, trees[-1], runs, *found)

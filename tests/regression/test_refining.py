@@ -147,8 +147,20 @@ def test_what_is_said_of_the_refinement():
     assert refinement.tree is model.tree_ and len(refinement.penalties) == len(refinement.error) == 8
     best = int(np.argmin(refinement.error))
     assert refinement.runs[-1].penalty == pytest.approx(refinement.penalties[best])
+    assert refinement.error[best] < refinement.start_error
     assert refinement.summary().startswith("refined at penalty ")
     assert "refinement_" not in vars(model.set_params(refine="none").fit(X, y))
+
+
+def test_a_start_that_no_penalty_improves_on_stays():
+    # One feature, cut where the target jumps: there is nothing to improve.
+    X = np.arange(60.0)[:, None]
+    y = np.where(X[:, 0] < 30, 0.0, 1.0)
+    model = ObliqueTreeRegressor("axis_parallel", refine="tao", random_state=0).fit(X, y)
+    refinement = model.refinement_
+    assert model.n_leaves_ == 2 and refinement.tree is refinement.start and not refinement.runs
+    assert refinement.start_error <= refinement.error.min()
+    assert refinement.summary() == "not refined: cross-validation prefers the start"
 
 
 @pytest.mark.parametrize("leaves", ["constant", "linear"])
