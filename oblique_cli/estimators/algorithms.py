@@ -541,6 +541,20 @@ _BOOSTED = _ready(
 MODEL_TREE = ModelFamily("model trees", task="regression", makes_tree=True)
 CONSTANT_LEAVES = ModelFamily("trees of constant leaves", task="regression")
 _CHAPTER_2 = "Amalaman (2015), chapter 2"
+
+
+def _of_hyperplanes() -> list[FixedEstimator]:
+    source = "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)"
+    refined = "Carreira-Perpinan & Tavallali (2018)"
+    made_by = "oblique_cli.estimators.model_tree.hyperplanes:ObliqueTreeRegressor"
+    return [
+        _ready(MODEL_TREE, "hhcart_regression", "HHCART regression", source, made_by, leaves="constant"),
+        _ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear"),
+        _ready(MODEL_TREE, "tao_regression", "TAO regression", refined, made_by, leaves="constant", refine="tao"),
+        _ready(MODEL_TREE, "tao_model_tree", "TAO model tree", refined, made_by, leaves="linear", refine="tao"),
+    ]
+
+
 _REGRESSION = (
     _ready(
         MODEL_TREE, "tprti_a", "TPRTI-A", f"{_CHAPTER_2}, algorithms 1 and 2", model_tree.TPRTIRegressor, variant="A"
@@ -550,20 +564,7 @@ _REGRESSION = (
     ),
     _ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", model_tree.RETISRegressor),
     _ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", model_tree.M5StyleRegressor),
-    *(
-        _ready(
-            MODEL_TREE,
-            name,
-            title,
-            "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)",
-            "oblique_cli.estimators.model_tree.hyperplanes:ObliqueTreeRegressor",
-            leaves=leaves,
-        )
-        for name, title, leaves in (
-            ("hhcart_regression", "HHCART regression", "constant"),
-            ("hhcart_model_tree", "HHCART model tree", "linear"),
-        )
-    ),
+    *_of_hyperplanes(),
     _ready(
         CONSTANT_LEAVES,
         "cart_regression",

@@ -23,6 +23,7 @@ from oblique_cli.magnitudes import refuse_extreme
 from oblique_cli.nodes import nested_rules
 from oblique_cli.regression import pruning
 from oblique_cli.regression.growing import Settings, grow
+from oblique_cli.regression.refining import FOLDS, REFINEMENTS, Refined, refined
 from oblique_cli.regression.structure import RegressionTree
 from oblique_cli.seeds import generator, integer
 from oblique_cli.tree.describe import condition
@@ -61,12 +62,16 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         Of "cv".
     standard_errors : float, default 1
         Of "cv": the smallest tree is taken whose error is within so many standard errors of the least.
+    refine : {"none", "tao"}, default "none"
+        "tao" refines the tree as a whole by alternating optimization (Carreira-Perpinan & Tavallali 2018), at the
+        penalty that 5-fold cross-validation of the training rows chooses.
     random_state : int, RandomState instance or None, default None
-        Draws the folds of "cv", and what a heuristic draws.
+        Draws the folds of "cv" and of "tao", and what a heuristic draws.
 
     Attributes
     ----------
     tree_ : RegressionTree
+    refinement_ : Refined, with refine "tao"
     n_features_in_, n_leaves_, n_nodes_, depth_ : int
 
     The order of the training rows does not matter.
@@ -81,8 +86,10 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         "pruning": Choice(PRUNED),
         "pruning_folds": Integer(2),
         "standard_errors": Real(0.0),
+        "refine": Choice(REFINEMENTS),
     }
     tree_: RegressionTree
+    refinement_: Refined
 
     def __init__(
         self,
@@ -94,6 +101,7 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         pruning: str = "cv",
         pruning_folds: int = 10,
         standard_errors: float = 1.0,
+        refine: str = "none",
         random_state: Any = None,
     ) -> None:
         self.proposer = proposer
@@ -103,6 +111,7 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         self.pruning = pruning
         self.pruning_folds = pruning_folds
         self.standard_errors = standard_errors
+        self.refine = refine
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
@@ -126,15 +135,31 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         settings = self._settings(rows.shape[1])
         proposer = PROPOSERS[self.proposer]()
 
-        def grown(kept: NDArray[np.intp], number: int = 0) -> RegressionTree:
-            tree_seed = integer(seed, "tree", number)
+        def grown(kept: NDArray[np.intp]) -> RegressionTree:
+            tree_seed = integer(seed, "tree", 0)
             return grow(np.ascontiguousarray(rows[kept]), targets[kept], proposer, settings, tree_seed)
 
-        tree = grown(np.arange(len(rows)))
-        if self.pruning == "cv":
-            places = generator(seed, "pruning folds").permutation(len(rows))
-            parts = [np.sort(part) for part in np.array_split(places, min(self.pruning_folds, len(rows)))]
-            tree = pruning.cross_validated(tree, rows, targets, parts, grown, float(self.standard_errors))
+        def parts(kept: NDArray[np.intp], count: int, purpose: str) -> list[NDArray[np.intp]]:
+            places = generator(seed, purpose).permutation(len(kept))
+            return [np.sort(part) for part in np.array_split(places, min(count, len(kept)))]
+
+        def pruned(kept: NDArray[np.intp]) -> RegressionTree:
+            tree = grown(kept)
+            if self.pruning == "none":
+                return tree
+            left_out = parts(kept, self.pruning_folds, "pruning folds")
+            some = np.ascontiguousarray(rows[kept]), targets[kept]
+            return pruning.cross_validated(
+                tree, *some, left_out, lambda inner: grown(kept[inner]), float(self.standard_errors)
+            )
+
+        every = np.arange(len(rows))
+        tree = pruned(every)
+        vars(self).pop("refinement_", None)
+        if self.refine == "tao":
+            left_out = parts(every, FOLDS, "refinement folds")
+            self.refinement_ = refined(tree, rows, targets, settings, left_out, pruned)
+            tree = self.refinement_.tree
         self.tree_ = tree
         self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
         self._ranges = ranges_of(rows)

@@ -74,6 +74,7 @@ KINDS.register("regression_tree")(
     Kind(
         classes=("ObliqueTreeRegressor",),
         state={**REGRESSOR, "tree_": REGRESSION_TREE, **SIZES, "_ranges": Numbers("float64", ("p",))},
+        left_out={"refinement_": None},
         predictor="oblique_cli.models.predicting:ModelTreePredictor",
     )
 )
