@@ -155,3 +155,17 @@ def test_iris_needs_a_few_planes():
     model = RefinedTreeClassifier(random_state=0).fit(X, y)
     assert model.n_leaves_ <= 5
     assert model.score(X, y) >= 0.96
+
+
+@pytest.mark.parametrize("rule", ["laplace", "m_estimate", "shrinkage"])
+def test_probabilities_of_a_refined_tree_do_not_depend_on_the_unit_of_weights(rows, rule):
+    X, y = rows
+    weights = np.random.default_rng(1).choice([1.0, 2.0, 4.0], size=len(y))
+    found = [
+        RefinedTreeClassifier("hhgdt", penalty=0.01, probabilities=rule, random_state=0)
+        .fit(X, y, sample_weight=unit * weights)
+        .predict_proba(X)
+        for unit in (1.0, 8.0, 0.125, 1024.0)
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
