@@ -218,6 +218,7 @@ class ForestClassifier(CoreForest):
     oob_score: bool
     warm_start: bool
     random_state: Any
+    _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
 
     @abstractmethod
     def _options(self, p: int) -> dict[str, Any]:

@@ -214,7 +214,7 @@ def test_a_warm_start_draws_rows_as_the_first_fit_did(change: dict[str, Any]):
     model = BaggedForestClassifier(n_estimators=3, bootstrap=False, max_samples=0.5, warm_start=True, random_state=0)
     model.fit(X, y).set_params(n_estimators=4, oob_score=True).fit(X, y)
     kept = pickle.dumps(model.forest_)
-    with pytest.raises(ConfigError, match="^bootstrap and max_samples of BaggedForestClassifier must stay"):
+    with pytest.raises(ConfigError, match=r"^bootstrap and max_samples of BaggedForestClassifier must stay"):
         model.set_params(n_estimators=5, **change).fit(X, y)
     assert pickle.dumps(model.forest_) == kept
     assert len(model.set_params(warm_start=False).fit(X, y).forest_) == 5

@@ -174,7 +174,7 @@ def test_probabilities_of_a_refined_tree_do_not_depend_on_the_unit_of_weights(ro
 def test_a_base_that_cannot_use_qualitative_columns_is_refused(rows):
     X, y = rows
     table = pd.DataFrame(X, columns=list("abcd")).assign(level=np.where(X[:, 0] > 0, "low", "high"))
-    with pytest.raises(ConfigError, match="^polish of HHGDTClassifier takes quantitative features only"):
+    with pytest.raises(ConfigError, match=r"^polish of HHGDTClassifier takes quantitative features only"):
         RefinedTreeClassifier(HHGDTClassifier(polish=True)).fit(table, y)
 
 
@@ -184,7 +184,9 @@ def test_a_base_that_cannot_use_qualitative_columns_is_refused(rows):
 )
 def test_what_a_base_cannot_pass_on_is_refused(rows, given):
     name = next(iter(given))
-    with pytest.raises(ConfigError, match=f"^{name}=.* of the base of RefinedTreeClassifier has no effect.*set {name}"):
+    with pytest.raises(
+        ConfigError, match=rf"^{name}=.* of the base of RefinedTreeClassifier has no effect.*set {name}"
+    ):
         RefinedTreeClassifier(HHGDTClassifier(**given)).fit(*rows)
 
 
