@@ -569,8 +569,10 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
     aggregate=MEAN, ratio=True, decimals=1,
 )  # fmt: skip
 def non_zero(model: Any, X: NDArray[Any]) -> float:
-    """Non-zero coefficients of all hyperplanes, thresholds not counted."""
-    return float(sum(np.count_nonzero(tree.coef_) for tree in _trees(model)))
+    """Non-zero coefficients of all hyperplanes and of linear models in leaves, thresholds not counted."""
+    trees = _trees(model)
+    in_leaves = sum(np.count_nonzero(tree.leaf_models.coef) for tree in trees if tree.leaf_models is not None)
+    return float(sum(np.count_nonzero(tree.coef_) for tree in trees) + in_leaves)
 
 
 # ---- times -----------------------------------------------------------------------------------------------------------

@@ -71,7 +71,8 @@ class PlaneSpace:
     as `level_scores`. NaN in a quantitative feature is absent: the node's `missing_left` sends the row, and the
     surrogate sees the mean. A level never seen is a row of zeros, as in prediction.
 
-    X : (n, p), quantitative features finite but for NaN; codes : (n,) below n_classes; weights : (n,) or None
+    X : (n, p), quantitative features finite but for NaN; codes : (n,) below n_classes
+    weights : (n,) positive, or None
     levels : p counts, 0 for a quantitative feature
     """
 
@@ -83,7 +84,8 @@ class PlaneSpace:
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
         self.n_classes = n_classes
         self.levels = (0,) * p if levels is None else tuple(levels)
-        self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        # In units of the lightest row, as in growth, so that counts do not depend on the scale of the weights.
+        self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / weights.min(), np.float64)
         self.total = float(self.weights.sum())
         self.features: list[int] = []  # of each column
         self._level: list[int] = []  # -1 for a quantitative feature

@@ -110,3 +110,13 @@ def test_a_start_that_does_not_exist_is_named(call):
     ended = call("tree", "iris", "--algorithm", "tao", "--set", "base=hhgtd")
     assert ended.code == 2
     assert "base of tao must be one of" in ended.err and "Did you mean 'hhgdt'" in ended.err
+
+
+def test_a_tree_with_models_in_its_leaves_says_that_they_decide(call):
+    ended = call("tree", "iris", "--algorithm", "hhgdt", "--set", "leaf_models=logistic", "--set", "max_depth=1")
+    assert (ended.code, ended.err) == (0, "")
+    said = "# The class of a row is that of its leaf's logistic model; the rules name the largest class"
+    assert said in ended.out.splitlines()
+    iris = data.load("iris")
+    model = make("hhgdt", leaf_models="logistic", max_depth=1).fit(iris.X, iris.y)
+    assert f"{int((model.predict(iris.X) == iris.y).sum())} of its 150 rows right" in ended.out

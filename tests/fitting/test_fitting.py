@@ -10,7 +10,7 @@ import pytest
 from oblique_cli import data, schemes
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import candidates as candidates_module
@@ -374,3 +374,14 @@ def test_every_fold_is_a_step():
     done.clear()
     fitting.fit(noise(), POLICY, two[:1], folds=4, step=done.append)
     assert done == ["fdt"] * fitting.steps(1, 4)
+
+
+def test_models_in_leaves_have_coefficients():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    plain, model = (
+        make("hhgdt", max_depth=1, leaf_models=models, leaf_penalty=1.0).fit(X, y) for models in ("none", "logistic")
+    )
+    in_leaves = np.count_nonzero(model.tree_.leaf_models.coef)
+    assert in_leaves > 0 and Size.of(model).coefficients == Size.of(plain).coefficients + in_leaves

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
+from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.forest.base import SHARED, Array, FeatureCount, ForestClassifier, relative
@@ -44,11 +44,14 @@ def _names(value: Any) -> Any:
 
 
 def _known(one: Any) -> bool:
-    return (one in native_names()) if isinstance(one, str) else isinstance(one, Proposer) and one.native is not None
+    return (one in native_names()) if isinstance(one, str) else isinstance(one, Proposer)
 
 
 def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, dict[str, Any]]]:
-    """Return the families of the core that a parameter names, with their options."""
+    """Return the families of the core that a parameter names, with their options.
+
+    raises ConfigError for an instance with a parameter out of range, or whose parameters leave it no native growth
+    """
     search = {
         "criterion": criterion,
         "min_leaf": float(min_leaf),
@@ -57,7 +60,19 @@ def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, 
         "seed": 0,  # the core names streams after the tree
     }
     made = [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(proposer)]
-    return [(str(part.native), search | part.native_options()) for part in made]
+    return [(_native_family(part), search | part.native_options()) for part in made]
+
+
+def _native_family(proposer: Proposer) -> str:
+    owner = type(proposer).__name__
+    check(proposer.get_params(deep=False), proposer.constraints, owner)
+    family = proposer.native_family()
+    if family is None:
+        raise ConfigError(
+            f"{owner} has no native growth with these parameters, which forests and boosting need. Give a heuristic "
+            f"that has: {', '.join(native_names())}."
+        )
+    return family
 
 
 class RowCount(Constraint):

@@ -218,6 +218,7 @@ class ForestClassifier(CoreForest):
     oob_score: bool
     warm_start: bool
     random_state: Any
+    _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
 
     @abstractmethod
     def _options(self, p: int) -> dict[str, Any]:
@@ -243,13 +244,19 @@ class ForestClassifier(CoreForest):
         classes, codes = np.unique(labels, return_inverse=True)
         if again and not np.array_equal(classes, self.classes_):
             raise ConfigError("warm_start needs the classes of the first fit. Set warm_start to False to start over.")
+        drawing = self._draws_rows, getattr(self, "max_samples", None)
+        if again and drawing != (self._drawing or drawing):  # a model from a file does not know
+            raise ConfigError(
+                f"bootstrap and max_samples of {type(self).__name__} must stay as they were in the first fit: the rows "
+                "that a kept tree drew are found again from these. Set warm_start to False to start over."
+            )
         weights = None
         if sample_weight is not None:
             weights, useful = some_positive(sample_weight, rows)
             rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], self._measured(weights[useful])
         options = self._all_options(*rows.shape)
         if not again:
-            self.classes_ = classes
+            self.classes_, self._drawing = classes, drawing
             seed = int(check_random_state(self.random_state).randint(2**31))
             self.forest_ = _core.Forest(rows.shape[1], len(classes), seed)
         more = self.n_estimators - len(self.forest_)
@@ -298,6 +305,7 @@ class ForestClassifier(CoreForest):
         if message := self.clash(owner, p):
             raise ConfigError(message)
         self._threads()  # refuses 0
+        self._families()  # refuses heuristics that the core does not grow, before anything is learned
         return {
             "mtry": FeatureCount.of(self.max_features, p),
             "minleaf": float(self.min_samples_leaf),

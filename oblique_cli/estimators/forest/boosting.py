@@ -152,12 +152,13 @@ class ObliqueBoostingClassifier(CoreForest):
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
+        # As in forests, a class whose rows all weigh 0 is one of classes_.
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        codes = np.asarray(codes, dtype=np.int32)
         weights = None
         if sample_weight is not None:
             weights, useful = some_positive(sample_weight, rows)
-            rows, labels, weights = np.ascontiguousarray(rows[useful]), labels[useful], moderate(weights[useful])
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        codes = np.asarray(codes, dtype=np.int32)
+            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], moderate(weights[useful])
         p = rows.shape[1]
         if message := self.clash(type(self).__name__, p):
             raise ConfigError(message)
@@ -186,10 +187,12 @@ class ObliqueBoostingClassifier(CoreForest):
             "patience": self.n_iter_no_change or 0,
             "tolerance": float(self.tol),
         }
+        grown_by = families(self.proposer, "gini", 1.0)
         self.forest_ = _core.Forest(p, len(self.classes_), seed)
-        found = self.forest_.boost(*grow, *held, options, families(self.proposer, "gini", 1.0), boosting)
+        found = self.forest_.boost(*grow, *held, options, grown_by, boosting)
         self.baseline_, self.leaf_values_ = found["baseline"], found["leaf_values"]
         self.training_loss_ = found["training_loss"]
+        self.__dict__.pop("validation_loss_", None)  # of an earlier fit
         if self.n_iter_no_change is not None:
             self.validation_loss_ = found["validation_loss"]
         self.n_estimators_ = len(self.forest_)

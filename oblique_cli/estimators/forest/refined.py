@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from oblique_cli import seeds
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real
-from oblique_cli.estimators.forest.bagged import Heuristics, _names
+from oblique_cli.estimators.forest.bagged import Heuristics, _names, families
 from oblique_cli.estimators.forest.base import SHARED, Array, ForestClassifier, relative
 from oblique_cli.estimators.jobs import LARGEST
 from oblique_cli.magnitudes import refuse_extreme
@@ -98,6 +98,9 @@ class TAOForestClassifier(ForestClassifier):
 
     def _options(self, p: int) -> dict[str, Any]:
         return {}
+
+    def _families(self) -> list[tuple[str, dict[str, Any]]]:
+        return families(self.proposer, "gini", 1.0)
 
     def _measured(self, weights: Array) -> Array:
         return relative(weights)

@@ -79,7 +79,7 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
 
     needs_pruning_rows: ClassVar[bool] = False
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "proposer": Choice(tuple(PROPOSERS)),
+        "proposer": Choice(PROPOSERS),
         "leaves": Choice(LEAVES),
         "min_samples_leaf": Optional(Integer(1)),
         "max_depth": Optional(Integer(0)),

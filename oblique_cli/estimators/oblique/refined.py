@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -22,6 +23,8 @@ from oblique_cli.tree.splitting import PROPOSERS
 RANDOM = {"random_4": 4, "random_5": 5, "random_6": 6}  # complete trees of random hyperplanes, by depth
 MULTIWAY = ("hhgdt", "fdt", "quest", "cline", "axis_parallel", *RANDOM)
 SEED_PRUNING: Mapping[str, Any] = {"pruning": "cv", "pruning_folds": 5}  # of a start that is given by name
+# Parameters that act on the weights of rows, which a start is given, or on a finished tree, which a start is not.
+OF_THE_RESULT = ("class_weight", "probabilities", "probability_strength", "leaf_models", "leaf_penalty")
 
 
 class _Starts:
@@ -210,6 +213,14 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
                 raise ConfigError(
                     f"base of {owner} must prune without rows of its own. Got pruning {one.pruning!r}; set it to 'cv'."
                 )
+            else:
+                defaults = inspect.signature(type(one)).parameters
+                for name in OF_THE_RESULT:
+                    if getattr(one, name) != defaults[name].default:
+                        raise ConfigError(
+                            f"{name}={getattr(one, name)!r} of the base of {owner} has no effect: only its tree is "
+                            f"refined; set {name} of {owner} instead."
+                        )
         if not given:
             raise ConfigError(f"base of {owner} must name at least one start. Got an empty list.")
         return given
@@ -226,8 +237,8 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
             proposer = estimator._checked_proposer()
             if optional and self.levels_ and proposer.quantitative:
                 continue
-            self._refuse_levels(proposer)
             estimator.classes_, estimator.levels_ = self.classes_, self.levels_
+            estimator._refuse_levels(proposer)
             estimator.n_features_in_ = self.n_features_in_
             starts.append(_Start(estimator, proposer))
         return starts

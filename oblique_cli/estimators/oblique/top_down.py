@@ -311,11 +311,6 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y, proposer)
         self._refuse_levels(proposer)
-        if self.levels_ and self.polish:
-            raise ConfigError(
-                f"polish of {type(self).__name__} takes quantitative features only. Column {min(self.levels_)} is "
-                "qualitative; set encoding to onehot or ordinal, or polish to false."
-            )
         growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
         tree, refinement = self._grown(growing, kept, proposer, draws)
         if refinement is not None:
@@ -330,7 +325,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """A tree grown, pruned and refined, and how. kept : rows to prune on"""
         if self.refine == "none":
             return self._pruned(growing, kept, proposer, draws), None
-        start, settings = _Start(self, proposer, kept), Settings(split_leaves=True)
+        start, settings = _Start(self, proposer, kept), Settings(split_leaves=True, threads=threads_of(self))
         found = self._refined([start], growing, draws, None, 12, 5, 0.0, settings)
         return found.tree, found
 
@@ -339,6 +334,11 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             raise ConfigError(
                 f"{type(proposer).__name__} takes quantitative features only. Column {min(self.levels_)} is "
                 "qualitative; set encoding to onehot or ordinal."
+            )
+        if self.levels_ and self.polish:
+            raise ConfigError(
+                f"polish of {type(self).__name__} takes quantitative features only. Column {min(self.levels_)} is "
+                "qualitative; set encoding to onehot or ordinal, or polish to false."
             )
 
     def _divided(
@@ -443,9 +443,11 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         owner = type(self).__name__
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_: dict[int, tuple[Any, ...]] = {}
+        for learned_before in ("fill_values_", "refinement_", "probability_strength_", "leaf_penalty_"):
+            self.__dict__.pop(learned_before, None)  # other parameters may not learn them again
         if not columns:
             # Native growth reads single precision, which is exact in double, without a copy.
-            native = proposer is not None and proposer.native is not None and self._takes_single()
+            native = proposer is not None and proposer.native_family() is not None and self._takes_single()
             dtypes = (np.float64, np.float32) if native and self._rule().rows == NO_ROWS else np.float64
             rows, labels = checked(
                 self, X, y, dtype=dtypes, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"

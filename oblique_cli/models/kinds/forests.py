@@ -87,6 +87,7 @@ KINDS.register("forest")(
             "oob_score_": Real(),
         },
         optional=frozenset({"oob_votes_", "oob_score_"}),
+        left_out={"_drawing": None},
         predictor="oblique_cli.models.predicting:ForestPredictor",
     )
 )

@@ -15,8 +15,12 @@ from sklearn.utils.estimator_checks import check_estimator
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, native_names
+from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+from oblique_cli.estimators.forest.refined import TAOForestClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.proposers.hhcart import HHCARTDominant
+from oblique_cli.proposers.oc1 import OC1
+from oblique_cli.proposers.union import UnionProposer
 
 DRAWING_OR_FALLING_BACK = {"oc1", "gdt"}  # climbs draw by other names; GDT alone makes leaves where the forest cuts
 
@@ -185,3 +189,32 @@ def test_weights_that_cannot_be_compared_are_refused_and_others_are_relative():
         for unit in (1.0, 8.0)
     )
     np.testing.assert_array_equal(a.apply(X), b.apply(X))
+
+
+@pytest.mark.parametrize("make_it", [BaggedForestClassifier, ObliqueBoostingClassifier, TAOForestClassifier])
+@pytest.mark.parametrize(
+    ("proposer", "sentence"),
+    [
+        (UnionProposer(("fdt", "sadt")), "^UnionProposer has no native growth with these parameters"),
+        (OC1(restarts=-3), "^restarts of OC1 must be .*Got -3"),
+        (OC1(restarts="x"), "^restarts of OC1 must be .*Got 'x'"),
+        (OC1(order="x"), "^order of OC1 must be .*Got 'x'"),
+        (OC1(stagnation=-5.0), "^stagnation of OC1 must be .*Got -5"),
+    ],
+)
+def test_an_instance_with_bad_parameters_is_one_sentence(make_it: Any, proposer: Any, sentence: str):
+    X, y = data_of(0)
+    with pytest.raises(ConfigError, match=sentence):
+        make_it(proposer, n_estimators=2).fit(X, y)
+
+
+@pytest.mark.parametrize("change", [{"bootstrap": True}, {"max_samples": 0.9}])
+def test_a_warm_start_draws_rows_as_the_first_fit_did(change: dict[str, Any]):
+    X, y = data_of(0)
+    model = BaggedForestClassifier(n_estimators=3, bootstrap=False, max_samples=0.5, warm_start=True, random_state=0)
+    model.fit(X, y).set_params(n_estimators=4, oob_score=True).fit(X, y)
+    kept = pickle.dumps(model.forest_)
+    with pytest.raises(ConfigError, match=r"^bootstrap and max_samples of BaggedForestClassifier must stay"):
+        model.set_params(n_estimators=5, **change).fit(X, y)
+    assert pickle.dumps(model.forest_) == kept
+    assert len(model.set_params(warm_start=False).fit(X, y).forest_) == 5

@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli import ObliqueTreeRegressor
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.tree.splitting import PROPOSERS
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +62,9 @@ def test_bad_parameters_are_one_sentence(rows, parameters, message):
 def test_targets_whose_squares_overflow_are_refused(rows):
     with pytest.raises(DataError, match="divide y by a unit"):
         ObliqueTreeRegressor().fit(rows[0], rows[1] * 1e200)
+
+
+def test_a_heuristic_that_is_registered_later_is_known(rows, monkeypatch):
+    X, y = rows
+    monkeypatch.setitem(PROPOSERS._things, "later", PROPOSERS["fdt"])
+    assert ObliqueTreeRegressor("later").fit(X, y).n_leaves_ >= 1

@@ -155,3 +155,56 @@ def test_iris_needs_a_few_planes():
     model = RefinedTreeClassifier(random_state=0).fit(X, y)
     assert model.n_leaves_ <= 5
     assert model.score(X, y) >= 0.96
+
+
+@pytest.mark.parametrize("rule", ["laplace", "m_estimate", "shrinkage"])
+def test_probabilities_of_a_refined_tree_do_not_depend_on_the_unit_of_weights(rows, rule):
+    X, y = rows
+    weights = np.random.default_rng(1).choice([1.0, 2.0, 4.0], size=len(y))
+    found = [
+        RefinedTreeClassifier("hhgdt", penalty=0.01, probabilities=rule, random_state=0)
+        .fit(X, y, sample_weight=unit * weights)
+        .predict_proba(X)
+        for unit in (1.0, 8.0, 0.125, 1024.0)
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
+
+
+def test_a_base_that_cannot_use_qualitative_columns_is_refused(rows):
+    X, y = rows
+    table = pd.DataFrame(X, columns=list("abcd")).assign(level=np.where(X[:, 0] > 0, "low", "high"))
+    with pytest.raises(ConfigError, match=r"^polish of HHGDTClassifier takes quantitative features only"):
+        RefinedTreeClassifier(HHGDTClassifier(polish=True)).fit(table, y)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"probabilities": "laplace"}, {"leaf_models": "logistic"}, {"class_weight": "balanced"}, {"leaf_penalty": 2.0}],
+)
+def test_what_a_base_cannot_pass_on_is_refused(rows, given):
+    name = next(iter(given))
+    with pytest.raises(
+        ConfigError, match=rf"^{name}=.* of the base of RefinedTreeClassifier has no effect.*set {name}"
+    ):
+        RefinedTreeClassifier(HHGDTClassifier(**given)).fit(*rows)
+
+
+def test_refine_uses_the_threads_it_is_given(rows, monkeypatch):
+    from oblique_cli.estimators.oblique import top_down
+
+    seen = []
+    settings = top_down.Settings
+    monkeypatch.setattr(top_down, "Settings", lambda **given: seen.append(given["threads"]) or settings(**given))
+    HHGDTClassifier(refine="tao", max_depth=2, n_jobs=2, random_state=0).fit(*rows)
+    assert seen == [2]
+
+
+def test_a_further_fit_forgets_what_it_does_not_learn(rows):
+    model = HHGDTClassifier(
+        max_depth=2, refine="tao", probabilities="laplace", leaf_models="logistic", leaf_penalty=1.0, missing="impute"
+    ).fit(*rows)
+    names = ("refinement_", "probability_strength_", "leaf_penalty_", "fill_values_")
+    assert all(hasattr(model, name) for name in names)
+    model.set_params(refine="none", probabilities="counts", leaf_models="none", missing="error").fit(*rows)
+    assert not any(hasattr(model, name) for name in names)

@@ -28,6 +28,7 @@ from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, shuffled_folds
 from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.proposers.union import UnionProposer
 from oblique_cli.tree import pruning
 from oblique_cli.tree.splitting import Candidates, Proposer
 from oblique_cli.tree.stopping import Stopping
@@ -542,3 +543,13 @@ def test_folds_of_pruning_are_those_of_scikit_learn(n, folds):
     others = KFold(folds, shuffle=True, random_state=7).split(np.zeros((n, 1)))
     for mine, theirs in zip(own, others, strict=True):
         assert [rows.tolist() for rows in mine] == [rows.tolist() for rows in theirs]
+
+
+def test_a_union_with_a_member_that_the_core_does_not_grow_takes_single_precision():
+    data = real_set("iris")
+    X = data.X.astype(np.float32)
+    single, double = (
+        ObliqueTreeClassifier(UnionProposer(("fdt", "sadt")), max_depth=2, random_state=0).fit(rows, data.y)
+        for rows in (X, X.astype(np.float64))
+    )
+    assert single.tree_.to_dict() == double.tree_.to_dict()
