@@ -1,1 +1,1 @@
-"""Regression trees of hyperplanes, with constants or linear models in their leaves (docs/regression_trees.md)."""
+"""Regression trees of hyperplanes, with constants or linear models in their leaves (docs/algorithms/hhcart_regression.md)."""
