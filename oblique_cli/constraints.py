@@ -120,6 +120,25 @@ class Choice(Constraint):
 
 
 @dataclass(frozen=True)
+class Choices(Choice):
+    """One of a few words, or a list of some of them."""
+
+    takes_list: ClassVar[bool] = True
+
+    def holds(self, value: Any) -> bool:
+        if isinstance(value, list | tuple):
+            return bool(value) and all(isinstance(one, str) and one in self.names for one in value)
+        return super().holds(value)
+
+    def describe(self) -> str:
+        return f"{super().describe()}, or a list of these"
+
+    def schema(self) -> dict[str, Any]:
+        word = super().schema()
+        return {"anyOf": [word, {"type": "array", "items": word, "minItems": 1}]}
+
+
+@dataclass(frozen=True)
 class Text(Constraint):
     """A text that matches `pattern` as a whole."""
 

@@ -17,6 +17,7 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "M
 # Of a table as it is read into memory: its cells as texts and as numbers, and the copies that growth works on.
 CELL_BYTES = 120
 TEXT_FACTOR = 12  # the same of a byte of CSV
+UNREAD = (".xls", ".xlsx", ".xlsm", ".ods", ".xz", ".zip")  # what `oblique convert` cannot open
 
 
 class Size(click.ParamType[int]):
@@ -43,11 +44,15 @@ def is_beyond(data: str, memory: int | None) -> bool:
     if memory is None or not Path(data).is_file():
         return False
     if not data.lower().endswith((".parquet", ".pq")):
+        from oblique_cli.data.own_source import Source
+
         if Path(data).stat().st_size * TEXT_FACTOR > memory:
-            raise ConfigError(
-                f"{data} would take more than --memory, and only Parquet is grown from the disk; run `oblique convert "
-                f"{data} {Path(data).stem}.parquet` and fit that."
-            )
+            said = f"{data} would take more than --memory, and only Parquet is grown from the disk; "
+            # `oblique convert` reads no workbooks and no ARFF, and unpacks gzip and bzip2 only.
+            if data.lower().endswith(UNREAD) or Source(data, Path(data), most=None).kind != "csv":
+                raise ConfigError(said + "save it as CSV, turn that into Parquet by `oblique convert`, and fit that.")
+            name = Path(data.removesuffix(".gz").removesuffix(".bz2")).with_suffix(".parquet").name
+            raise ConfigError(said + f"run `oblique convert {data} {name}` and fit that.")
         return False
     from oblique_cli.scale.tables import takes
 

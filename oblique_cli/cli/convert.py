@@ -12,10 +12,10 @@ from oblique_cli.cli._common import write
 @click.command()
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
-@click.option("--delimiter", metavar="SIGN", default=",", show_default=True, help="What is between cells; or tab.")
+@click.option("--delimiter", metavar="SIGN", help="What is between cells; or tab.  [default: found out]")
 @click.option("--single", is_flag=True, help="Numbers in single precision: half the bytes, seven digits.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="Form of what is said.")
-def convert(source: str, target: str, delimiter: str, single: bool, format_: str) -> None:
+def convert(source: str, target: str, delimiter: str | None, single: bool, format_: str) -> None:
     """Write SOURCE, a CSV file of any length, as TARGET, a Parquet file, in constant memory.
 
     A column becomes whole numbers, numbers or text, the first of these that all its cells are; so SOURCE is read twice.
@@ -27,7 +27,7 @@ def convert(source: str, target: str, delimiter: str, single: bool, format_: str
     from oblique_cli.data.own_rows import delimiter_of
     from oblique_cli.scale.tables import convert as converted
 
-    found = converted(source, target, delimiter=delimiter_of(delimiter), single=single)
+    found = converted(source, target, delimiter=delimiter and delimiter_of(delimiter), single=single)
     if format_ == "json":
         write(
             json.dumps({"rows": found.rows, "columns": dict(found.kinds), "empty": dict(found.empty)}, indent=1) + "\n"

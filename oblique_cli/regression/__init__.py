@@ -1,1 +1,4 @@
-"""Regression trees of hyperplanes (docs/algorithms/hhcart_regression.md)."""
+"""Regression trees of hyperplanes, with constants or linear models in their leaves.
+
+docs/algorithms/hhcart_regression.md is about them.
+"""

@@ -32,7 +32,7 @@ from oblique_cli.tree.structure import Tree
 Array = NDArray[np.float64]
 
 # Rules that need no rows, and the one that needs only counts of its rows. Others need all rows at once.
-PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "cost_complexity")
+PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "minimum_error", "description_length", "cost_complexity")
 SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # rows that units of features are told from, and the chunks they are in
 
 

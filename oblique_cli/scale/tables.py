@@ -20,6 +20,8 @@ from oblique_cli import seeds
 from oblique_cli.data.columns import Column
 from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.own_numbers import MARKS
+from oblique_cli.data.own_rows import sniffed
+from oblique_cli.data.own_source import Source
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.magnitudes import FEWEST_DIGITS, summable_quantum
 from oblique_cli.registry import close_matches
@@ -444,6 +446,7 @@ def _extremes(table: Table, scale: Array) -> tuple[float, float]:
 # ---- CSV to Parquet --------------------------------------------------------------------------------------------------
 
 INTEGER, NUMBER, TEXT = "int64", "double", "string"
+PARQUET = b"PAR1"  # how such a file begins
 
 
 @dataclass(frozen=True)
@@ -455,16 +458,20 @@ class Converted:
     empty: Mapping[str, int]
 
 
-def convert(source: str | Path, target: str | Path, *, delimiter: str = ",", single: bool = False) -> Converted:
+def convert(source: str | Path, target: str | Path, *, delimiter: str | None = None, single: bool = False) -> Converted:
     """Write a CSV file as Parquet, in constant memory; the types of columns hold for every row of the file.
 
     A column is of whole numbers, of numbers, or of text: the first of these that all its cells are. So the file is read
-    twice. single : numbers in single precision. DataError for a file that is no table, or a disk that is full
+    twice. delimiter : None to tell it from the first lines; single : numbers in single precision. DataError for a file
+    that is no table of text, for a target that is the source, or for a disk that is full
     """
     pa, pq = _arrow(target)
     import pyarrow.compute as pc
 
     where = str(source)
+    _check_text(Path(source), Path(target))
+    # Delimiters are ASCII, so any superset of ASCII tells them; other bytes are the reader's to refuse.
+    delimiter = delimiter or sniffed(Source(where, Path(source), most=None), "latin-1")
     rows, empty = 0, Counter[str]()
     kinds: dict[str, str] = {}
     with _faults(where):
@@ -487,6 +494,16 @@ def convert(source: str | Path, target: str | Path, *, delimiter: str = ",", sin
         for batch in _csv(source, delimiter):
             writer.write_batch(pa.record_batch([batch.column(f.name).cast(f.type) for f in schema], schema=schema))
     return Converted(rows, kinds, {name: n for name, n in empty.items() if n})
+
+
+def _check_text(source: Path, target: Path) -> None:
+    """DataError unless `source` is a file of text that writing `target` leaves alone."""
+    if target.exists() and source.exists() and target.samefile(source):
+        raise DataError(f"{target}: is the file that is to be converted; name another one to write to")
+    with _faults(str(source)), open(source, "rb") as raw:
+        start = raw.read(len(PARQUET))
+    if start == PARQUET:
+        raise DataError(f"{source}: this is a Parquet file already; `oblique fit` takes it as it is")
 
 
 def _kind(pc: Any, pa: Any, column: Any, kind: str) -> str:

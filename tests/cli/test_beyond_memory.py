@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -94,6 +95,45 @@ def test_a_mistake_is_told_in_a_sentence(folder, arguments, message, code):
 def test_a_large_csv_is_to_be_converted_first(folder):
     ended = oblique(folder, "fit", "big.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
     assert ended.code == 2 and "run `oblique convert big.csv big.parquet` and fit that" in " ".join(ended.err.split())
+
+
+@pytest.mark.parametrize("name", ["big.xlsx", "big.arff"])
+def test_a_large_table_that_convert_does_not_read_is_not_to_be_converted(folder, name):
+    if name.endswith("xlsx"):
+        with zipfile.ZipFile(folder / name, "w") as packed:
+            packed.writestr("xl/workbook.xml", "<workbook/>")
+            packed.writestr("xl/worksheets/sheet1.xml", (folder / "big.csv").read_text())
+    else:
+        (folder / name).write_text("@relation big\n@attribute a numeric\n@data\n" + "1\n" * 200_000)
+    ended = oblique(folder, "fit", name, "--target", "a", "--memory", "2MB")
+    said = " ".join(ended.err.split())
+    assert ended.code == 2 and "save it as CSV" in said and f"convert {name}" not in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_what_a_large_csv_is_told_to_do_finds_its_delimiter(folder, sign):
+    (folder / "cut.csv").write_text((folder / "big.csv").read_text().replace(",", sign))
+    ended = oblique(folder, "fit", "cut.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
+    assert ended.code == 2 and "`oblique convert cut.csv cut.parquet`" in " ".join(ended.err.split())
+    ended = oblique(folder, "convert", "cut.csv", "cut.parquet")
+    assert ended.code == 0 and "20000 rows, 5 columns" in ended.out and "a: numbers" in ended.out
+
+
+@pytest.mark.parametrize("link", [None, "symlink_to", "hardlink_to"])
+def test_the_source_is_never_the_target(folder, link):
+    source, target = folder / "kept.csv", folder / ("kept.csv" if link is None else f"{link}.csv")
+    source.write_text("a,b\n1,2\n")
+    if link is not None:
+        getattr(target, link)(source)
+    ended = oblique(folder, "convert", source.name, target.name)
+    assert ended.code == 4 and "is the file that is to be converted" in " ".join(ended.err.split())
+    assert source.read_text() == "a,b\n1,2\n"
+
+
+def test_parquet_is_parquet_already(folder):
+    ended = oblique(folder, "convert", "big.parquet", "again.parquet")
+    assert ended.code == 4 and "this is a Parquet file already" in ended.err
+    assert "\0" not in ended.err and not (folder / "again.parquet").exists()
 
 
 def test_a_broken_csv_is_told_in_a_sentence(folder):

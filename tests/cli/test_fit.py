@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 from cli_support import call, oblique  # noqa: F401  (a fixture)
 
+from oblique_cli.cli.fit import fit
 from oblique_cli.data.columns import chunks
+from oblique_cli.fitting.candidates import candidates
 from oblique_cli.models import Model, load, save
 from oblique_cli.models.tables import ROWS
 
@@ -58,6 +61,11 @@ def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):  # noqa: F81
     assert any("(nested 3-fold cross-validation, choices included)" in line for line in lines)
     assert any("one standard error of the least" in line for line in lines)
     assert any(line.startswith("if ") for line in lines)
+
+
+def test_the_help_names_all_that_auto_compares():
+    said = re.sub("[-(]", "_", str(fit.help).lower())  # HHCART(A) is hhcart_a
+    assert [one["name"] for one in candidates("classification") if one["name"] not in said] == []
 
 
 def test_the_report_of_one_algorithm(plain):

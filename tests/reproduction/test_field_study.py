@@ -16,6 +16,7 @@ from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import significance
+from oblique_cli.evaluation.tables import title_of
 from oblique_cli.experiments.store import Store
 from oblique_cli.reproduction.framework.reporting import StudyReport
 from oblique_cli.reproduction.framework.runs import DATABASE, Outcome, outcome
@@ -49,7 +50,7 @@ def test_neighbors_in_size_are_in_different_parts():
 
 
 def scores(accuracy: list[list[float]], leaves: list[list[float]]) -> Scores:
-    values = {metric: np.full(np.shape(accuracy), NAN) for metric in field.SHOWN}
+    values = {metric: np.full(np.shape(accuracy), NAN) for metric in config.load("field").metrics}
     values |= {"accuracy": np.array(accuracy), "leaves": np.array(leaves)}
     methods = tuple("abcdef"[: len(accuracy[0])])
     return Scores(methods, tuple(f"set {i}" for i in range(len(accuracy))), values)
@@ -98,6 +99,8 @@ def test_a_small_run_has_every_table_of_both_parts(request_):
     assert {"confirmation_means", "development_means", "confirmation_ranks", "accuracies"} <= set(tables)
     methods = {"hhgdt", "hhgdt_split_cost", "axis_parallel", "cart"}
     assert {row[0].removesuffix(" *") for row in tables["confirmation_means"].rows} == methods
+    titles = [title_of(metric) for metric in config.load("field").metrics]
+    assert list(tables["confirmation_means"].header[1:-1]) == titles
     assert sorted(row[0] for row in tables["accuracies"].rows) == sorted(ONLY["dataset"])
     assert all(len(row) == len(table.header) for table in tables.values() for row in table.rows)
     report = StudyReport(study, result, request_)
@@ -190,7 +193,7 @@ REGRESSION_TABLES = ["means", "ranks", "rmse", "relative", "leaves"]
 
 def test_relative_errors_by_hand():
     errors = np.array([[2.0, 3.0, NAN], [1.0, 0.5, 4.0], [0.0, 1.0, 1.0]])
-    values = {metric: np.ones(errors.shape) for metric in field.REGRESSION_SHOWN} | {"rmse": errors}
+    values = {metric: np.ones(errors.shape) for metric in config.load("field_regression").metrics} | {"rmse": errors}
     found = Scores(("a", "b", "c"), ("x", "y", "z"), values, "rmse")
     np.testing.assert_allclose(found.relative(), [[1, 1.5, NAN], [2, 1, 8], [NAN, NAN, NAN]])
     np.testing.assert_allclose(significance.average_ranks(found.ranked("rmse")), [4 / 3, 5.5 / 3, 8.5 / 3])

@@ -22,7 +22,7 @@ def parts(n: int, prune: float, test: float = 0.0) -> np.ndarray:
     return Division(prune, test, 1).drawn()(n)
 
 
-@pytest.mark.parametrize("pruning", ["none", "cost_complexity", "pessimistic", "ccp_alpha"])
+@pytest.mark.parametrize("pruning", fitting.PRUNED_HERE)
 @pytest.mark.parametrize("algorithm", ["hhcart_a", "gdt"])
 def test_a_fit_is_the_one_in_memory(algorithm, pruning):
     X, y = table(1, n=400)
@@ -112,6 +112,11 @@ def test_the_scratch_copy_goes_away(tmp_path):
         ("c45", {}, "is no top-down tree of one split heuristic"),
         ("hhcart_d", {"pruning": "cv"}, "pruning 'cv' needs all rows in memory"),
         ("hhcart_d", {"pruning": "none", "missing": "learn"}, "missing 'learn' needs all rows in memory"),
+        ("hhcart_d", {"polish": True}, "polish True needs all rows in memory"),
+        ("hhcart_d", {"split_cost": 0.1}, "split_cost 0.1 needs all rows in memory"),
+        ("hhcart_d", {"refine": "tao"}, "refine 'tao' needs all rows in memory"),
+        ("hhcart_d", {"probabilities": "laplace"}, "probabilities 'laplace' needs all rows in memory"),
+        ("hhcart_d", {"leaf_models": "logistic"}, "leaf_models 'logistic' needs all rows in memory"),
     ],
 )
 def test_what_cannot_grow_from_a_disk_is_refused(algorithm, params, message):

@@ -22,7 +22,9 @@ def native_names() -> tuple[str, ...]:
 
 
 class Heuristics(Constraint):
-    """A heuristic or several, by name; several in one text have commas between them."""
+    """A heuristic or several, by name; several are a list, or one text with commas between them."""
+
+    takes_list: ClassVar[bool] = True
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, Proposer) or (_names(value) is not None and all(_known(one) for one in _names(value)))
@@ -31,7 +33,7 @@ class Heuristics(Constraint):
         return f"a heuristic with native growth, or several ({', '.join(native_names())})"
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "string"}
+        return {"anyOf": [{"type": "string"}, {"type": "array", "items": {"enum": [*native_names()]}, "minItems": 1}]}
 
 
 def _names(value: Any) -> Any:

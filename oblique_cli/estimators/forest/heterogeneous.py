@@ -16,6 +16,8 @@ MODELS = ("mpsvm", "lda", "ridge", "svm", "logistic")
 class Models(Constraint):
     """One or more of the linear classifiers, in one text with commas between them, or as a list."""
 
+    takes_list: ClassVar[bool] = True
+
     def holds(self, value: Any) -> bool:
         named = names_of(value)
         return bool(named) and set(named) <= set(MODELS) and len(set(named)) == len(named)
@@ -24,7 +26,8 @@ class Models(Constraint):
         return f"one or more of {', '.join(repr(name) for name in MODELS)} with commas between them"
 
     def schema(self) -> dict[str, Any]:
-        return {"type": "string"}
+        names = {"type": "array", "items": {"enum": list(MODELS)}, "minItems": 1, "uniqueItems": True}
+        return {"anyOf": [{"type": "string"}, names]}
 
 
 def names_of(value: Any) -> list[str]:

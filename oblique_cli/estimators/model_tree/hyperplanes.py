@@ -49,7 +49,7 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     proposer : str, default "hhcart_a"
-        Name of the heuristic (`oblique list proposers`), with its default parameters.
+        Name of the heuristic (`oblique list algorithms`), with its default parameters.
     leaves : {"constant", "linear"}, default "constant"
         What predicts in a leaf: the mean of its rows, or their least-squares model. Cuts are scored by the same.
     min_samples_leaf : int or None, default None

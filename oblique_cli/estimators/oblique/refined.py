@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real, check
+from oblique_cli.constraints import Boolean, Choice, Choices, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.jobs import N_JOBS, threads_of
 from oblique_cli.estimators.oblique.heuristics import classifier_of
@@ -116,7 +116,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         **PROBABILITY_CONSTRAINTS,
         "n_jobs": N_JOBS,
     }
-    words: ClassVar[Mapping[str, Constraint]] = {"base": Choice(STARTS)}
+    words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(STARTS)}
     aliases: ClassVar[Mapping[str, Any]] = {}
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
     needs_pruning_rows: ClassVar[bool] = False

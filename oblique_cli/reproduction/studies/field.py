@@ -33,10 +33,7 @@ SEED = 20260401  # of the division
 CHOSEN_ON = frozenset({"iris", "glass", "vehicle", "pima", "bupa", "ionosphere"})
 # The same rows as another set, or a part of them.
 DERIVED = frozenset({"boston_housing_3class", "boston_housing_binary", "house_votes_complete", "magic", "pima_532"})
-SHOWN = (
-    "accuracy", "balanced_accuracy", "log_loss", "roc_auc", "leaves", "non_zero", "mean_path", "fit", "predict",
-)  # fmt: skip
-REGRESSION_SHOWN = ("rmse", "r2", "leaves", "fit", "predict")
+LOSS, SIZE = METRICS["log_loss"], METRICS["leaves"]  # what ranks are told by, beside accuracy or RMSE
 REFERENCE = "tao"  # the method that Bayesian tests hold against every other one
 ROPE = 1.0  # points of accuracy that are practically none
 DEVELOPMENT, CONFIRMATION = "development", "confirmation"
@@ -71,6 +68,7 @@ def division() -> dict[str, str]:
 class Scores:
     """Numbers of all methods of several runs, by metric, data set and method; NaN where a method has none.
 
+    values      the metrics that the configuration of the first run lists, in its order
     main        the metric that every method has on every set that it finished
     left_out    data sets that only some of the methods were run on, which have no numbers here
     """
@@ -119,7 +117,7 @@ class Scores:
             raise ConfigError("the runs of the field have no data set in common, and their methods differ.")
         values = {
             metric: np.array([[_mean(lines[d, m], metric) for m in methods] for d in datasets])
-            for metric in (REGRESSION_SHOWN if task == "regression" else SHOWN)
+            for metric in first.metrics
         }
         main = "rmse" if task == "regression" else "accuracy"
         return cls(methods, datasets, values, main, tuple(d for d in every if d not in datasets))
@@ -293,7 +291,7 @@ def _regression_means(scores: Scores) -> ExtraTable:
     ratios = scores.relative()
     usable = whole & ~np.isnan(ratios).any(axis=1)
     relative = [float(np.exp(np.log(column).mean())) if usable.any() else nan for column in ratios[usable].T]
-    shown = REGRESSION_SHOWN[1:]
+    shown = [metric for metric in scores.values if metric != scores.main]
     means = {metric: scores.means(metric) for metric in shown}
     front = pareto([-ratio for ratio in relative], means["leaves"])
     rows = tuple(
@@ -331,14 +329,14 @@ def _without(scores: Scores, absent: Sequence[str]) -> str:
 
 def _mean_table(part: str, scores: Scores) -> ExtraTable:
     """Means of every metric; a star marks the front of accuracy and leaves."""
-    means = {metric: scores.means(metric) for metric in SHOWN}
+    means = {metric: scores.means(metric) for metric in scores.values}
     failed = scores.failed.sum(axis=0)
     front = pareto(means["accuracy"], means["leaves"])
     order = sorted(range(len(scores.methods)), key=lambda m: (-means["accuracy"][m], scores.methods[m]))
     rows = tuple(
         (
             scores.methods[m] + " *" * (m in front),
-            *(_shown(metric, means[metric][m]) for metric in SHOWN),
+            *(_shown(metric, means[metric][m]) for metric in means),
             str(failed[m]),
         )
         for m in order
@@ -348,7 +346,7 @@ def _mean_table(part: str, scores: Scores) -> ExtraTable:
         f"Means over the {whole} of {len(scores.datasets)} {part} sets that all methods finished; sizes and times are "
         "geometric means; * no other method is both more accurate and smaller"
     )
-    header = ("method", *(title_of(metric) for metric in SHOWN), "sets without a result")
+    header = ("method", *map(title_of, means), "sets without a result")
     return ExtraTable(f"{part}_means", caption, header, rows)
 
 
@@ -371,7 +369,7 @@ def _rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
     n, k = len(scores.datasets), len(scores.methods)
     if n < 2 or k < 2:
         return []
-    others = [metric for metric in ("log_loss", "leaves") if metric in scores.values]
+    others = [metric for metric in scores.values if METRICS[metric] in (LOSS, SIZE)]
     by = {metric: significance.average_ranks(scores.ranked(metric)) for metric in (scores.main, *others)}
     ranks = [float(rank) for rank in by[scores.main]]
     critical = significance.critical_difference(k, n)
@@ -435,9 +433,10 @@ def _accuracies(scores: Scores, parts: Mapping[str, str], absent: Sequence[str])
 def _shown(metric: str, value: float) -> str:
     if not isfinite(value):
         return MISSING
-    if metric in ("fit", "predict"):
+    about = METRICS[metric]
+    if about.unit == "s":
         return f"{value:.2g}"
-    return f"{value:.3f}" if metric in ("log_loss", "roc_auc", "r2") else f"{value:.1f}"
+    return f"{value:.1f}" if about.unit == "%" or about.ratio else f"{value:.3f}"
 
 
 def _text(value: float, form: str) -> str:
