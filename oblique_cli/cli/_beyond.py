@@ -91,9 +91,8 @@ def fit_beyond(
             f"{what} is not for a table that is larger than --memory, which is read as it is, for classes."
         )
     table = parquet_table(data, own.target, drop=own.drop, features=own.features)
-    params = {"pruning": "cost_complexity", **params}
-    if params["pruning"] == "cost_complexity":
-        params = {"standard_errors": 1.0, **params}
+    if "pruning" not in params:
+        params = {"pruning": "cost_complexity", "standard_errors": 1.0, **params}
     given: dict[str, Any] = {}
     if not quiet:
         given["say"] = lambda level: click.echo(

@@ -548,8 +548,8 @@ def _of_hyperplanes() -> list[FixedEstimator]:
     refined = "Carreira-Perpinan & Tavallali (2018)"
     made_by = "oblique_cli.estimators.model_tree.hyperplanes:ObliqueTreeRegressor"
     return [
-        _ready(MODEL_TREE, "hhcart_regression", "HHCART regression", source, made_by, leaves="constant"),
-        _ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear"),
+        _ready(MODEL_TREE, "hhcart_regression", "HHCART regression", source, made_by, leaves="constant", refine="none"),
+        _ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear", refine="none"),
         _ready(MODEL_TREE, "tao_regression", "TAO regression", refined, made_by, leaves="constant", refine="tao"),
         _ready(MODEL_TREE, "tao_model_tree", "TAO model tree", refined, made_by, leaves="linear", refine="tao"),
     ]

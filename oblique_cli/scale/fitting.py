@@ -24,7 +24,7 @@ from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.growing import Asker, Level, Plan, grow
 from oblique_cli.scale.store import GROW, MANIFEST, PRUNE, TEST, Store, writing
 from oblique_cli.scale.tables import Division, Table, store
-from oblique_cli.tree.pruning import cost_complexity_path, smallest_within
+from oblique_cli.tree.pruning import KEPT_ROWS, cost_complexity_path, smallest_within
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -168,7 +168,7 @@ def _class_weights(estimator: Any, table: Table) -> Array | None:
 
 def _pruned(who: Asker, tree: Tree, estimator: Any) -> Tree:
     rule = estimator._rule()
-    if estimator.pruning != "cost_complexity":
+    if rule.rows != KEPT_ROWS:
         pruned: Tree = rule.prune(tree, None)
         return pruned
     path = cost_complexity_path(tree)

@@ -242,7 +242,7 @@ TREE_PARAMETERS = frozenset({
     "proposer", "criterion", "min_parent", "max_misrate", "misrate_of", "max_depth", "min_samples_leaf", "min_leaf",
     "min_weight_fraction_leaf", "class_weight", "ties", "pruning", "pruning_fraction", "qualitative", "missing",
     "max_levels", "engine", "n_jobs", "random_state", "probabilities", "probability_strength", "refine",
-    "leaf_models", "leaf_penalty",
+    "leaf_models", "leaf_penalty", "polish", "split_cost",
 })  # fmt: skip
 
 

@@ -41,7 +41,9 @@ def test_every_algorithm_is_listed_with_title_source_and_all_its_parameters(call
 def test_algorithms_as_json(call):
     for entry in json.loads(call("list", "algorithms", "--format", "json").out):
         algorithm = ALGORITHMS[entry["name"]]
-        assert {key: value["default"] for key, value in entry["parameters"].items()} == algorithm.defaults
+        assert {key: value["default"] for key, value in entry["parameters"].items()} == json.loads(
+            json.dumps(algorithm.defaults)
+        )
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_allow_outside_lets_a_path_leave_the_project_folder(run, tmp_path):
         ("iris", "{name: rof, oob_score: true}", "oob_score of rof needs bootstrap samples. Set bootstrap to True."),
         ("iris", "{name: hhcrv, engine: native}", None),
         ("iris", "{name: pathfinder, theta: {grid: [0.9, 0.999]}, alpha: 0.9}", None),
-        ("iris", "{name: quest, engine: native}", "quest has no native growth; set engine to 'auto' or 'reference'."),
+        ("iris", "{name: sadt, engine: native}", "sadt has no native growth; set engine to 'auto' or 'reference'."),
         (
             "{csv: my.csv, target: class, encoding: crimcoord}",
             "oc1",
