@@ -163,7 +163,7 @@ def workers_of(address: str | None, n_workers: int = 1) -> Iterator[Company]:
         raise ConfigError("--scheduler needs Dask: pip install 'oblique-trees[dask]'") from None
     with contextlib.ExitStack() as stack:
         if address is None:
-            local = LocalCluster(  # type: ignore[no-untyped-call]
+            local = LocalCluster(
                 n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
             )
             stack.enter_context(local)
