@@ -160,20 +160,35 @@ def export_text(tree: ModelTree, feature_names: Sequence[str], target: str = "y"
 
 def node_texts(tree: ModelTree, feature_names: Sequence[str], target: str = "y", precision: int = 3) -> list[str]:
     """Return what each node says: when a row goes left, or the equation of a leaf."""
-    names = ["".join(char if char.isprintable() else " " for char in name) for name in feature_names]
+    leaves = leaf_texts(tree, feature_names, target, precision)
+    names = _printable(feature_names)
 
     def condition(node: int) -> str:
         return f"{names[tree.feature[node]]} <= {tree.thresholds[node]:.{precision}g}"
+
+    return [leaves[node] if tree.is_leaf[node] else condition(node) for node in range(tree.n_nodes)]
+
+
+def leaf_texts(tree: Any, feature_names: Sequence[str], target: str = "y", precision: int = 3) -> list[str]:
+    """Return what each node says as a leaf: its equation, its rows and its error.
+
+    tree : of any kind with `coef`, `intercept`, `n_rows` and `rss` of every node
+    """
+    names = _printable(feature_names)
 
     def leaf(node: int) -> str:
         rmse = np.sqrt(tree.rss[node] / tree.n_rows[node])
         rows = f"{tree.n_rows[node]} row{'' if tree.n_rows[node] == 1 else 's'}"
         return f"{target} = {equation(tree, node, names, precision)}  ({rows}, RMSE {rmse:.{precision}g})"
 
-    return [leaf(node) if tree.is_leaf[node] else condition(node) for node in range(tree.n_nodes)]
+    return [leaf(node) for node in range(len(tree.rss))]
 
 
-def equation(tree: ModelTree, node: int, feature_names: Sequence[str], precision: int = 3) -> str:
+def _printable(names: Sequence[str]) -> list[str]:
+    return ["".join(char if char.isprintable() else " " for char in name) for name in names]
+
+
+def equation(tree: Any, node: int, feature_names: Sequence[str], precision: int = 3) -> str:
     """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3"; features of coefficient 0 are left out."""
     text = f"{tree.intercept[node]:.{precision}g}"
     for j in np.flatnonzero(tree.coef[node]).tolist():

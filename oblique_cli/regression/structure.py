@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,17 +107,6 @@ class RegressionTree:
             order += children
             stack += reversed(children)
         return order
-
-    def equations(self, names: Sequence[str], target: str = "y", precision: int = 3) -> list[str]:
-        """Return the model of every node in words, such as "y = 2 + 0.5 x1"."""
-        found = []
-        for node in range(self.n_nodes):
-            text = f"{target} = {self.intercept[node]:.{precision}g}"
-            for j in np.flatnonzero(self.coef[node]).tolist():
-                sign = "-" if self.coef[node, j] < 0 else "+"
-                text += f" {sign} {abs(self.coef[node, j]):.{precision}g} {names[j]}"
-            found.append(text)
-        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data for JSON; `from_dict` gives back a tree with the same predictions."""

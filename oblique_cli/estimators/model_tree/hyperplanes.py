@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.drawing.diagram import drawn
-from oblique_cli.drawing.view import NodeView, TreeView, unbroken, view_of
-from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
-from oblique_cli.estimators.model_tree.regressors import refuse_extreme_target
-from oblique_cli.estimators.rows import checked
-from oblique_cli.magnitudes import refuse_extreme
+from oblique_cli.drawing.view import NodeView, TreeView, view_of
+from oblique_cli.estimators.fitted import TrainingRows
+from oblique_cli.estimators.model_tree.base import TreeRegressor
+from oblique_cli.model_tree.structure import leaf_texts
 from oblique_cli.nodes import nested_rules
 from oblique_cli.regression import pruning
 from oblique_cli.regression.growing import Settings, grow
@@ -31,7 +27,7 @@ from oblique_cli.tree.importances import ranges_of
 from oblique_cli.tree.splitting import PROPOSERS
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 Array = NDArray[np.float64]
 
@@ -39,7 +35,7 @@ LEAVES = ("constant", "linear")
 PRUNED = ("cv", "none")
 
 
-class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
+class ObliqueTreeRegressor(TreeRegressor):
     """A regression tree of hyperplanes that a heuristic for classes proposes, beyond the papers.
 
     At a node, the rows above the node's own model are one class and the others are another; the heuristic proposes
@@ -122,15 +118,7 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         """
         parameters = {k: v for k, v in self.get_params(deep=False).items() if k != "random_state"}
         check(parameters, self.constraints, type(self).__name__)
-        rows, targets = checked(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
-        )
-        targets = np.asarray(targets, dtype=np.float64)
-        refuse_extreme(rows, type(self).__name__)
-        refuse_extreme_target(targets, type(self).__name__)
-        # Sums depend on the order of rows, and no tree should.
-        order = np.lexsort((*rows.T[::-1], targets))
-        rows, targets = np.ascontiguousarray(rows[order]), targets[order]
+        rows, targets = self._training_rows(X, y)
         seed = int(check_random_state(self.random_state).randint(2**31))
         settings = self._settings(rows.shape[1])
         proposer = PROPOSERS[self.proposer]()
@@ -165,52 +153,6 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         self._ranges = ranges_of(rows)
         return self
 
-    def predict(self, X: ArrayLike) -> Array:
-        """Return the value of the model in each row's leaf. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.predict(checked(self, X, dtype=np.float64, order="C", reset=False))
-
-    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.apply(checked(self, X, dtype=np.float64, order="C", reset=False))
-
-    def export_text(  # type: ignore[override]
-        self, feature_names: Names = None, target: str = "y", precision: int = 3
-    ) -> str:
-        """Return the rules of the tree with the model of every leaf.
-
-        feature_names : (p,) names; without them those of the columns in `fit`, else x1, x2, ...
-        target : name of what is predicted; precision : significant digits
-        """
-        check_is_fitted(self)
-        return self._text_of(self.tree_, self._feature_names(feature_names), [target], precision)
-
-    def plot(  # type: ignore[override]
-        self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = ""
-    ) -> Figure:
-        """Return the tree as a matplotlib figure, the model of a leaf in it. Parameters are those of `export_text`.
-
-        ConfigError for more than 200 leaves, or without matplotlib.
-        """
-        return drawn(self.view(feature_names, target, precision, title))
-
-    def view(  # type: ignore[override]
-        self,
-        feature_names: Names = None,
-        target: str = "y",
-        precision: int = 3,
-        title: str = "",
-        rows: TrainingRows = None,
-    ) -> TreeView:
-        """Return what drawings show of the tree. rows : the training rows (n, p) and their numbers (n,), or None
-
-        Other parameters are those of `plot`.
-        """
-        check_is_fitted(self)
-        features = [unbroken(name) for name in self._feature_names(feature_names)]
-        return self._view_of(self.tree_, features, [unbroken(target)], precision, title, rows)
-
     def _decreases(self) -> Array:
         """The fall of the residual sum at every cut, shared among the features of its hyperplane."""
         tree = self.tree_
@@ -220,7 +162,7 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         return np.asarray((tree.splits.gains[inner] @ shares)[None])
 
     def _text_of(self, tree: RegressionTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
-        said = _leaf_texts(tree, features, classes[0], precision)
+        said = leaf_texts(tree, features, classes[0], precision)
         return nested_rules(
             tree.left, tree.right, lambda node: condition(tree.splits, node, features, precision), said.__getitem__
         )
@@ -237,7 +179,7 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         # Histograms of one color: a regression has no classes.
         codes = None if rows is None else (np.asarray(rows[0], dtype=np.float64), np.zeros(len(rows[0]), np.int32))
         view = view_of(tree.splits, features, [classes[0]], title=title, precision=precision, rows=codes)
-        said = _leaf_texts(tree, features, classes[0], precision)
+        said = leaf_texts(tree, features, classes[0], precision)
 
         def shown(node: NodeView) -> NodeView:
             if not node.is_leaf:
@@ -253,15 +195,3 @@ class ObliqueTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         linear = self.leaves == "linear"
         least = self.min_samples_leaf or (max(5, 2 * (p + 1)) if linear else 5)
         return Settings(least, self.max_depth, linear)
-
-
-def _leaf_texts(tree: RegressionTree, names: Sequence[str], target: str, precision: int) -> list[str]:
-    """What each node says as a leaf: its model, its rows and its error."""
-    printable = ["".join(char if char.isprintable() else " " for char in name) for name in names]
-    errors = np.sqrt(np.maximum(tree.rss, 0.0) / np.maximum(tree.n_rows, 1))
-    return [
-        f"{text}  ({n} row{'' if n == 1 else 's'}, RMSE {error:.{precision}g})"
-        for text, n, error in zip(
-            tree.equations(printable, target, precision), tree.n_rows.tolist(), errors.tolist(), strict=True
-        )
-    ]

@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.drawing.diagram import Sketch, drawn
-from oblique_cli.drawing.view import BLANK, Histogram, TreeView, histogram, number_of, unbroken
-from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, paths
-from oblique_cli.estimators.rows import checked
-from oblique_cli.magnitudes import refuse_extreme
+from oblique_cli.drawing.diagram import Sketch
+from oblique_cli.drawing.view import BLANK, Histogram, TreeView, histogram, number_of
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.fitted import TrainingRows, paths
+from oblique_cli.estimators.model_tree.base import TreeRegressor
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.model_tree.structure import ModelTree, export_text, node_texts
 from oblique_cli.model_tree.turning_points import turning_points
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 Array = NDArray[np.float64]
 
@@ -49,19 +46,9 @@ TURNING: Mapping[str, Constraint] = {
     "max_discrete_values": Integer(0),
 }
 DISCRETE = ("auto", "all", "none")
-LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
 
 
-def refuse_extreme_target(targets: Array, owner: str) -> None:
-    """Raise DataError for numbers y (n,) whose squares overflow or vanish."""
-    if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
-        raise DataError(
-            f"the largest number in y of {owner} must be from {1.0 / LARGEST:g} to {LARGEST:g} in size, or 0. Got "
-            f"{size:g}; divide y by a unit."
-        )
-
-
-class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
+class ModelTreeRegressor(TreeRegressor):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = STOPPING
@@ -81,67 +68,13 @@ class ModelTreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
             model goes through all of them, with the smallest coefficients that do.
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets = checked(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
-        )
-        targets = np.asarray(targets, dtype=np.float64)
-        refuse_extreme(rows, type(self).__name__)
-        refuse_extreme_target(targets, type(self).__name__)
-        # Sums depend on the order of rows, and no tree should.
-        order = np.lexsort((*rows.T[::-1], targets))
-        rows, targets = np.ascontiguousarray(rows[order]), targets[order]
+        rows, targets = self._training_rows(X, y)
         tree = growing.grow(rows, targets, self._proposals(rows, targets), self._settings(len(rows)))
         self.tree_ = self._finished(tree, rows, targets)
         self.n_leaves_ = self.tree_.n_leaves
         self.n_nodes_ = self.tree_.n_nodes
         self.depth_ = self.tree_.depth
         return self
-
-    def predict(self, X: ArrayLike) -> Array:
-        """Return the value of the linear model in each row's leaf. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.predict(checked(self, X, dtype=np.float64, order="C", reset=False))
-
-    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.apply(checked(self, X, dtype=np.float64, order="C", reset=False))
-
-    def export_text(  # type: ignore[override]
-        self, feature_names: Names = None, target: str = "y", precision: int = 3
-    ) -> str:
-        """Return the rules of the tree with the equation of every leaf.
-
-        feature_names : (p,) names; without them those of the columns in `fit`, else x1, x2, ...
-        target : name of what is predicted; precision : significant digits
-        """
-        check_is_fitted(self)
-        return self._text_of(self.tree_, self._feature_names(feature_names), [target], precision)
-
-    def plot(  # type: ignore[override]
-        self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = ""
-    ) -> Figure:
-        """Return the tree as a matplotlib figure, the equation of a leaf in it. Parameters are those of `export_text`.
-
-        ConfigError for more than 200 leaves, or without matplotlib.
-        """
-        return drawn(self.view(feature_names, target, precision, title))
-
-    def view(  # type: ignore[override]
-        self,
-        feature_names: Names = None,
-        target: str = "y",
-        precision: int = 3,
-        title: str = "",
-        rows: TrainingRows = None,
-    ) -> TreeView:
-        """Return what drawings show of the tree. rows : the training rows (n, p) and their numbers (n,), or None
-
-        Other parameters are those of `plot`.
-        """
-        check_is_fitted(self)
-        features = [unbroken(name) for name in self._feature_names(feature_names)]
-        return self._view_of(self.tree_, features, [unbroken(target)], precision, title, rows)
 
     def _decreases(self) -> Array:
         # Cuts alone: what features do within the linear models of the leaves is in the coefficients.
