@@ -21,7 +21,7 @@ from cli_support import SMALL, oblique, start
 from store_support import CONTENT, filled, row
 
 from oblique_cli.errors import StoreError
-from oblique_cli.experiments.store import Store, _store
+from oblique_cli.experiments.store import Store, _runs
 from oblique_cli.nouns import Tuning
 
 OLD = Path(__file__).parent.parent / "files" / "layout2.sqlite"
@@ -201,7 +201,7 @@ def test_a_clock_that_is_set_back_changes_neither_the_order_nor_who_may_write(pa
             def now(cls, tz=None):
                 return datetime(1999, 1, 1, tzinfo=UTC)
 
-        monkeypatch.setattr(_store, "datetime", Past)
+        monkeypatch.setattr(_runs, "datetime", Past)
         store.append("one", row(1))
         with Store(path) as other:
             other.begin("one", CONTENT, 20, argv=["second"])
