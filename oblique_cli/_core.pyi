@@ -111,6 +111,15 @@ def refine(
     n_threads: int = 1,
 ) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
+def cuts_along(
+    X: Doubles,
+    directions: Doubles,
+    thresholds: Doubles | None,
+    rows: Doubles,
+    unit: float,
+    least: int,
+    zero: float,
+) -> tuple[Doubles, Doubles]: ...
 def region_split(
     U: Doubles, y: Codes, n_classes: int, cells: int, alpha: float, theta: float
 ) -> tuple[int, int, int, int, float] | None: ...

@@ -79,7 +79,7 @@ class Passes:
         self._unit = float(spread[0] ** 2)
         Z, _, widths = scaled(X)
         columns = [np.ones((len(X), 1)), target] if constant else [np.ones((len(X), 1)), Z[:, widths > 0], target]
-        self._rows = np.hstack(columns)
+        self._rows = np.ascontiguousarray(np.hstack(columns))
 
     def sides(self, order: NDArray[np.intp], cuts: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the residual sums of squares left and right of each cut.
@@ -91,6 +91,16 @@ class Passes:
         backward = np.ascontiguousarray(len(order) - cuts[::-1])
         right = _core.prefix_rss(np.ascontiguousarray(rows[::-1]), backward, ZERO)[::-1]
         return self._unit * left, self._unit * right
+
+    def along(self, X: Array, directions: Array, thresholds: Array | None, least: int) -> tuple[Array, Array]:
+        """Return the least residual sum of both sides over the cuts along each direction, and its threshold.
+
+        A cut lies in the middle of a gap between projections; the first of equal cuts is taken. The sum is infinite
+        where no cut leaves `least` rows on either side.
+
+        X : (n, p) the same rows; directions : (k, p); thresholds : (k,) the only cut along each, or None for any
+        """
+        return _core.cuts_along(X, directions, thresholds, self._rows, self._unit, least, ZERO)
 
 
 def left_out_error(X: Array, y: Array) -> float:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.geometry import distinct_gap
 from oblique_cli.model_tree.least_squares import Linear, Passes, fit_linear
 from oblique_cli.regression.structure import RegressionTree
 from oblique_cli.tree.splitting import Node, Proposer
@@ -25,6 +24,7 @@ from oblique_cli.tree.structure import TreeBuilder
 Array = NDArray[np.float64]
 
 PERFECT = 1e-24  # a node of so small a share of the root's sum of squares is fitted exactly
+AT_ONCE = 256  # directions that are searched in one call, so that p of them need no p x p numbers
 EQUAL = 1e-12  # errors closer than this share of the node's sum of squares are equal: the first cut is taken
 
 
@@ -110,50 +110,27 @@ def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cu
     passes = Passes(node.X, y, constant=not settings.linear)
     margin = EQUAL * float(((y - y.mean()) ** 2).sum())
     best: Cut | None = None
-    for coef, given in _directions(node, proposer):
-        cut = _cut_along(node.X, coef, given, passes, settings)
-        if cut is not None and (best is None or cut.error < best.error - margin):
-            best = cut
+    for directions, given in _directions(node, proposer):
+        errors, thresholds = passes.along(node.X, directions, given, settings.min_leaf)
+        for k in np.flatnonzero(np.isfinite(errors)).tolist():
+            if best is None or errors[k] < best.error - margin:
+                best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]))
     return best
 
 
-def _directions(node: Node, proposer: Proposer) -> Iterator[tuple[Array, float | None]]:
-    """Every direction that a heuristic proposes, as a unit normal, with its threshold if it has one of its own."""
+def _directions(node: Node, proposer: Proposer) -> Iterator[tuple[Array, Array | None]]:
+    """Yield the directions of a heuristic, some at a time: unit normals (k, p), and thresholds (k,) if it has any."""
     p = node.X.shape[1]
     for group in proposer.propose(node):
         kind, *rest = group.spec
         if kind == "directions":
             directions, thresholds = rest
-            for k, coef in enumerate(directions):
-                yield coef, None if thresholds is None else float(thresholds[k])
-        elif kind == "axes":
-            for j in range(p):
-                yield np.eye(1, p, j)[0], None
-        else:
-            (u,) = rest
-            for j in range(p):
-                coef = -2.0 * u[j] * u
-                coef[j] += 1.0
-                yield coef, None
-
-
-def _cut_along(X: Array, coef: Array, given: float | None, passes: Passes, settings: Settings) -> Cut | None:
-    """The cut of least error along one direction, in the middle of its gap."""
-    n = len(X)
-    values = np.asarray(_core.project(X, np.ascontiguousarray(coef)))
-    order = np.argsort(values, kind="stable")
-    along = values[order]
-    if given is None:
-        # Values closer than rounding are one, or the side of a row would be chance.
-        cuts = np.flatnonzero(np.diff(along) > distinct_gap(X, coef)) + 1
-    else:
-        cuts = np.array([np.searchsorted(along, given, side="right")])
-    cuts = cuts[(cuts >= settings.min_leaf) & (n - cuts >= settings.min_leaf)].astype(np.int64)
-    if len(cuts) == 0:
-        return None
-    left, right = passes.sides(order, cuts)
-    errors = left + right
-    at = int(np.argmin(errors))
-    low, high = float(along[cuts[at] - 1]), float(along[cuts[at]])
-    threshold = given if given is not None else low + 0.5 * (high - low)
-    return Cut(np.ascontiguousarray(coef), threshold, float(errors[at]))
+            yield np.ascontiguousarray(directions), None if thresholds is None else np.ascontiguousarray(thresholds)
+            continue
+        for first in range(0, p, AT_ONCE):
+            axes = np.eye(min(AT_ONCE, p - first), p, first)
+            if kind == "axes":
+                yield axes, None
+            else:
+                (u,) = rest
+                yield (-2.0 * u[first : first + AT_ONCE])[:, None] * u + axes, None

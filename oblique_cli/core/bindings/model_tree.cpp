@@ -2,11 +2,14 @@
 #include "bindings/bindings.hpp"
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
 #include "bindings/release.hpp"
+#include "model_tree/direction_cuts.hpp"
 #include "model_tree/least_squares.hpp"
 
 namespace oblique {
@@ -27,12 +30,37 @@ nb::object prefix_rss_of(const Matrix& rows,
   return array(std::move(out), {n_cuts});
 }
 
+nb::tuple cuts_along(const Matrix& x, const Matrix& directions, const std::optional<Doubles>& given, const Matrix& rows,
+                     double unit, std::size_t least, double zero) {
+  const std::size_t n = x.shape(0), p = x.shape(1), k = directions.shape(0);
+  require(n >= 1 && rows.shape(0) == n && rows.shape(1) >= 1,
+          "X and rows must have the same number of rows, 1 or more");
+  require(directions.shape(1) == p, "directions must have one component per column of X");
+  require(!given || given->shape(0) == k, "thresholds must have one entry per direction");
+  std::vector<double> errors(k), thresholds(k);
+  {
+    const Released released;
+    DirectionCuts cuts(x.data(), n, p, rows.data(), rows.shape(1), unit, least, zero);
+    for (std::size_t d = 0; d < k; ++d) {
+      const double fixed = given ? (*given)(d) : std::numeric_limits<double>::quiet_NaN();
+      const DirectionCut best = cuts.best(directions.data() + d * p, fixed);
+      errors[d] = best.error;
+      thresholds[d] = best.threshold;
+    }
+  }
+  return nb::make_tuple(array(std::move(errors), {k}), array(std::move(thresholds), {k}));
+}
+
 }  // namespace
 
 void bind_model_tree(nb::module_& m) {
   m.def("prefix_rss", &prefix_rss_of, "rows"_a.noconvert(), "cuts"_a.noconvert(), "zero"_a,
         "Residual sum of squares of the last column on the others over the first cuts[0], cuts[1], ... rows, by Givens "
         "rotations; entries below zero once the columns before them are eliminated count as 0.");
+  m.def("cuts_along", &cuts_along, "X"_a.noconvert(), "directions"_a.noconvert(), "thresholds"_a.none().noconvert(),
+        "rows"_a.noconvert(), "unit"_a, "least"_a, "zero"_a,
+        "Least sum of both sides' residual sums of squares over the cuts along each direction, infinity where no cut "
+        "leaves `least` rows on either side, and its threshold; at the given thresholds alone if there are any.");
 }
 
 }  // namespace oblique

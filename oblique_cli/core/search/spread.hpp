@@ -23,9 +23,21 @@ struct Spread {
     magnitude.resize(p);
     for (std::size_t j = 0; j < p; ++j) {
       const Range r = range_of(rows.columns[j], rows.n);
-      range[j] = r.high - r.low;
-      center[j] = 0.5 * r.low + 0.5 * r.high;
-      magnitude[j] = std::max(std::fabs(r.low), std::fabs(r.high));
+      set(j, r.low, r.high);
+    }
+  }
+  // The same of rows x (n x p) one after the other, n >= 1.
+  void measure(const double* x, std::size_t n, std::size_t p) {
+    range.resize(p);
+    center.resize(p);
+    magnitude.resize(p);
+    for (std::size_t j = 0; j < p; ++j) {
+      double low = x[j], high = x[j];
+      for (std::size_t i = 1; i < n; ++i) {
+        low = std::min(low, x[i * p + j]);
+        high = std::max(high, x[i * p + j]);
+      }
+      set(j, low, high);
     }
   }
   // The largest range of a feature.
@@ -65,6 +77,13 @@ struct Spread {
       m += std::fabs(h[i]) * magnitude[i];
     }
     return gap(r, m);
+  }
+
+ private:
+  void set(std::size_t j, double low, double high) {
+    range[j] = high - low;
+    center[j] = 0.5 * low + 0.5 * high;
+    magnitude[j] = std::max(std::fabs(low), std::fabs(high));
   }
 };
 

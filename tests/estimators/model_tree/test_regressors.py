@@ -63,6 +63,47 @@ def test_both_sides_of_every_cut_equal_a_refit(seed, n, p, coarse):
         assert right[k] == pytest.approx(refit_rss(X[order[cut:]], y[order[cut:]]), rel=1e-7, abs=1e-9)
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 4), st.integers(0, 6), st.booleans(), st.booleans()
+)
+def test_the_cut_along_a_direction_is_the_best_of_both_sides(seed, n, p, least, coarse, constant):
+    rng = np.random.default_rng(seed)
+    X, y, directions = rng.normal(size=(n, p)), rng.normal(size=n), rng.normal(size=(5, p))
+    if coarse:  # equal projections, equal targets, and a constant column
+        X, y, directions = np.round(X), np.round(y), np.round(directions)
+        X[:, 0] = 3.0
+    passes = Passes(X, y, constant=constant)
+    given = rng.normal(size=5)
+    for only in (None, given):
+        errors, thresholds = passes.along(X, directions, only, least)
+        for k, w in enumerate(directions):
+            z = X @ w
+            order = np.argsort(z, kind="stable")
+            if only is None:
+                cuts = np.flatnonzero(np.diff(z[order]) > 1e-8) + 1
+            else:
+                cuts = np.array([np.searchsorted(z[order], only[k], side="right")])
+            cuts = cuts[(cuts >= max(least, 1)) & (n - cuts >= max(least, 1))].astype(np.int64)
+            if len(cuts) == 0:
+                assert errors[k] == np.inf and np.isnan(thresholds[k])
+                continue
+            slow = np.add(*passes.sides(order, cuts))
+            assert errors[k] == pytest.approx(slow.min(), rel=1e-9, abs=1e-12)
+            n_left = int((z <= thresholds[k]).sum())
+            assert n_left in cuts and slow[list(cuts).index(n_left)] == pytest.approx(slow.min(), rel=1e-9, abs=1e-12)
+
+
+def test_directions_that_do_not_fit_the_rows_are_refused_by_the_core():
+    rows, X = np.ones((3, 2)), np.ones((3, 4))
+    with pytest.raises(ValueError, match="one component per column"):
+        _core.cuts_along(X, np.ones((2, 3)), None, rows, 1.0, 1, ZERO)
+    with pytest.raises(ValueError, match="same number of rows"):
+        _core.cuts_along(X[:2], np.ones((2, 4)), None, rows, 1.0, 1, ZERO)
+    with pytest.raises(ValueError, match="one entry per direction"):
+        _core.cuts_along(X, np.ones((2, 4)), np.ones(3), rows, 1.0, 1, ZERO)
+
+
 def test_a_pass_keeps_its_digits_where_normal_equations_lose_them():
     # Columns that agree in all but 1e-6 of their spread, and a target that is linear but for 1e-6: the normal equations
     # have a condition number near 1e12, and the residual sum is 1e-12 of the total.

@@ -1,0 +1,96 @@
+// The best cut along each of many directions, by the residual sums of squares of both sides.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "common/kernels.hpp"
+#include "model_tree/least_squares.hpp"
+#include "search/spread.hpp"
+
+namespace oblique {
+
+// error : sum of the residual sums of both sides, infinity where there is no cut; threshold : rows with a projection
+// of at most this go left
+struct DirectionCut {
+  double error = std::numeric_limits<double>::infinity();
+  double threshold = std::numeric_limits<double>::quiet_NaN();
+};
+
+// The rows of a node. x : n x p features; rows : n x m regressors, target last, as `prefix_rss` takes them, whose sums
+// are in units of `unit`
+class DirectionCuts {
+ public:
+  DirectionCuts(const double* x, std::size_t n, std::size_t p, const double* rows, std::size_t m, double unit,
+                std::size_t least, double zero)
+      : x_(x), n_(n), p_(p), rows_(rows), m_(m), unit_(unit), least_(std::max<std::size_t>(least, 1)), zero_(zero),
+        sorted_(n), ordered_(n * m), reversed_(n * m) {
+    spread_.measure(x, n, p);
+  }
+
+  // The first of the cuts of least error along w, in the middle of its gap; at `given` alone unless that is NaN.
+  DirectionCut best(const double* w, double given) {
+    for (std::size_t i = 0; i < n_; ++i) sorted_[i] = {dot_row(w, x_ + i * p_, p_), i};
+    std::sort(sorted_.begin(), sorted_.end());
+    find_cuts(w, given);
+    checkpoint(n_ * (p_ + m_));
+    DirectionCut found;
+    if (cuts_.empty()) return found;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double* row = rows_ + sorted_[i].second * m_;
+      std::copy(row, row + m_, ordered_.begin() + static_cast<std::ptrdiff_t>(i * m_));
+      std::copy(row, row + m_, reversed_.begin() + static_cast<std::ptrdiff_t>((n_ - 1 - i) * m_));
+    }
+    const std::vector<double> left = prefix_rss(ordered_.data(), m_, cuts_.data(), cuts_.size(), zero_);
+    backward_.assign(cuts_.rbegin(), cuts_.rend());
+    for (std::int64_t& cut : backward_) cut = static_cast<std::int64_t>(n_) - cut;
+    const std::vector<double> right = prefix_rss(reversed_.data(), m_, backward_.data(), backward_.size(), zero_);
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < cuts_.size(); ++c) {
+      const double error = unit_ * left[c] + unit_ * right[cuts_.size() - 1 - c];
+      if (c == 0 || error < found.error) found.error = error, at = c;
+    }
+    const auto cut = static_cast<std::size_t>(cuts_[at]);
+    const double low = sorted_[cut - 1].first, high = sorted_[cut].first;
+    found.threshold = std::isnan(given) ? low + 0.5 * (high - low) : given;
+    return found;
+  }
+
+ private:
+  // Numbers of rows on the left, rising. Projections closer than rounding are one (docs/architecture.md, ties), or the
+  // side of a row would be chance.
+  void find_cuts(const double* w, double given) {
+    cuts_.clear();
+    if (n_ < 2 * least_) return;
+    if (!std::isnan(given)) {
+      const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), given,
+                                          [](double value, const auto& row) { return value < row.first; });
+      const auto cut = static_cast<std::size_t>(above - sorted_.begin());
+      if (cut >= least_ && n_ - cut >= least_) cuts_.push_back(static_cast<std::int64_t>(cut));
+      return;
+    }
+    const double gap = spread_.of_direction(w);
+    for (std::size_t cut = least_; cut + least_ <= n_; ++cut)
+      if (sorted_[cut].first - sorted_[cut - 1].first > gap) cuts_.push_back(static_cast<std::int64_t>(cut));
+  }
+
+  const double* x_;
+  std::size_t n_, p_;
+  const double* rows_;
+  std::size_t m_;
+  double unit_;
+  std::size_t least_;
+  double zero_;
+  Spread spread_;
+  std::vector<std::pair<double, std::size_t>> sorted_;
+  std::vector<double> ordered_, reversed_;
+  std::vector<std::int64_t> cuts_, backward_;
+};
+
+}  // namespace oblique
