@@ -26,7 +26,11 @@ __all__ = ["call"]
 
 TREES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.makes_tree]
 # Large trees, or slow ones, made small.
-SMALLER = {"tprti_a": ["min_node_percent=20"], "tprti_b": ["min_node_percent=20"], "retis": ["min_node_percent=20"]}
+SMALLER = {
+    **{name: ["min_node_percent=20"] for name in ("tprti_a", "tprti_b", "retis")},
+    **{name: ["max_depth=2", "pruning=none"] for name in ("hhcart_regression", "hhcart_model_tree")},
+    **{name: ["max_depth=2"] for name in ("tao_regression", "tao_model_tree")},
+}
 
 
 @pytest.fixture

@@ -88,10 +88,10 @@ def test_both_names_at_once_are_refused():
 def test_messages_and_schema_know_both_names():
     with pytest.raises(ConfigError, match=r"n_trees of raf must be a whole number from 1 to 1000000\. Got 0"):
         experiment("raf", {"n_trees": 0})
-    schema = config.schema()
+    schema = jsonschema.Draft202012Validator(config.schema())
     for params in ({"mtry": 3}, {"max_features": 0.5}, {"max_features": "sqrt"}, {"minleaf": 2}):
         document = {"version": 1, "dataset": "iris", "algorithm": {"name": "raf", **params}}
-        jsonschema.validate(json.loads(json.dumps(document)), schema)
+        schema.validate(json.loads(json.dumps(document)))
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ TINY = ("--set", "datasets=[iris, tae]", "--set", "cv.folds=2", "--set", "name=t
 SUBSET = """
 extends: configs/field.yaml
 datasets: [iris, tae]
+cv: {scheme: ordinary, folds: 2, repeats: 2}
 algorithms:
   - hhcart_a
   - {class: sklearn.ensemble.RandomForestClassifier, id: random-forest}
@@ -36,7 +37,7 @@ algorithms:
 # Without times, which differ from run to run.
 metrics: [accuracy, balanced_accuracy, roc_auc, log_loss, leaves, non_zero, mean_path]
 """
-FOLDS = 2 * 5 * 10
+FOLDS = 2 * 5 * 4
 
 
 def start(place: Path, *arguments: str) -> subprocess.Popen[str]:
