@@ -28,8 +28,7 @@ TREES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.make
 # Large trees, or slow ones, made small.
 SMALLER = {
     **{name: ["min_node_percent=20"] for name in ("tprti_a", "tprti_b", "retis")},
-    **{name: ["max_depth=2", "pruning=none"] for name in ("hhcart_regression", "hhcart_model_tree")},
-    **{name: ["max_depth=2"] for name in ("tao_regression", "tao_model_tree")},
+    **{name: ["max_depth=2", "pruning=none"] for name in TREES if name.endswith(("_regression", "_model_tree"))},
 }
 
 
