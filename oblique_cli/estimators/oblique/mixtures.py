@@ -9,7 +9,7 @@ are done for all components at once, and arrays are checked by nobody but the tr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,8 @@ class Mixture:
 
     def predict(self, X: Array) -> NDArray[np.intp]:
         """Return the most probable component of each row, (n,). X : (n, p)"""
-        return np.argmax(self.log_densities(X), axis=0)
+        found: NDArray[np.intp] = self.log_densities(X).argmax(axis=0)
+        return found
 
 
 def fit_mixture(X: Array, k: int, *, regularization: float, n_init: int, max_steps: int, seed: int) -> Mixture:
@@ -99,8 +100,9 @@ def _climb(X: Array, shares: Array, regularization: float, max_steps: int) -> Mi
     """Alternate both steps, from the share (n, k) that each component has in each row, until little is gained."""
     weights, means, factors = _maximized(X, shares, regularization)
     mixture = Mixture(weights / len(X), means, factors)
-    likelihood, converged, step = -math.inf, False, 0
-    for step in range(1, max_steps + 1):
+    likelihood, gain, steps = -math.inf, math.inf, 0
+    while steps < max_steps and gain >= TOLERANCE:
+        steps += 1
         before = likelihood
         densities = mixture.log_densities(X)
         of_rows = log_of_sums(densities)
@@ -109,10 +111,8 @@ def _climb(X: Array, shares: Array, regularization: float, max_steps: int) -> Mi
         np.exp(densities, out=densities)
         weights, means, factors = _maximized(X, np.ascontiguousarray(densities.T), regularization)
         mixture = Mixture(weights / weights.sum(), means, factors)
-        if abs(likelihood - before) < TOLERANCE:
-            converged = True
-            break
-    return Mixture(mixture.weights, mixture.means, mixture.factors, step, converged, likelihood)
+        gain = abs(likelihood - before)
+    return replace(mixture, steps=steps, converged=gain < TOLERANCE, likelihood=likelihood)
 
 
 def _maximized(X: Array, shares: Array, regularization: float) -> tuple[Array, Array, Array]:
