@@ -31,7 +31,7 @@ STUDIES = {
     "chapter5": ("chapter5_two_stage", "chapter5_shuttle", "chapter5_nested", "chapter5_hhcrv"),
     "chapter6": ("chapter6_bic", "chapter6_cv"),
 }
-SMALL = ("wine", "seeds")
+SMALL = ("wine", "haberman")
 
 
 def run(report: Report, repeat: int) -> None:
