@@ -1,5 +1,5 @@
 """All benchmarks in turn: growth, bottom_up, ensembles, forests, OC1, fourier, hierarchy, model trees, models,
-PATHFINDER, predict, pruning, refinement, roofline, runner, memory, startup, threads and wide data."""
+PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads and wide data."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from benchmarks import (
     predict,
     pruning,
     refinement,
+    reproduction,
     roofline,
     runner,
     startup,
@@ -42,6 +43,7 @@ BENCHMARKS = {
     "predict": predict.run,
     "pruning": pruning.run,
     "refinement": refinement.run,
+    "reproduction": reproduction.run,
     "runner": runner.run,
     "memory": memory.run,
     "roofline": roofline.run,

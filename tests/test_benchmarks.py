@@ -152,6 +152,7 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "36 fits / one fit, GDT": "> 1",
         "36 fits / one fit, HHGDT": "> 1",
     },
+    "reproduction": {"chapters 3, 5 and 6 on two processors": "< 15"},
     "runner": {
         "what the runner adds to a fold": "< 2",
     },

@@ -47,6 +47,11 @@ class Crew:
         # What says that a process died under its jobs.
         self._died: tuple[type[Exception], ...] = (BrokenProcessPool,) if cluster is None else (cluster.lost,)
 
+    @property
+    def shares_interpreter(self) -> bool:
+        """Whether the workers are threads of this process."""
+        return self._backend == "threading"
+
     def results(
         self,
         jobs: Sequence[Job],

@@ -504,7 +504,8 @@ def _results(
         return job, run_job, (job, cases[job.dataset, job.algorithm], fold, *chosen)
 
     def calls(left: Iterable[Job]) -> Iterator[list[Call]]:
-        for together, fold in _with_folds(experiment, cases, tunings, left):
+        # What holds the interpreter, in small folds most of the time, goes on beside the compiled work of large ones.
+        for together, fold in _with_folds(experiment, cases, tunings, left, in_turn=crew.shares_interpreter):
             yield [call(job, fold) for job in together]
 
     yield from crew.results(pending, calls, failed)
@@ -611,10 +612,13 @@ def _with_folds(
     cases: Mapping[tuple[str, str], Case],
     tunings: Mapping[tuple[str, str], Tuning],
     jobs: Iterable[Job],
+    in_turn: bool,
 ) -> Iterator[tuple[list[Job], Fold]]:
     """Pair jobs with their fold; jobs of a fold that have work in common come together.
 
-    One fold is held at a time.
+    in_turn : whether data sets take turns, fold by fold, or follow one another
+
+    One fold is held at a time, and where data sets take turns, one of each.
     """
 
     def work_of(job: Job) -> Hashable:
@@ -623,15 +627,22 @@ def _with_folds(
             return None  # the job chooses its parameters first, by fits of its own
         return case.algorithm.shared_work({**case.spec.params, **(tuning.chosen if tuning else {})})
 
-    for (_, repeat), group in itertools.groupby(jobs, key=lambda job: (job.dataset, job.repeat)):
-        by_fold: dict[int, dict[Hashable, list[Job]]] = {}
+    if in_turn:
+        jobs = sorted(jobs, key=lambda job: (job.repeat, job.fold))
+    repetitions: dict[str, tuple[int, Iterator[Fold]]] = {}
+    for (name, repeat, index), group in itertools.groupby(jobs, key=lambda job: (job.dataset, job.repeat, job.fold)):
+        if not in_turn and name not in repetitions:
+            repetitions.clear()
+        if name not in repetitions or repetitions[name][0] != repeat:
+            dataset = next(case.dataset for (of, _), case in cases.items() if of == name)
+            repetitions[name] = repeat, iter(schemes.repetition(dataset, experiment.cv, experiment.seed, repeat))
+        fold = next(fold for fold in repetitions[name][1] if fold.index == index)
+        together: dict[Hashable, list[Job]] = {}
         for job in group:
             work = work_of(job)
-            by_fold.setdefault(job.fold, {}).setdefault(job.key if work is None else work, []).append(job)
-        dataset = cases[job.dataset, job.algorithm].dataset
-        for fold in schemes.repetition(dataset, experiment.cv, experiment.seed, repeat):
-            for some in by_fold.get(fold.index, {}).values():
-                yield some, fold
+            together.setdefault(job.key if work is None else work, []).append(job)
+        for some in together.values():
+            yield some, fold
 
 
 def _tune_shared(

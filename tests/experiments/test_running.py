@@ -638,6 +638,33 @@ def test_folds_are_done_together_unless_parameters_are_chosen_in_them(store, mon
     assert groups == [size] * (6 // size)
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_data_sets_take_turns_where_workers_are_threads_and_follow_one_another_where_not(store, monkeypatch, compiled):
+    """Threads share the interpreter: what holds it goes on beside the compiled work of another data set."""
+    for name in ("stump", "path"):
+        monkeypatch.setitem(FAKES, name, replace(FAKES[name], compiled=compiled))
+    exp = experiment("stump", AlgorithmSpec("path", "path", {"epsilon": 0.1}), datasets=("toy", "toy_b", "toy_c"))
+    asked, results = [], running.Crew.results
+
+    def watched(self, jobs, calls, lost):
+        for group in calls(jobs):
+            for job, _, (_, case_, fold, *_) in group:
+                assert (case_.dataset.name, fold.index) == (job.dataset, job.fold)
+                (expected,) = [f for f in folds(case_.dataset, exp.cv, exp.seed) if at(f) == at(job)]
+                np.testing.assert_array_equal(fold.test, expected.test)
+                asked.append((job.repeat, job.fold, job.dataset, job.algorithm))
+        return results(self, jobs, calls, lost)
+
+    def at(one):
+        return one.repeat, one.index if hasattr(one, "index") else one.fold
+
+    monkeypatch.setattr(running.Crew, "results", watched)
+    assert run(exp, store, n_jobs=2).done == 36
+    by_turns = sorted(asked, key=lambda one: one[:2])
+    one_after_another = sorted(asked, key=lambda one: (one[2], *one[:2]))
+    assert len(set(asked)) == 36 and asked == (by_turns if compiled else one_after_another)
+
+
 def test_a_store_that_cannot_be_written_ends_the_run_and_keeps_what_it_has(store, monkeypatch):
     append = store.append
 

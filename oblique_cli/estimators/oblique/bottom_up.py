@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -446,7 +447,8 @@ def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:
     spread = np.where((spread > 0) & (X.max(axis=0) > X.min(axis=0)), spread, np.inf)
     center = X.mean(axis=0)
     machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed)
-    with warnings.catch_warnings():
+    # The tree has checked rows and parameters. On the few rows of a node such checks take longer than the machine.
+    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.fit((X - center) / spread, group)
     w = machine.coef_[0] / spread

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from oblique_cli import seeds
 from oblique_cli.errors import NotConverged
-
-if TYPE_CHECKING:
-    from sklearn.mixture import GaussianMixture
+from oblique_cli.estimators.oblique.mixtures import Mixture, SingularCovariance, fit_mixture
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -89,7 +84,7 @@ class Clustering:
         with threadpool_limits(1):
             return _groups(self._chosen(Z, limit, mixtures).predict(Z))
 
-    def _chosen(self, Z: Array, limit: int, mixtures: _Mixtures) -> GaussianMixture:
+    def _chosen(self, Z: Array, limit: int, mixtures: _Mixtures) -> Mixture:
         """The mixture of the first K, from `min_components` on, after which the score no longer improves."""
         best, last = min(self.min_components, limit), min(limit, self._rows_to_fit(len(Z)))
         if best < last:
@@ -110,7 +105,7 @@ class Clustering:
     def _score(self, Z: Array, k: int, mixtures: _Mixtures) -> float:
         """What K is chosen by, larger is better: minus BIC, or the mean log-likelihood of a row that was held out."""
         if self.components == "bic":
-            return -float(mixtures.of_all(Z, k).bic(Z))
+            return -mixtures.of_all(Z, k).bic(Z)
         total, n = 0.0, 0
         for i, (train, test) in enumerate(self._divisions(len(Z), seeds.generator(mixtures.seed, "divisions", k))):
             total += float(mixtures.fit(Z[train], k, f"division {i}").score_samples(Z[test]).sum())
@@ -151,38 +146,31 @@ class _Mixtures:
 
     def __init__(self, clustering: Clustering, label: object, seed: int) -> None:
         self.clustering, self.label, self.seed = clustering, label, seed
-        self._of_all: dict[int, GaussianMixture] = {}
+        self._of_all: dict[int, Mixture] = {}
 
-    def of_all(self, Z: Array, k: int) -> GaussianMixture:
+    def of_all(self, Z: Array, k: int) -> Mixture:
         """Return k components fitted to Z : (n, p), all rows of the class; once."""
         if k not in self._of_all:
             self._of_all[k] = self.fit(Z, k, "whole")
         return self._of_all[k]
 
-    def fit(self, Z: Array, k: int, name: str) -> GaussianMixture:
+    def fit(self, Z: Array, k: int, name: str) -> Mixture:
         """Fit k components to Z : (n, p); `name` names the random stream."""
-        from sklearn.mixture import GaussianMixture
-
         settings = self.clustering
-        mixture = GaussianMixture(
-            k,
-            covariance_type="full",
-            init_params="random_from_data",
-            reg_covar=settings.covariance_regularization,
-            n_init=settings.n_init,
-            max_iter=settings.max_steps,
-            random_state=seeds.integer(self.seed, "mixture", k, name),
-        )
         who = f"K={k}: the mixture"
         try:
-            with warnings.catch_warnings():
-                # What a mixture says when it has not converged; `converged_` says the same.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                mixture.fit(Z)
-        except ValueError as error:
+            mixture = fit_mixture(
+                Z,
+                k,
+                regularization=settings.covariance_regularization,
+                n_init=settings.n_init,
+                max_steps=settings.max_steps,
+                seed=seeds.integer(self.seed, "mixture", k, name),
+            )
+        except SingularCovariance as error:
             reason = f"{who} has a singular covariance; raise covariance_regularization."
             raise NotConverged(reason, self.label) from error
-        if not mixture.converged_:
+        if not mixture.converged:
             raise NotConverged(
                 f"{who} did not converge in {settings.max_steps} steps; raise max_steps or covariance_regularization.",
                 self.label,

@@ -13,7 +13,6 @@ from contracts import forbidden, real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.mixture import GaussianMixture
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
@@ -24,6 +23,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.oblique import clusters as clusters_of
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, svm_plane
 from oblique_cli.estimators.oblique.clusters import CRITERIA, Clustering
+from oblique_cli.estimators.oblique.mixtures import SingularCovariance, fit_mixture
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 from oblique_cli.proposers.hhcart import HHCART
@@ -205,12 +205,11 @@ def counted_fits(monkeypatch):
     """The number of components of every mixture that is fitted from now on."""
     fits = []
 
-    class Counted(GaussianMixture):
-        def fit(self, X, y=None):
-            fits.append(self.n_components)
-            return super().fit(X, y)
+    def counted(X, k, **settings):
+        fits.append(k)
+        return fit_mixture(X, k, **settings)
 
-    monkeypatch.setattr("sklearn.mixture.GaussianMixture", Counted)
+    monkeypatch.setattr(clusters_of, "fit_mixture", counted)
     monkeypatch.setattr(clusters_of, "_latest", None)
     return fits
 
@@ -376,10 +375,10 @@ def test_a_mixture_that_does_not_converge_is_an_error_that_names_class_and_k():
 
 
 def test_a_singular_covariance_is_an_error_that_names_class_and_k(monkeypatch):
-    def fit(self, X):
-        raise ValueError("Fitting the mixture model failed because some components have ill-defined covariance")
+    def fit(X, k, **settings):
+        raise SingularCovariance("a covariance is singular")
 
-    monkeypatch.setattr(GaussianMixture, "fit", fit)
+    monkeypatch.setattr(clusters_of, "fit_mixture", fit)
     data = real_set("bupa")
     with pytest.raises(NotConverged) as error:
         BottomUpTreeClassifier().fit(data.X, data.y)
