@@ -22,7 +22,7 @@ Unseen = tuple[Tree, Array, NDArray[np.int32], Array | None]
 
 
 class Branching(Protocol):
-    """What rules need of a tree: children by node, -1 at leaves, the root 0."""
+    """What rules need of a tree, or of several one behind the other: children by node, -1 at leaves."""
 
     @property
     def left(self) -> NDArray[Any]: ...
@@ -30,23 +30,25 @@ class Branching(Protocol):
     def right(self) -> NDArray[Any]: ...
 
 
+Nodes = NDArray[Any]
+ONE = np.zeros(1, dtype=np.intp)  # the root of a single tree
 COUNTS = "counts"
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # among which cross-validation chooses
 LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss, as in the metric of this name
 
 
-def laplace(tree: Branching, counts: Array, strength: float) -> Array:
+def laplace(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
     """Return (n_k + s) / (n + s C) for C classes: the law of succession of Laplace with s = 1."""
-    return _divided(counts + strength, counts.sum(axis=1) + strength * counts.shape[1], counts[0])
+    return _divided(counts + strength, counts.sum(axis=1) + strength * counts.shape[1], counts[roots])
 
 
-def m_estimate(tree: Branching, counts: Array, strength: float) -> Array:
+def m_estimate(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
     """Return (n_k + m P_k) / (n + m), P_k the share of class k at the root (Cestnik 1990)."""
-    prior = counts[0] / counts[0].sum()
-    return _divided(counts + strength * prior, counts.sum(axis=1) + strength, counts[0])
+    prior = counts[roots] / counts[roots].sum(axis=1, keepdims=True)
+    return _divided(counts + strength * prior, counts.sum(axis=1) + strength, counts[roots])
 
 
-def shrinkage(tree: Branching, counts: Array, strength: float) -> Array:
+def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
     """Return hierarchical shrinkage (Agarwal et al. 2022, equation 2): the shares of the root, plus every change of
     shares on the way down, divided by 1 + s / n of the node above.
 
@@ -54,10 +56,10 @@ def shrinkage(tree: Branching, counts: Array, strength: float) -> Array:
     0 or above 1 by rounding.
     """
     n = counts.sum(axis=1)
-    shares = _divided(counts, n, counts[0])
+    shares = _divided(counts, n, counts[roots])
     # fixed : the part of a node's probabilities that does not depend on where the path goes on from there.
     fixed, weight = np.zeros_like(counts), np.ones(len(counts))
-    for inner in inner_by_depth(tree):
+    for inner in inner_by_depth(tree, roots):
         held, above = n[inner], weight[inner]
         kept = np.divide(held, held + strength, out=np.ones(len(inner)), where=held > 0.0)
         below = np.minimum(kept, above)
@@ -70,22 +72,26 @@ def shrinkage(tree: Branching, counts: Array, strength: float) -> Array:
     return found
 
 
-def inner_by_depth(tree: Branching) -> Iterator[NDArray[np.intp]]:
-    """Yield the nodes with children, those of one depth together, from the root down."""
-    nodes = np.zeros(1, dtype=np.intp)
-    while len(inner := nodes[np.asarray(tree.left)[nodes] >= 0]):
+def inner_by_depth(tree: Branching, roots: Nodes = ONE) -> Iterator[Nodes]:
+    """Yield the nodes with children, those of one depth together, from the roots down."""
+    left, right = np.asarray(tree.left), np.asarray(tree.right)
+    nodes = np.unique(roots)
+    while len(inner := nodes[left[nodes] >= 0]):
         yield inner
-        nodes = np.concatenate([np.asarray(tree.left)[inner], np.asarray(tree.right)[inner]]).astype(np.intp)
+        nodes = np.concatenate([left[inner], right[inner]])
 
 
 def _divided(values: Array, totals: Array, root: Array) -> Array:
     """Rows of values by their totals; those of a node without rows are the shares of the root."""
     empty = totals <= 0.0
-    found: Array = np.where(empty[:, None], root / root.sum(), values / np.where(empty, 1.0, totals)[:, None])
+    shares = root / root.sum(axis=1, keepdims=True)
+    found: Array = np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None])
     return found
 
 
-RULES: Mapping[str, Callable[[Branching, Array, float], Array] | None] = MappingProxyType(
+# A rule: children, counts (n_nodes, C), strength, and the root of every node, (n_nodes,), or of all of them, (1,).
+Rule = Callable[[Branching, Array, float, Nodes], Array]
+RULES: Mapping[str, Rule | None] = MappingProxyType(
     {COUNTS: None, "laplace": laplace, "m_estimate": m_estimate, "shrinkage": shrinkage}
 )
 
@@ -93,7 +99,7 @@ RULES: Mapping[str, Callable[[Branching, Array, float], Array] | None] = Mapping
 def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
     """Return the tree with the probabilities of a rule of `RULES`. strength : in the unit of its counts"""
     given = RULES[rule]
-    return tree if given is None else tree.with_probabilities(given(tree, tree.counts, strength))
+    return tree if given is None else tree.with_probabilities(given(tree, tree.counts, strength, ONE))
 
 
 def best_strength(rule: str, folds: Iterable[Unseen]) -> float:

@@ -25,7 +25,7 @@ FOREST_PROBABILITIES: Mapping[str, Constraint] = {
 
 
 class Branches(NamedTuple):
-    """Children of the nodes of one tree, -1 at leaves."""
+    """Children of nodes, -1 at leaves."""
 
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -39,47 +39,60 @@ def branches_of(left: NDArray[Any]) -> Branches:
 
 def counts_of(state: Mapping[str, Any], n_classes: int) -> Array:
     """Return the class weights at every node of a tree of `Forest.state()`, (n_nodes, C)."""
-    left = np.asarray(state["left"])
-    leaves = np.flatnonzero(left < 0)
-    starts = np.asarray(state["leaf_start"], dtype=np.int64)
-    held = starts[1:] - starts[:-1]
-    in_leaves = np.zeros((len(leaves), n_classes))
-    in_leaves[np.repeat(np.arange(len(held)), held), state["leaf_class"]] = state["leaf_weight"]
-    counts = np.zeros((len(left), n_classes))
-    counts[leaves] = in_leaves[~left[leaves]]
-    for inner in reversed(list(inner_by_depth(branches_of(left)))):
-        counts[inner] = counts[left[inner]] + counts[left[inner] + 1]
-    return counts
+    return Leaves([state], n_classes).counts
 
 
 class Leaves:
-    """The leaves of all trees of a forest.
+    """The leaves of the trees of a forest, and the nodes above them.
 
     states      as `Forest.state()` has them
-    first       (trees + 1,) where the leaves of each tree begin
+    counts      (nodes of all trees, C) class weights
     """
 
     def __init__(self, states: Sequence[Mapping[str, Any]], n_classes: int) -> None:
-        self._left = [np.asarray(state["left"]) for state in states]
-        self._counts = [counts_of(state, n_classes) for state in states]
-        self.first = np.concatenate([[0], np.cumsum([len(state["label"]) for state in states])]).astype(np.int64)
+        lefts = [np.asarray(state["left"], dtype=np.int64) for state in states]
+        first_node = _starts([len(left) for left in lefts])
+        first_leaf = _starts([len(state["label"]) for state in states])
+        self._first_node = first_node[:-1]
+        self._roots = np.repeat(first_node[:-1], np.diff(first_node))
+        # Number of a node among all nodes where it is a child, of a leaf among all leaves where it is one.
+        left = np.concatenate(
+            [
+                np.where(one >= 0, one + node, one - leaf)
+                for one, node, leaf in zip(lefts, first_node[:-1], first_leaf[:-1], strict=True)
+            ]
+        )
+        self._branches, self._leaves = branches_of(left), np.flatnonzero(left < 0)
+        self._number = np.where(left < 0, ~left, -1)
+        held = np.concatenate([np.diff(np.asarray(state["leaf_start"], dtype=np.int64)) for state in states])
+        in_leaves = np.zeros((int(first_leaf[-1]), n_classes))
+        classes, weights = (
+            np.concatenate([np.asarray(s[name]) for s in states]) for name in ("leaf_class", "leaf_weight")
+        )
+        in_leaves[np.repeat(np.arange(len(held)), held), classes] = weights
+        self.counts = np.zeros((len(left), n_classes))
+        self.counts[self._leaves] = in_leaves[self._number[self._leaves]]
+        for inner in reversed(list(inner_by_depth(self._branches, first_node[:-1]))):
+            self.counts[inner] = self.counts[left[inner]] + self.counts[left[inner] + 1]
 
     def shares(self, rule: str, strength: float) -> Array:
         """Return the probabilities of a rule of `RULES` other than counts, (leaves, C)."""
         found = RULES[rule]
         assert found is not None
-        out = np.empty((int(self.first[-1]), self._counts[0].shape[1]))
-        for first, left, counts in zip(self.first[:-1], self._left, self._counts, strict=True):
-            leaves = np.flatnonzero(left < 0)
-            out[first + ~left[leaves]] = found(branches_of(left), counts, strength)[leaves]
+        out = np.empty((len(self._leaves), self.counts.shape[1]))
+        of_nodes = found(self._branches, self.counts, strength, self._roots)
+        out[self._number[self._leaves]] = of_nodes[self._leaves]
         return out
 
     def numbers(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the place among all leaves of node numbers of leaves, (n, trees)."""
-        places = [
-            first + ~left[nodes[:, t]] for t, (first, left) in enumerate(zip(self.first, self._left, strict=False))
-        ]
-        return np.stack(places, axis=1)
+        """Return the place among all leaves of leaves that are told by tree and node number, (n, trees)."""
+        found: NDArray[np.int64] = self._number[nodes + self._first_node]
+        return found
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Where each of several parts of some sizes begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def out_of_bag_shares(table: Array, numbers: NDArray[np.int64], unseen: NDArray[np.bool_]) -> Array:
