@@ -77,6 +77,9 @@ CASES: dict[str, Callable[[], tuple[Any, Any]]] = {
     "rotated, mean votes": made(
         "MPSVMForestClassifier", base="rrof", regularization="tikhonov", voting="mean", n_estimators=4, random_state=5
     ),
+    "probabilities of a forest": made(
+        "HHCARTForestClassifier", n_estimators=4, probabilities="shrinkage", probability_strength="oob", random_state=5
+    ),
     "complex spectra": made("OrthogonalTreesClassifier", n_estimators=4, random_state=6, energy=1.0),
     "two classes, spectra": made("AggregatedFourierTreeClassifier", y=(Y > 0), n_estimators=4, random_state=6),
     "parts of parts": made(

@@ -1,7 +1,8 @@
 """The tables of the field's comparison from stored runs, as `oblique reproduce` writes them; nothing is run.
 
-Runs of classification with two folds make those of the study field, with five folds those of field_10x5; runs of
-regression make those of field_regression. Several of these may be named together.
+Runs of classification with two folds make those of the study field, with five folds those of field_10x5, with
+parameters chosen inside the training rows those of field_tuned; runs of regression make those of field_regression.
+Several of these may be named together.
 
 oblique run configs/field.yaml --set cv.repeats=1       # a part of the full profile, for a machine with less time
 python tools/field.py field field_more --results results     # then oblique reproduce report fills docs/field.md
@@ -12,19 +13,31 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
+from oblique_cli import config
 from oblique_cli.errors import ObliqueError
 from oblique_cli.evaluation.tables import summarize, task_of_experiment
 from oblique_cli.experiments.store import Store
+from oblique_cli.nouns import Experiment
 from oblique_cli.reproduction.framework.reporting import StudyReport
 from oblique_cli.reproduction.framework.runs import DATABASE, Outcome
 from oblique_cli.reproduction.framework.studies import Cost, StudyRequest, StudyResult
-from oblique_cli.reproduction.studies.field import Comparison, Field, FieldRegression, FieldTenByFive, field_tables
+from oblique_cli.reproduction.studies.field import (
+    Comparison,
+    Field,
+    FieldRegression,
+    FieldTenByFive,
+    FieldTuned,
+    field_tables,
+)
+from oblique_cli.schemes import SCHEMES
 
 
 def stored(store: Store, name: str) -> Outcome:
-    """Return a stored run as a study takes it."""
+    """Return a stored run as a study takes it, with the metrics of the study: a run may have been rescored for more."""
     experiment = store.run(name).experiment
+    experiment = replace(experiment, metrics=config.load(study_of(experiment).runs[0]).metrics)
     rows = tuple(store.rows(name))
     done = [row for row in rows if row.status == "ok"]
     seconds = sum(row.tune_seconds + row.fit_seconds + row.predict_seconds for row in done)
@@ -32,11 +45,13 @@ def stored(store: Store, name: str) -> Outcome:
     return Outcome(experiment, rows, (), summarize(rows, experiment), cost, 0)
 
 
-def study_of(run: Outcome) -> type[Comparison]:
+def study_of(experiment: Experiment) -> type[Comparison]:
     """Return the study whose tables a run belongs to."""
-    if task_of_experiment(run.experiment) == "regression":
+    if task_of_experiment(experiment) == "regression":
         return FieldRegression
-    return FieldTenByFive if run.experiment.cv.folds == 5 else Field
+    if SCHEMES[experiment.cv.scheme].tunes:
+        return FieldTuned
+    return FieldTenByFive if experiment.cv.folds == 5 else Field
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -49,8 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         with Store(f"{given.results}/{DATABASE}", must_exist=True) as store:
             runs = [stored(store, name) for name in dict.fromkeys(given.runs)]
-        for study in dict.fromkeys(study_of(run) for run in runs):
-            own = [run for run in runs if study_of(run) is study]
+        for study in dict.fromkeys(study_of(run.experiment) for run in runs):
+            own = [run for run in runs if study_of(run.experiment) is study]
             cost = sum((run.cost for run in own), Cost())
             request = StudyRequest("full", own[0].experiment.seed, 1, given.output, None, {}, print)
             report = StudyReport(study(), StudyResult((), field_tables(own), cost), request)

@@ -75,10 +75,11 @@ def fit(
 ) -> None:
     """Fit a model to DATA, a file of your own with --target or the name of a data set, and say what to expect of it.
 
-    auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, a tree refined as a whole (tao) and a bagged
-    forest (hhgdt_forest) on the same folds, for numbers all regression trees, and takes the one of fewest leaves, then
-    of fewest coefficients, whose error is within one standard error of the least; it says what it compared. Trees are
-    pruned by cross-validation with the rule of one standard error unless --set pruning=none says otherwise.
+    auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, trees of logistic regressions (logistic_split)
+    and of several heuristics (union), a tree refined as a whole (tao) and a bagged forest (hhgdt_forest) on the same
+    folds, for numbers all regression trees, and takes the one of fewest leaves, then of fewest coefficients, whose
+    error is within one standard error of the least; it says what it compared. Trees are pruned by cross-validation
+    with the rule of one standard error unless --set pruning=none says otherwise.
 
     The estimate is of rows that the fit has not seen. Whatever was chosen, algorithm or parameters, is chosen again
     inside each training set (nested cross-validation), so no row has a part in its own prediction. The model is then

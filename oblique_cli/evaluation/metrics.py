@@ -578,6 +578,12 @@ def non_zero(model: Any, X: NDArray[Any]) -> float:
 # ---- times -----------------------------------------------------------------------------------------------------------
 
 
+@metric("tune", title="tune s", unit="s", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN, ratio=True)
+def tune(row: Row) -> float:
+    """Seconds to choose the parameters of a fold by its inner cross-validation, 0 where nothing was chosen."""
+    return row.tune_seconds
+
+
 @metric("fit", title="fit s", unit="s", larger_is_better=False, task=ANY_TASK, needs=ROW, aggregate=MEAN, ratio=True)
 def fit(row: Row) -> float:
     """Seconds to fit the model that is tested, the choice of its parameters left out."""

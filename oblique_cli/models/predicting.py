@@ -121,8 +121,10 @@ class ForestPredictor(Predictor):
         return np.asarray(self.state["forest_"].apply(self.checked(X), self._threads))
 
     def _votes(self, X: Array) -> Array:
-        mean = self.parameters.get("voting") == "mean"
-        return np.asarray(self.state["forest_"].votes(self.checked(X), mean, self._threads))
+        from oblique_cli.estimators.forest.scores import votes_of
+
+        voting, own = str(self.parameters.get("voting")), self.state.get("leaf_probabilities_")
+        return votes_of(self.state["forest_"], self.checked(X), voting, own, self._threads)
 
     @property
     def _threads(self) -> int:

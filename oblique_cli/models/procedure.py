@@ -228,8 +228,14 @@ def procedure_of(model: Model) -> Procedure:
     classes = _Classes(tuple(int(code) for code in known), len(model.classes))
     forest, tree = state.get("forest_"), state.get("tree_")
     if forest is not None and hasattr(forest, "state") and "leaf_values_" not in state:
-        trees = tuple(_forest_tree(one, columns, len(cells), classes) for one in forest.state())
-        return Procedure(tuple(cells), trees, model.classes, str(model.parameters["voting"]), title, target)
+        given, first, trees, voting = state.get("leaf_probabilities_"), 0, [], str(model.parameters["voting"])
+        for one in forest.state():
+            last = first + len(one["label"])
+            trees.append(_forest_tree(one, columns, len(cells), classes, None if given is None else given[first:last]))
+            first = last
+        if given is not None:
+            voting = "mean"  # of these probabilities, whatever leaves without them would give
+        return Procedure(tuple(cells), tuple(trees), model.classes, voting, title, target)
     if getattr(tree, "leaf_models", None) is not None:
         raise ConfigError(
             f"{title} with logistic leaves cannot be exported or explained, only its predictions can be had (oblique "
@@ -399,8 +405,10 @@ def double_of_single(threshold: float) -> float:
     return middle if float(np.float32(middle)) <= threshold else math.nextafter(middle, -math.inf)
 
 
-def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, classes: _Classes) -> Steps:
-    """A tree of `Forest.state()`; its sums begin with their first term."""
+def _forest_tree(
+    state: Any, columns: Sequence[tuple[int, int]], n_cells: int, classes: _Classes, given: Any = None
+) -> Steps:
+    """A tree of `Forest.state()`; its sums begin with their first term. given : probabilities of its leaves, or None"""
     left = np.asarray(state["left"])
     starts = np.asarray(state["rotation_start"]).tolist()
     rotated = tuple(
@@ -428,6 +436,8 @@ def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, c
             total += float(state["leaf_weight"][i])
         pure = len(held) == 1
         shares = [1.0 if pure and weight else weight / total for weight in weights]
+        if given is not None:
+            shares = given[number].tolist()
         label = classes.known[int(state["label"][number])]
         return Leaf(label, classes.spread(shares), classes.spread(weights))
 

@@ -2,13 +2,14 @@
 
 The shares of a pure leaf are 0 and 1 however few rows it has, so the log loss of a grown tree is infinite. The rules
 here draw the shares of a leaf towards equal ones, towards those of the root, or towards those of its ancestors. None
-changes which class is predicted: that is the most frequent one of the leaf.
+changes which class a tree predicts: that is the most frequent one of the leaf.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,23 +20,35 @@ Array = NDArray[np.float64]
 # A tree and rows that it was not grown on: features (n, p), class codes (n,), weights (n,) or None.
 Unseen = tuple[Tree, Array, NDArray[np.int32], Array | None]
 
+
+class Branching(Protocol):
+    """What rules need of a tree, or of several one behind the other: children by node, -1 at leaves."""
+
+    @property
+    def left(self) -> NDArray[Any]: ...
+    @property
+    def right(self) -> NDArray[Any]: ...
+
+
+Nodes = NDArray[Any]
+ONE = np.zeros(1, dtype=np.intp)  # the root of a single tree
 COUNTS = "counts"
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # among which cross-validation chooses
 LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss, as in the metric of this name
 
 
-def laplace(tree: Tree, counts: Array, strength: float) -> Array:
+def laplace(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
     """Return (n_k + s) / (n + s C) for C classes: the law of succession of Laplace with s = 1."""
-    return _divided(counts + strength, counts.sum(axis=1) + strength * counts.shape[1], counts[0])
+    return _divided(counts + strength, counts.sum(axis=1) + strength * counts.shape[1], counts[roots])
 
 
-def m_estimate(tree: Tree, counts: Array, strength: float) -> Array:
+def m_estimate(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
     """Return (n_k + m P_k) / (n + m), P_k the share of class k at the root (Cestnik 1990)."""
-    prior = counts[0] / counts[0].sum()
-    return _divided(counts + strength * prior, counts.sum(axis=1) + strength, counts[0])
+    prior = counts[roots] / counts[roots].sum(axis=1, keepdims=True)
+    return _divided(counts + strength * prior, counts.sum(axis=1) + strength, counts[roots])
 
 
-def shrinkage(tree: Tree, counts: Array, strength: float) -> Array:
+def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ONE) -> Array:
     """Return hierarchical shrinkage (Agarwal et al. 2022, equation 2): the shares of the root, plus every change of
     shares on the way down, divided by 1 + s / n of the node above.
 
@@ -43,28 +56,42 @@ def shrinkage(tree: Tree, counts: Array, strength: float) -> Array:
     0 or above 1 by rounding.
     """
     n = counts.sum(axis=1)
-    shares = _divided(counts, n, counts[0])
+    shares = _divided(counts, n, counts[roots])
     # fixed : the part of a node's probabilities that does not depend on where the path goes on from there.
     fixed, weight = np.zeros_like(counts), np.ones(len(counts))
-    for node in np.flatnonzero(~tree.is_leaf):
-        below = min(n[node] / (n[node] + strength), weight[node]) if n[node] > 0.0 else weight[node]
-        for child in (tree.left[node], tree.right[node]):
-            fixed[child] = fixed[node] + (weight[node] - below) * shares[node]
-            weight[child] = below
-            if n[child] == 0.0:  # of a tree that was merged from clusters
-                shares[child] = shares[node]
+    for inner in inner_by_depth(tree, roots):
+        held, above = n[inner], weight[inner]
+        kept = np.divide(held, held + strength, out=np.ones(len(inner)), where=held > 0.0)
+        below = np.minimum(kept, above)
+        for children in (tree.left[inner], tree.right[inner]):
+            fixed[children] = fixed[inner] + (above - below)[:, None] * shares[inner]
+            weight[children] = below
+            empty = n[children] == 0.0  # of a tree that was merged from clusters
+            shares[children[empty]] = shares[inner[empty]]
     found: Array = fixed + weight[:, None] * shares
     return found
+
+
+def inner_by_depth(tree: Branching, roots: Nodes = ONE) -> Iterator[Nodes]:
+    """Yield the nodes with children, those of one depth together, from the roots down."""
+    left, right = np.asarray(tree.left), np.asarray(tree.right)
+    nodes = np.unique(roots)
+    while len(inner := nodes[left[nodes] >= 0]):
+        yield inner
+        nodes = np.concatenate([left[inner], right[inner]])
 
 
 def _divided(values: Array, totals: Array, root: Array) -> Array:
     """Rows of values by their totals; those of a node without rows are the shares of the root."""
     empty = totals <= 0.0
-    found: Array = np.where(empty[:, None], root / root.sum(), values / np.where(empty, 1.0, totals)[:, None])
+    shares = root / root.sum(axis=1, keepdims=True)
+    found: Array = np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None])
     return found
 
 
-RULES: Mapping[str, Callable[[Tree, Array, float], Array] | None] = MappingProxyType(
+# A rule: children, counts (n_nodes, C), strength, and the root of every node, (n_nodes,), or of all of them, (1,).
+Rule = Callable[[Branching, Array, float, Nodes], Array]
+RULES: Mapping[str, Rule | None] = MappingProxyType(
     {COUNTS: None, "laplace": laplace, "m_estimate": m_estimate, "shrinkage": shrinkage}
 )
 
@@ -72,7 +99,7 @@ RULES: Mapping[str, Callable[[Tree, Array, float], Array] | None] = MappingProxy
 def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
     """Return the tree with the probabilities of a rule of `RULES`. strength : in the unit of its counts"""
     given = RULES[rule]
-    return tree if given is None else tree.with_probabilities(given(tree, tree.counts, strength))
+    return tree if given is None else tree.with_probabilities(given(tree, tree.counts, strength, ONE))
 
 
 def best_strength(rule: str, folds: Iterable[Unseen]) -> float:

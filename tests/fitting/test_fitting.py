@@ -188,11 +188,20 @@ def test_a_part_of_a_data_set_is_one():
 def test_auto_compares_trees_of_the_task():
     names = {task: [one["name"] for one in candidates(task)] for task in ("classification", "regression")}
     assert names["classification"][:5] == ["axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"]
+    # What goes beyond the papers: directions of linear classifiers, unions, refined trees, and a forest.
+    assert names["classification"][5:] == ["logistic_split", "union", "tao", "hhgdt_forest"]
     regression_trees = {name for name, one in ALGORITHMS.items() if one.family.task == "regression"}
     of_hyperplanes = {"hhcart_regression", "hhcart_model_tree", "tao_regression", "tao_model_tree"}
     assert set(names["regression"]) == regression_trees - of_hyperplanes
     for task, listed in names.items():
         assert all(ALGORITHMS[name].family.task == task for name in listed)
+
+
+def test_every_single_tree_of_auto_is_cut_by_the_rule_of_one_standard_error():
+    for one in candidates("classification"):
+        of_own = {key: value for key, value in one.items() if key not in ("name", "id")}
+        params = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own)).params
+        assert one["name"].endswith("_forest") or params["standard_errors"] == 1
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

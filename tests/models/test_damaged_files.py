@@ -40,7 +40,14 @@ BASES = [
     "gepsvm",
     "svm",
 ]
-OTHERS = ("codes of levels", "missing filled", "one machine a class", "complex spectra", "a proposer of its own")
+OTHERS = (
+    "codes of levels",
+    "missing filled",
+    "one machine a class",
+    "probabilities of a forest",
+    "complex spectra",
+    "a proposer of its own",
+)
 REPLACEMENTS: tuple[Any, ...] = (None, True, -1, 0, 3, 10**9, 2**70, 1e308, -0.5, "", "x", [], {}, [[]], {"npz": "a0"})
 
 

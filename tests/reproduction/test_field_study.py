@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import math
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,6 +25,7 @@ from oblique_cli.reproduction.framework.studies import STUDIES, StudyRequest, St
 from oblique_cli.reproduction.studies import field
 from oblique_cli.reproduction.studies.field import CHOSEN_ON, CONFIRMATION, DERIVED, DEVELOPMENT, Scores, division
 from oblique_cli.resources import PACKAGE
+from oblique_cli.schemes import repetition
 
 NAN = float("nan")
 
@@ -185,6 +187,39 @@ def test_ten_by_five_has_its_folds_and_the_same_tables(tmp_path):
     assert [(t.name, t.header) for t in result.tables] == [(t.name, t.header) for t in small.tables]
 
 
+# -- equal budgets for tuning ------------------------------------------------------------------------------------------
+
+
+def test_every_method_of_the_tuned_field_has_as_many_candidates_on_the_sets_of_the_field():
+    plain, tuned = config.load("field"), config.load("field_tuned")
+    candidates = {spec.id: math.prod(map(len, spec.grid.values())) for spec in tuned.algorithms}
+    assert set(candidates.values()) == {8}
+    assert all(len(set(values)) == len(values) for spec in tuned.algorithms for values in spec.grid.values())
+    assert {spec.id for spec in plain.algorithms} <= set(candidates)
+    of_beyond = {spec.name for spec in config.load("field_beyond").algorithms}
+    assert of_beyond <= {spec.name for spec in tuned.algorithms}
+    assert (tuned.datasets, tuned.seed) == (plain.datasets, plain.seed)
+    assert (tuned.cv.scheme, tuned.cv.folds, tuned.cv.repeats, tuned.cv.stratified) == ("nested", 2, 5, False)
+    assert [name for name in tuned.metrics if name != "tune"] == list(plain.metrics)
+
+
+def test_the_tuned_field_has_the_same_tables_and_what_was_chosen_never_saw_a_test_row(tmp_path):
+    only = {"dataset": ("iris", "bupa", "wine", "haberman"), "algorithm": ("hhgdt", "cart")}
+    request = StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
+    result = STUDIES["field_tuned"]().run(request)
+    tables = {table.name: table for table in result.tables}
+    assert {"confirmation_means", "development_means", "confirmation_ranks", "accuracies"} <= set(tables)
+    at = tables["confirmation_means"].header.index("tune s")
+    assert all(float(row[at]) > 0 for row in tables["confirmation_means"].rows)
+    run = outcome(request, "field_tuned")
+    data = catalogue.load("wine")
+    folds = {fold.index: fold for fold in repetition(data, run.experiment.cv, run.experiment.seed, 0)}
+    for row in run.rows:
+        assert len(row.inner) == 8 and row.chosen in [one["params"] for one in row.inner]
+        if row.dataset == "wine" and row.repeat == 0:
+            assert {one["n_rows"] for one in row.inner} == {len(folds[row.fold].train)}
+
+
 # -- regression --------------------------------------------------------------------------------------------------------
 
 REGRESSION = {"algorithm": ("axis_parallel_regression", "tprti_b", "m5_style", "random-forest")}
@@ -236,16 +271,18 @@ def test_the_tool_makes_the_tables_of_stored_runs_of_both_kinds(regression, requ
     five = outcome(
         replace(asked, only={}), "field", "cv.folds=5", datasets=["iris", "bupa"], algorithms=["axis_parallel"]
     )
+    tuned = outcome(replace(asked, only={}), "field_tuned", datasets=["iris", "bupa"], algorithms=["cart", "hhgdt"])
     with Store(f"{asked.results}/{DATABASE}") as store:
         names = [run.name for run in store.runs()]
     tool.main([*names, "--results", asked.results, "--output", str(tmp_path)])
     made = {path.name for path in (tmp_path / "reproduction").iterdir()}
     assert {f"field_regression_{name}.csv" for name in REGRESSION_TABLES} <= made
     assert {"field_accuracies.csv", "field_10x5_accuracies.csv", "field_regression_run.csv"} <= made
+    assert "field_tuned_accuracies.csv" in made
     with open(tmp_path / "reproduction" / "field_regression_rmse.csv", newline="") as handle:
         header, *rows = map(tuple, csv.reader(handle))
     table = {table.name: table for table in result.tables}["rmse"]
     assert (header, tuple(rows)) == (table.header, table.rows)
-    assert two.exit_code == five.exit_code == 0
+    assert two.exit_code == five.exit_code == tuned.exit_code == 0
     with pytest.raises(SystemExit, match=r"field: .*nothing"):
         tool.main(["nothing", "--results", asked.results, "--output", str(tmp_path)])

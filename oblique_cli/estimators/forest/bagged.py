@@ -147,7 +147,7 @@ class BaggedForestClassifier(ForestClassifier):
         node's rows, all of which it divides: double random forests (Han, Kim & Lee 2020).
     voting : {"mean", "majority"}, default "mean"
         Whether a tree gives each class its share of the leaf or votes for one class.
-    oob_score, warm_start, n_jobs, random_state
+    probabilities, probability_strength, oob_score, warm_start, n_jobs, random_state
         As in `MPSVMForestClassifier`.
 
     Attributes
@@ -181,6 +181,8 @@ class BaggedForestClassifier(ForestClassifier):
         bootstrap: bool | None = None,
         node_bootstrap: bool = False,
         voting: str = "mean",
+        probabilities: str = "counts",
+        probability_strength: float | str = 1.0,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -197,6 +199,8 @@ class BaggedForestClassifier(ForestClassifier):
         self.bootstrap = bootstrap
         self.node_bootstrap = node_bootstrap
         self.voting = voting
+        self.probabilities = probabilities
+        self.probability_strength = probability_strength
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs

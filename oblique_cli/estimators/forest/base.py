@@ -21,11 +21,22 @@ from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
+from oblique_cli.estimators.forest.leaf_probabilities import (
+    FOREST_PROBABILITIES,
+    OUT_OF_BAG,
+    Leaves,
+    best_strength,
+    branches_of,
+    counts_of,
+    out_of_bag_shares,
+)
+from oblique_cli.estimators.forest.scores import votes_of
 from oblique_cli.estimators.jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.rows import checked
 from oblique_cli.magnitudes import RATIO
 from oblique_cli.nodes import parents_of
 from oblique_cli.tree.describe import export_text
+from oblique_cli.tree.probabilities import COUNTS, with_probabilities
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -73,6 +84,7 @@ SHARED: Mapping[str, Constraint] = {
     "max_depth": Optional(Integer(1, LARGEST)),
     "bootstrap": Optional(Boolean()),
     "voting": Choice(VOTINGS),
+    **FOREST_PROBABILITIES,
     "oob_score": Boolean(),
     "warm_start": Boolean(),
     "n_jobs": N_JOBS,
@@ -215,6 +227,10 @@ class ForestClassifier(CoreForest):
     max_depth: int | None
     bootstrap: bool | None
     voting: str
+    probabilities: str
+    probability_strength: float | str
+    probability_strength_: float  # where `probabilities` is not "counts", as `leaf_probabilities_` is
+    leaf_probabilities_: Array
     oob_score: bool
     warm_start: bool
     random_state: Any
@@ -266,6 +282,10 @@ class ForestClassifier(CoreForest):
                 f"keeps. Got {self.n_estimators}."
             )
         self._add_trees(rows, codes.astype(np.int32), weights, options, more)
+        for learned_before in ("probability_strength_", "leaf_probabilities_"):
+            self.__dict__.pop(learned_before, None)
+        if self.probabilities != COUNTS:
+            self._learn_probabilities(rows, codes, weights, options)
         if self.oob_score:
             self._score_out_of_bag(rows, codes, options)
         return self
@@ -298,6 +318,11 @@ class ForestClassifier(CoreForest):
             return message
         if self.oob_score and not self._leaves_rows_out():
             return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
+        if self.probabilities != COUNTS and self.probability_strength == OUT_OF_BAG and not self._leaves_rows_out():
+            return (
+                f"probability_strength {OUT_OF_BAG!r} of {owner} needs rows that trees do not see. Give a number, or "
+                "set bootstrap to True."
+            )
         return None
 
     def _all_options(self, n: int, p: int) -> dict[str, Any]:
@@ -318,9 +343,34 @@ class ForestClassifier(CoreForest):
             "scaling": "none",
         } | self._options(p)
 
+    def _learn_probabilities(
+        self, X: Array, codes: NDArray[Any], weights: Array | None, options: Mapping[str, Any]
+    ) -> None:
+        """Keep the probabilities of all leaves by the rule that is asked for."""
+        leaves, strength = Leaves(self.forest_.state(), len(self.classes_)), self.probability_strength
+        unit = 1.0 if weights is None else float(weights.min())
+        if strength == OUT_OF_BAG:
+            unseen = self._unseen(len(X), options)
+            numbers = leaves.numbers(np.asarray(self.forest_.apply(X, self._threads())))
+            strength = best_strength(leaves, self.probabilities, unit, numbers, unseen, codes, weights)
+        self.probability_strength_ = float(strength) * unit
+        self.leaf_probabilities_ = leaves.shares(self.probabilities, self.probability_strength_)
+
+    def _unseen(self, n: int, options: Mapping[str, Any]) -> NDArray[np.bool_]:
+        """Which of n training rows each tree did not draw, (n, trees)."""
+        # Trees are drawn by their number and the seed, so a forest without trees draws those of this one again.
+        as_first = _core.Forest(self.n_features_in_, len(self.classes_), self.forest_.__getstate__()[2])
+        drawn = as_first.draws(n, len(self.forest_), options["bootstrap"], options["max_samples"])
+        return np.ascontiguousarray((np.asarray(drawn) == 0).T)
+
     def _score_out_of_bag(self, X: Array, codes: NDArray[Any], options: Mapping[str, Any]) -> None:
-        draw = options["bootstrap"], options["max_samples"]
-        votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads(), *draw))
+        if self.probabilities == COUNTS:
+            draw = options["bootstrap"], options["max_samples"]
+            votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads(), *draw))
+        else:
+            leaves = Leaves(self.forest_.state(), len(self.classes_))
+            numbers = leaves.numbers(np.asarray(self.forest_.apply(X, self._threads())))
+            votes = out_of_bag_shares(self.leaf_probabilities_, numbers, self._unseen(len(X), options))
         seen = votes.sum(axis=1) > 0
         if not seen.any():
             raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
@@ -328,9 +378,17 @@ class ForestClassifier(CoreForest):
         self.oob_score_ = float((votes.argmax(axis=1) == codes)[seen].mean())
 
     def _votes(self, X: ArrayLike) -> Array:
+        """The votes of the trees for each class, (n, C), or the sums of their leaves' probabilities."""
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
-        return np.asarray(self.forest_.votes(rows, self.voting == "mean", self._threads()))
+        return votes_of(self.forest_, rows, self.voting, getattr(self, "leaf_probabilities_", None), self._threads())
+
+    def tree(self, number: int) -> Tree:
+        tree = super().tree(number)
+        # The parameters may have been set anew since the fit, which alone decides.
+        if not hasattr(self, "leaf_probabilities_"):
+            return tree
+        return with_probabilities(tree, self.probabilities, self.probability_strength_)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class with most votes, the first of classes_ on a tie. X : (n, p); returns (n,)."""
@@ -339,14 +397,18 @@ class ForestClassifier(CoreForest):
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Return the share of the votes of each class, (n, C), columns in the order of classes_."""
+        """Return the share of the votes of each class, or the mean of the `probabilities` of the trees' leaves.
+
+        X : (n, p); returns (n, C), columns in the order of classes_
+        """
         return self._votes(X) / len(self.forest_)
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the nodes of a tree and its depth on average, and the accuracy of a single tree on average."""
         codes = np.searchsorted(self.classes_, np.asarray(y))
         known = self.classes_.take(np.minimum(codes, len(self.classes_) - 1)) == np.asarray(y)
-        shares = self._votes(X) / len(self.forest_)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        shares = votes_of(self.forest_, rows, self.voting, None, self._threads()) / len(self.forest_)
         right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
         return self._sizes() | {"tree_accuracy": float(right.mean())}
 
@@ -371,22 +433,16 @@ def as_tree(state: Mapping[str, Any], p: int, n_classes: int) -> Tree:
         else:
             terms = slice(term * width, (term + 1) * width)
             splits[node, state["feature"][terms]] = state["coef"][terms]
-    counts = np.zeros((n, n_classes))
-    leaves = np.flatnonzero(left < 0)
-    first = np.asarray(state["leaf_start"])
-    for node in leaves:
-        held = slice(first[~left[node]], first[~left[node] + 1])
-        counts[node, state["leaf_class"][held]] = state["leaf_weight"][held]
-    for node in inner[::-1]:  # children stand behind their parents
-        counts[node] = counts[left[node]] + counts[left[node] + 1]
+    counts = counts_of(state, n_classes)
     total = counts.sum(axis=1)
     gini = 1.0 - (counts**2).sum(axis=1) / total**2
     gains = np.zeros(n)
     children = np.stack([left[inner], left[inner] + 1])
     gains[inner] = gini[inner] - (total[children] * gini[children]).sum(axis=0) / total[inner]
+    branches = branches_of(left)
     return Tree(
-        np.where(left >= 0, left, -1).astype(np.int32),
-        np.where(left >= 0, left + 1, -1).astype(np.int32),
+        branches.left.astype(np.int32),
+        branches.right.astype(np.int32),
         splits @ rotation,
         np.asarray(state["threshold"]),
         counts,

@@ -58,7 +58,8 @@ class HeterogeneousForestClassifier(ForestClassifier):
         Groupings of the classes that are tried; a node of two classes has one.
     delta : float, default 0.01
         What "mpsvm" adds where a matrix is singular, in the units of the features.
-    n_estimators, max_features, min_samples_leaf, max_depth, voting, oob_score, warm_start, n_jobs, random_state
+    n_estimators, max_features, min_samples_leaf, max_depth, voting, probabilities, probability_strength, oob_score,
+    warm_start, n_jobs, random_state
         As in `MPSVMForestClassifier`.
     bootstrap : bool or None, default None
         Whether trees are grown on bootstrap samples. None is True.
@@ -88,6 +89,8 @@ class HeterogeneousForestClassifier(ForestClassifier):
         max_depth: int | None = None,
         bootstrap: bool | None = None,
         voting: str = "majority",
+        probabilities: str = "counts",
+        probability_strength: float | str = 1.0,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -102,6 +105,8 @@ class HeterogeneousForestClassifier(ForestClassifier):
         self.max_depth = max_depth
         self.bootstrap = bootstrap
         self.voting = voting
+        self.probabilities = probabilities
+        self.probability_strength = probability_strength
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs

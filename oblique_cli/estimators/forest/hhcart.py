@@ -31,7 +31,8 @@ class HHCARTForestClassifier(ForestClassifier):
         What they are drawn from: the first of each class, as in HHCART(D), or all, as in HHCART(A).
     tau : float, default 0.05
         An eigenvector closer than this to an axis is left alone: the original axes are searched instead.
-    n_estimators, max_features, min_samples_leaf, max_depth, voting, oob_score, warm_start, n_jobs, random_state
+    n_estimators, max_features, min_samples_leaf, max_depth, voting, probabilities, probability_strength, oob_score,
+    warm_start, n_jobs, random_state
         As in `MPSVMForestClassifier`.
     bootstrap : bool or None, default None
         Whether trees are grown on bootstrap samples. None is True.
@@ -55,6 +56,8 @@ class HHCARTForestClassifier(ForestClassifier):
         max_depth: int | None = None,
         bootstrap: bool | None = None,
         voting: str = "majority",
+        probabilities: str = "counts",
+        probability_strength: float | str = 1.0,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -69,6 +72,8 @@ class HHCARTForestClassifier(ForestClassifier):
         self.max_depth = max_depth
         self.bootstrap = bootstrap
         self.voting = voting
+        self.probabilities = probabilities
+        self.probability_strength = probability_strength
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs

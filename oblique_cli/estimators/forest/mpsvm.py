@@ -63,6 +63,13 @@ class MPSVMForestClassifier(ForestClassifier):
         Whether trees are grown on bootstrap samples. None is True for "raf", False for the others.
     voting : {"majority", "mean"}, default "majority"
         Whether a tree votes for one class or gives each class its share of the leaf.
+    probabilities : {"counts", "laplace", "m_estimate", "shrinkage"}, default "counts"
+        What a leaf gives each class: "counts" is what `voting` says. By the others, as in `ObliqueTreeClassifier`, the
+        probabilities of the leaves are averaged, whatever `voting` is, and the class of the largest mean is predicted
+        (docs/probabilities.md).
+    probability_strength : float or "oob", default 1
+        How much, in units of the least sample weight. "oob" takes the strength of least log loss on rows by the trees
+        that did not draw them.
     oob_score : bool, default False
         Whether to score each row by the trees that did not draw it.
     warm_start : bool, default False
@@ -77,6 +84,8 @@ class MPSVMForestClassifier(ForestClassifier):
     classes_ : (C,) class labels
     n_features_in_ : int
     feature_importances_ : (p,)
+    probability_strength_ : float, in the unit of the counts of trees, where `probabilities` is not "counts"
+    leaf_probabilities_ : (leaves of all trees, C) what `probabilities` gives them, where that is not "counts"
     oob_score_ : float, accuracy over the rows that some tree did not draw; with `oob_score`
     oob_votes_ : (n, C) votes of the trees that did not draw a row, all 0 for one that all have drawn; with `oob_score`
     n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
@@ -109,6 +118,8 @@ class MPSVMForestClassifier(ForestClassifier):
         scaling: str = "range",
         bootstrap: bool | None = None,
         voting: str = "majority",
+        probabilities: str = "counts",
+        probability_strength: float | str = 1.0,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -125,6 +136,8 @@ class MPSVMForestClassifier(ForestClassifier):
         self.scaling = scaling
         self.bootstrap = bootstrap
         self.voting = voting
+        self.probabilities = probabilities
+        self.probability_strength = probability_strength
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs

@@ -49,7 +49,7 @@ class TAOForestClassifier(ForestClassifier):
         Loss whose penalized minima are proposed as hyperplanes.
     max_sweeps : int, default 5
         Most passes over all nodes of a tree.
-    n_estimators, oob_score, warm_start, n_jobs, random_state
+    n_estimators, probabilities, probability_strength, oob_score, warm_start, n_jobs, random_state
         As in `MPSVMForestClassifier`.
     max_depth : int or None, default None
         Longest path from the root to a leaf before trees are refined; None for no limit.
@@ -78,6 +78,8 @@ class TAOForestClassifier(ForestClassifier):
         max_depth: int | None = None,
         bootstrap: bool | None = None,
         voting: str = "mean",
+        probabilities: str = "counts",
+        probability_strength: float | str = 1.0,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -91,6 +93,8 @@ class TAOForestClassifier(ForestClassifier):
         self.max_depth = max_depth
         self.bootstrap = bootstrap
         self.voting = voting
+        self.probabilities = probabilities
+        self.probability_strength = probability_strength
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs

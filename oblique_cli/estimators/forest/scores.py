@@ -1,4 +1,4 @@
-"""Scores of boosted trees, as estimators and model files turn them into class shares."""
+"""What estimators and model files share: votes of forests, and scores of boosted trees turned into class shares."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+def votes_of(forest: Any, rows: Array, voting: str, leaf_probabilities: Array | None, threads: int) -> Array:
+    """Return what trees say of rows (n, p), added up, (n, C): votes, shares of leaves, or `leaf_probabilities`."""
+    if leaf_probabilities is not None:
+        return np.asarray(forest.sums(rows, leaf_probabilities, threads))
+    return np.asarray(forest.votes(rows, voting == "mean", threads))
 
 
 def scores_of(forest: Any, rows: Array, leaf_values: Array, baseline: Array, threads: int) -> Array:

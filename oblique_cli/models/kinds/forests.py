@@ -77,6 +77,17 @@ class ForestForm(Codec):
         return forest
 
 
+def _check_probabilities(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    if ("leaf_probabilities_" in state) != ("probability_strength_" in state):
+        raise ValueError("leaf_probabilities_ and probability_strength_ must both be there, or neither")
+    if "leaf_probabilities_" not in state:
+        return
+    from oblique_cli.tree.structure import check_probabilities
+
+    found, trees = state["leaf_probabilities_"], state["forest_"].state()
+    check_probabilities(found, (sum(len(tree["label"]) for tree in trees), len(state["classes_"])))
+
+
 KINDS.register("forest")(
     Kind(
         classes=("ForestClassifier",),
@@ -85,9 +96,12 @@ KINDS.register("forest")(
             "forest_": ForestForm(),
             "oob_votes_": Numbers("float64", ("training rows", "C")),
             "oob_score_": Real(),
+            "leaf_probabilities_": Numbers("float64", ("leaves", "C"), 0),
+            "probability_strength_": Real(),
         },
-        optional=frozenset({"oob_votes_", "oob_score_"}),
+        optional=frozenset({"oob_votes_", "oob_score_", "leaf_probabilities_", "probability_strength_"}),
         left_out={"_drawing": None},
+        check=_check_probabilities,
         predictor="oblique_cli.models.predicting:ForestPredictor",
     )
 )

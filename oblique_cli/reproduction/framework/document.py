@@ -30,6 +30,12 @@ COPIED = {
     "field-accuracies": "field_accuracies",
     **{f"field_10x5-{part}-{what}": f"field_10x5_{part}_{what}" for part in FIELD_PARTS for what in ("means", "ranks")},
     **{
+        f"field_tuned-{part}-{what}": f"field_tuned_{part}_{what}"
+        for part in FIELD_PARTS
+        for what in ("means", "ranks", "tao")
+    },
+    "field_tuned-accuracies": "field_tuned_accuracies",
+    **{
         f"field_regression-{what}": f"field_regression_{what}"
         for what in ("means", "ranks", "rmse", "relative", "leaves")
     },

@@ -27,6 +27,7 @@ from oblique_cli.reproduction.framework.studies import STUDIES, ExtraTable, Stud
 from oblique_cli.seeds import generator
 
 RUNS = ("field", "field_beyond", "field_more", "field_more_beyond")
+TUNED_RUNS = ("field_tuned",)
 REGRESSION_RUNS = ("field_regression",)
 SEED = 20260401  # of the division
 # Defaults of what goes beyond the papers were chosen on these before the division was made.
@@ -218,6 +219,15 @@ class FieldTenByFive(Comparison):
     title = "The field with ten repetitions of five folds"
     runs = RUNS
     overrides = ("cv.repeats=10", "cv.folds=5")
+
+
+@STUDIES.register("field_tuned")
+class FieldTuned(Comparison):
+    """The same kinds of methods, each with its parameters chosen among as many candidates inside the training rows."""
+
+    name = "field_tuned"
+    title = "The field with equal budgets for tuning"
+    runs = TUNED_RUNS
 
 
 @STUDIES.register("field_regression")

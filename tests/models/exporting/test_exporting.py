@@ -34,6 +34,9 @@ CASES = {
     "forest of shares": lambda: support.mixed(
         "mprrof_p", Policy("impute"), n_estimators=7, voting="mean", min_samples_leaf=5
     ),
+    "forest with probabilities": lambda: support.mixed(
+        "hhcart_forest", Policy("impute"), n_estimators=7, probabilities="shrinkage", probability_strength=3.0
+    ),
     "forest of hyperplanes": lambda: support.mixed("hhcart_forest", Policy("impute"), n_estimators=7),
     "model tree": lambda: support.mixed("retis", Policy("impute"), regression=True),
     "CART regression": lambda: support.mixed("cart_regression", Policy("impute"), regression=True, max_depth=5),

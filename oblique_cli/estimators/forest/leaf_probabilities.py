@@ -1,0 +1,133 @@
+"""Probabilities of the leaves of a forest, by the rules of single trees (tree/probabilities.py).
+
+All leaves of all trees stand one behind the other, as in `Forest.sums` of the core: those of a tree in the order of
+their numbers, ``~left[node]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.constraints import Choice, Constraint, Either, Real, Text
+from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, inner_by_depth
+
+Array = NDArray[np.float64]
+
+OUT_OF_BAG = "oob"
+FOREST_PROBABILITIES: Mapping[str, Constraint] = {
+    "probabilities": Choice(RULES),
+    "probability_strength": Either(Real(0.0), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
+}
+
+
+class Branches(NamedTuple):
+    """Children of nodes, -1 at leaves."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+
+def branches_of(left: NDArray[Any]) -> Branches:
+    """Return the children of a tree of `Forest.state()`, whose right child stands behind the left one."""
+    inner = left >= 0
+    return Branches(np.where(inner, left, -1).astype(np.int64), np.where(inner, left + 1, -1).astype(np.int64))
+
+
+def counts_of(state: Mapping[str, Any], n_classes: int) -> Array:
+    """Return the class weights at every node of a tree of `Forest.state()`, (n_nodes, C)."""
+    return Leaves([state], n_classes).counts
+
+
+class Leaves:
+    """The leaves of the trees of a forest, and the nodes above them.
+
+    states      as `Forest.state()` has them
+    counts      (nodes of all trees, C) class weights
+    """
+
+    def __init__(self, states: Sequence[Mapping[str, Any]], n_classes: int) -> None:
+        lefts = [np.asarray(state["left"], dtype=np.int64) for state in states]
+        first_node = _starts([len(left) for left in lefts])
+        first_leaf = _starts([len(state["label"]) for state in states])
+        self._first_node = first_node[:-1]
+        self._roots = np.repeat(first_node[:-1], np.diff(first_node))
+        # Number of a node among all nodes where it is a child, of a leaf among all leaves where it is one.
+        left = np.concatenate(
+            [
+                np.where(one >= 0, one + node, one - leaf)
+                for one, node, leaf in zip(lefts, first_node[:-1], first_leaf[:-1], strict=True)
+            ]
+        )
+        self._branches, self._leaves = branches_of(left), np.flatnonzero(left < 0)
+        self._number = np.where(left < 0, ~left, -1)
+        held = np.concatenate([np.diff(np.asarray(state["leaf_start"], dtype=np.int64)) for state in states])
+        in_leaves = np.zeros((int(first_leaf[-1]), n_classes))
+        classes, weights = (
+            np.concatenate([np.asarray(s[name]) for s in states]) for name in ("leaf_class", "leaf_weight")
+        )
+        in_leaves[np.repeat(np.arange(len(held)), held), classes] = weights
+        self.counts = np.zeros((len(left), n_classes))
+        self.counts[self._leaves] = in_leaves[self._number[self._leaves]]
+        for inner in reversed(list(inner_by_depth(self._branches, first_node[:-1]))):
+            self.counts[inner] = self.counts[left[inner]] + self.counts[left[inner] + 1]
+
+    def shares(self, rule: str, strength: float) -> Array:
+        """Return the probabilities of a rule of `RULES` other than counts, (leaves, C)."""
+        found = RULES[rule]
+        assert found is not None
+        out = np.empty((len(self._leaves), self.counts.shape[1]))
+        of_nodes = found(self._branches, self.counts, strength, self._roots)
+        out[self._number[self._leaves]] = of_nodes[self._leaves]
+        return out
+
+    def numbers(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the place among all leaves of leaves that are told by tree and node number, (n, trees)."""
+        found: NDArray[np.int64] = self._number[nodes + self._first_node]
+        return found
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Where each of several parts of some sizes begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def out_of_bag_shares(table: Array, numbers: NDArray[np.int64], unseen: NDArray[np.bool_]) -> Array:
+    """Return the sums of the probabilities of the trees that did not draw a row, (n, C).
+
+    table : (leaves, C); numbers : (n, trees) places of leaves; unseen : (n, trees)
+    """
+    out = np.zeros((len(numbers), table.shape[1]))
+    for at, without in zip(numbers.T, unseen.T, strict=True):
+        out[without] += table[at[without]]
+    return out
+
+
+def best_strength(
+    leaves: Leaves,
+    rule: str,
+    unit: float,
+    numbers: NDArray[np.int64],
+    unseen: NDArray[np.bool_],
+    codes: NDArray[Any],
+    weights: Array | None,
+) -> float:
+    """Return the strength of `STRENGTHS` with the least out-of-bag log loss, the first of equals.
+
+    unit : what strengths are multiplied by; codes : (n,); weights : (n,) or None. 1 if every tree has seen all rows, as
+    happens with two rows or one.
+    """
+    trees = unseen.sum(axis=1)
+    rows = np.flatnonzero(trees)
+    if not len(rows):
+        return 1.0
+    losses = []
+    for strength in STRENGTHS:
+        own = leaves.shares(rule, strength * unit)[numbers[rows], codes[rows, None]]
+        mean = (own * unseen[rows]).sum(axis=1) / trees[rows]
+        each = -np.log(np.maximum(mean, LEAST))
+        losses.append(float(each.sum() if weights is None else each @ weights[rows]))
+    return STRENGTHS[int(np.argmin(losses))]

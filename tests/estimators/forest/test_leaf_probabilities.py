@@ -1,0 +1,198 @@
+"""`probabilities` of forests: each rule from the trees one by one, the strength by out-of-bag rows, what is kept."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from contracts import real_set
+from forest_oracle import Stream, bootstrap
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+from sklearn.utils.estimator_checks import check_estimator
+
+from oblique_cli import load, save
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.forest.base import ForestClassifier
+from oblique_cli.models.file_format import digest
+from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, with_probabilities
+
+SMOOTHING = [name for name, rule in RULES.items() if rule is not None]
+FORESTS = [name for name, one in ALGORITHMS.items() if issubclass(one.estimator, ForestClassifier)]
+KINDS = ["bagged_forest", "hhcart_forest", "heterogeneous_forest", "tao_forest", "mprof_p", "drf"]
+
+
+def fitted(name: str, rule: str, strength: Any = 2.0, sample_weight: Any = None, **params: Any) -> Any:
+    data = real_set("glass")
+    model = make(name, n_estimators=6, random_state=3, probabilities=rule, probability_strength=strength, **params)
+    return model.fit(data.X, data.y, sample_weight=sample_weight)
+
+
+def clone_of_counts(model: Any) -> Any:
+    plain = pickle.loads(pickle.dumps(model))
+    del plain.leaf_probabilities_
+    return plain
+
+
+@pytest.mark.parametrize("rule", SMOOTHING)
+@pytest.mark.parametrize("name", KINDS)
+def test_probabilities_are_the_mean_of_those_of_the_trees(name: str, rule: str):
+    model, X = fitted(name, rule), real_set("glass").X
+    plain, leaves = clone_of_counts(model), model.apply(X)
+    trees = [with_probabilities(plain.tree(t), rule, 2.0) for t in range(6)]
+    expected = np.mean([tree.shares[leaves[:, t]] for t, tree in enumerate(trees)], axis=0)
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)])
+    assert model.probability_strength_ == 2.0
+    for t, tree in enumerate(trees):
+        np.testing.assert_array_equal(model.tree(t).probabilities, tree.probabilities)
+
+
+@pytest.mark.parametrize("name", FORESTS)
+def test_every_forest_has_the_parameters_and_other_trees_stay_as_they_are(name: str):
+    params = make(name).get_params()
+    assert (params["probabilities"], params["probability_strength"]) == ("counts", 1.0)
+    plain, drawn = fitted(name, "counts"), fitted(name, "shrinkage")
+    assert pickle.dumps(plain.forest_.state()) == pickle.dumps(drawn.forest_.state())
+    assert not hasattr(plain, "leaf_probabilities_") and not hasattr(plain, "probability_strength_")
+    assert drawn.leaf_probabilities_.shape == (drawn.n_leaves_, len(drawn.classes_))
+
+
+@pytest.mark.parametrize("rule", SMOOTHING)
+def test_a_strength_of_0_is_the_mean_of_the_counts(rule: str):
+    data = real_set("glass")
+    mean = make("hhcart_forest", n_estimators=6, random_state=3, voting="mean").fit(data.X, data.y)
+    found = fitted("hhcart_forest", rule, 0.0)
+    np.testing.assert_allclose(found.predict_proba(data.X), mean.predict_proba(data.X), atol=1e-14)
+
+
+def unseen(model: Any, n: int) -> np.ndarray:
+    seed = model.forest_.__getstate__()[2]
+    drawn = [bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), n) for t in range(len(model.forest_))]
+    return np.array(drawn).T == 0
+
+
+@pytest.mark.parametrize("rule", SMOOTHING)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_strength_is_that_of_least_log_loss_by_trees_that_did_not_draw_a_row(rule: str, weighted: bool):
+    data = real_set("glass")
+    weights = np.random.default_rng(1).uniform(1.0, 5.0, data.n) if weighted else None
+    model = fitted("hhgdt_forest", rule, "oob", weights)
+    plain, leaves, without = clone_of_counts(model), model.apply(data.X), unseen(model, data.n)
+    rows = np.flatnonzero(without.any(axis=1))
+    losses = []
+    for strength in STRENGTHS:
+        total = np.zeros((data.n, len(model.classes_)))
+        for t in range(6):
+            shares = with_probabilities(plain.tree(t), rule, strength).shares
+            total[without[:, t]] += shares[leaves[without[:, t], t]]
+        mean = total[rows] / without[rows].sum(axis=1, keepdims=True)
+        own = np.maximum(mean[np.arange(len(rows)), np.searchsorted(model.classes_, data.y[rows])], LEAST)
+        losses.append(np.average(-np.log(own), weights=None if weights is None else weights[rows]))
+    assert model.probability_strength_ == STRENGTHS[int(np.argmin(losses))]
+
+
+def test_the_out_of_bag_score_is_of_the_probabilities():
+    data = real_set("glass")
+    model = fitted("hhcart_forest", "laplace", oob_score=True)
+    leaves, without = model.apply(data.X), unseen(model, data.n)
+    expected = np.zeros(model.oob_votes_.shape)
+    for t in range(6):
+        shares = model.tree(t).shares
+        expected[without[:, t]] += shares[leaves[without[:, t], t]]
+    np.testing.assert_allclose(model.oob_votes_, expected, atol=1e-12)
+    seen = without.any(axis=1)
+    right = model.classes_[expected.argmax(axis=1)] == data.y
+    assert model.oob_score_ == pytest.approx(right[seen].mean())
+
+
+@pytest.mark.parametrize("name", ["hhgdt_forest", "hhcart_forest"])
+@pytest.mark.parametrize("rule", SMOOTHING)
+def test_a_strength_is_in_units_of_the_least_weight(name: str, rule: str):
+    data = real_set("glass")
+    weights = np.random.default_rng(1).integers(1, 4, data.n).astype(float)
+    first, second = (fitted(name, rule, 2.0, unit * weights) for unit in (1.0, 4.0))
+    assert (first.probability_strength_, second.probability_strength_) == (2.0, 8.0 if "cart" in name else 2.0)
+    np.testing.assert_array_equal(first.predict_proba(data.X), second.predict_proba(data.X))
+
+
+def test_rules_take_the_infinity_out_of_the_log_loss_of_few_trees():
+    data = real_set("glass")
+    odd, even = np.arange(data.n) % 2 == 1, np.arange(data.n) % 2 == 0
+    losses = {}
+    for rule in RULES:
+        model = make("hhgdt_forest", n_estimators=3, random_state=0, probabilities=rule).fit(data.X[odd], data.y[odd])
+        assert (model.predict_proba(data.X) > 0).all() == (rule != "counts")
+        losses[rule] = log_loss(data.y[even], model.predict_proba(data.X[even]))
+    assert all(losses[rule] < losses["counts"] / 2 for rule in SMOOTHING)
+
+
+def test_threads_and_a_warm_start_change_nothing_and_another_rule_leaves_no_trace():
+    data = real_set("glass")
+    model = fitted("bagged_forest", "shrinkage")
+    threaded = clone(model).set_params(n_jobs=2).fit(data.X, data.y)
+    np.testing.assert_array_equal(model.predict_proba(data.X), threaded.predict_proba(data.X))
+    warm = clone(model).set_params(n_estimators=2, warm_start=True).fit(data.X, data.y)
+    warm.set_params(n_estimators=6).fit(data.X, data.y)
+    np.testing.assert_array_equal(model.leaf_probabilities_, warm.leaf_probabilities_)
+    warm.set_params(probabilities="counts").fit(data.X, data.y)
+    assert not hasattr(warm, "leaf_probabilities_") and warm.tree(0).probabilities is None
+
+
+@pytest.mark.parametrize(("rule", "strength"), [("laplace", 1.0), ("shrinkage", "oob")])
+def test_it_is_an_estimator_of_scikit_learn(rule: str, strength: Any):
+    # Rows are drawn alike and count by their weight (docs/forests.md).
+    model = make("hhgdt_forest", n_estimators=5, probabilities=rule, probability_strength=strength)
+    results = check_estimator(model, on_fail=None, on_skip=None)
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
+    assert failed <= {"check_sample_weight_equivalence_on_dense_data"}
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"probabilities": "smooth"}, "probabilities of .* must be one of 'counts', 'laplace'.* Got 'smooth'"),
+        ({"probability_strength": -1}, "probability_strength of .* must be .*'oob'.* Got -1"),
+        ({"probability_strength": "cv"}, "probability_strength of .* must be .*'oob'.* Got 'cv'"),
+        (
+            {"probabilities": "laplace", "probability_strength": "oob", "bootstrap": False},
+            "needs rows that trees do not see. Give a number, or set bootstrap to True",
+        ),
+    ],
+)
+def test_a_bad_parameter_is_one_sentence(params: dict[str, Any], sentence: str):
+    data = real_set("iris")
+    with pytest.raises(ConfigError, match=sentence):
+        make("hhgdt_forest", n_estimators=2, **params).fit(data.X, data.y)
+
+
+def test_without_any_row_out_of_bag_the_strength_is_1():
+    params = {"n_estimators": 1, "probabilities": "laplace", "probability_strength": "oob", "random_state": 0}
+    assert make("hhgdt_forest", **params).fit([[1.0]], [0]).probability_strength_ == 1.0
+
+
+def test_a_damaged_table_in_a_model_file_is_a_sentence(tmp_path):
+    save(fitted("hhgdt_forest", "laplace"), tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+
+    def damaged(change: Any) -> Any:
+        found = json.loads(json.dumps(document))
+        change(found["state"])
+        (tmp_path / "damaged.json").write_text(json.dumps({**found, "digest": digest(found)}))
+        return load(tmp_path / "damaged.json")
+
+    assert damaged(lambda state: None).predict(np.full((1, 9), 1.5)).shape == (1,)
+    with pytest.raises(DataError, match="must both be there, or neither"):
+        damaged(lambda state: state.pop("probability_strength_"))
+    with pytest.raises(DataError, match=r"probabilities must have shape \(\d+, 6\)"):
+        damaged(lambda state: state["leaf_probabilities_"].pop())
+    with pytest.raises(DataError, match="must not be negative and must add up to 1"):
+        damaged(
+            lambda state: (
+                state["leaf_probabilities_"][3].reverse() or state["leaf_probabilities_"][3].__setitem__(0, 2.0)
+            )
+        )
