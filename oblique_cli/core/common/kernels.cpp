@@ -41,6 +41,20 @@ Range range_of(const double* __restrict z, std::size_t n) {
 }
 
 OBLIQUE_CLONES
+float largest_of(const float* __restrict x, std::size_t n) {
+  float largest = x[0];
+  for (std::size_t i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
+}
+
+OBLIQUE_CLONES
+double largest_of(const double* __restrict x, std::size_t n) {
+  double largest = x[0];
+  for (std::size_t i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
+}
+
+OBLIQUE_CLONES
 void combine_columns(const double* const* columns, const double* u, std::size_t p, double* __restrict out,
                      std::size_t n) {
   // A stretch of rows at a time, so that the sums stay in the nearest cache.
@@ -164,24 +178,25 @@ void sort_few(std::uint64_t* __restrict keys, std::size_t n) {
 
 OBLIQUE_CLONES
 void cumulate(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins, float* __restrict cum) {
-  typedef std::int32_t Ints __attribute__((vector_size(32)));
-  typedef float Floats __attribute__((vector_size(32)));
+  typedef std::int32_t Ints __attribute__((vector_size(64)));
+  typedef float Floats __attribute__((vector_size(64)));
   const Ints zero = {};
   Ints before = {};
   cum[0] = 0.0f;
-  for (int b = 0; b < n_bins; b += 8) {
+  for (int b = 0; b < n_bins; b += 16) {
     Ints x, y;
     std::memcpy(&x, counts + b, sizeof x);
     std::memcpy(&y, more + b, sizeof y);
     std::memcpy(counts + b, &zero, sizeof zero);
     std::memcpy(more + b, &zero, sizeof zero);
     x += y;
-    // Running sums of eight in three steps; index 8 and above picks from `zero`.
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    // Running sums of sixteen in four steps; index 16 and above picks from `zero`.
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
     x += before;
-    before = OBLIQUE_SHUFFLE(x, x, 7, 7, 7, 7, 7, 7, 7, 7);
+    before = OBLIQUE_SHUFFLE(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
     const Floats sums = __builtin_convertvector(x, Floats);
     std::memcpy(cum + b + 1, &sums, sizeof sums);
   }
@@ -200,22 +215,22 @@ void cumulate(const double* __restrict weights, int n_bins, double* __restrict c
 
 namespace {
 
-// 32 bytes of T. Where the processor has narrower registers the compiler splits it.
+// 64 bytes of T. Where the processor has narrower registers the compiler splits it.
 template <class T>
 struct PackOf;
 template <>
 struct PackOf<float> {
-  typedef float type __attribute__((vector_size(32)));
+  typedef float type __attribute__((vector_size(64)));
 };
 template <>
 struct PackOf<double> {
-  typedef double type __attribute__((vector_size(32)));
+  typedef double type __attribute__((vector_size(64)));
 };
 template <class T>
 using Pack = typename PackOf<T>::type;
 
 template <class T>
-inline constexpr int kWidth = static_cast<int>(32 / sizeof(T));
+inline constexpr int kWidth = static_cast<int>(64 / sizeof(T));
 
 template <class T>
 OBLIQUE_INLINE Pack<T> load(const T* p) {

@@ -247,6 +247,7 @@ class SplitSearch final : public NodeSearch {
     // Bins that can still win, best first.
     const double slack = Criterion::template slack<T>(totals_), needed = front_.needed(order);
     open_.clear();
+    if (static_cast<double>(largest_of(table.bound.data(), static_cast<std::size_t>(n_bins))) + slack < needed) return;
     for (int b = 0; b < n_bins; ++b) {
       double bound = static_cast<double>(table.bound[b]) + slack;
       if (bound < needed || !table.filled(b)) continue;
