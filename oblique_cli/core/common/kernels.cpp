@@ -62,8 +62,8 @@ void combine_columns(const double* const* columns, const double* u, std::size_t 
   for (std::size_t first = 0; first < n; first += stretch) {
     const std::size_t count = n - first < stretch ? n - first : stretch;
     double* __restrict sum = out + first;
-    for (std::size_t i = 0; i < count; ++i) sum[i] = 0.0;
-    std::size_t j = 0;
+    std::size_t j = 1;
+    for (std::size_t i = 0; i < count; ++i) sum[i] = u[0] * columns[0][first + i];
     for (; j + 4 <= p; j += 4) {
       const double* __restrict a = columns[j] + first;
       const double* __restrict b = columns[j + 1] + first;
@@ -113,6 +113,16 @@ void bin_rows(const double* __restrict z, double low, double scale, int n_bins, 
   for (std::size_t i = 0; i < n; ++i) {
     const int bin = static_cast<int>((z[i] - low) * scale);
     bins[i] = static_cast<std::uint8_t>(bin < last ? bin : last);
+  }
+}
+
+OBLIQUE_CLONES
+void part_rows(const double* __restrict z, double low, double scale, const int* __restrict first,
+               const double* __restrict parts, std::uint8_t* __restrict bins, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const int bin = bins[i];
+    const double along = ((z[i] - low) * scale - bin) * parts[bin], last = parts[bin] - 1.0;
+    bins[i] = static_cast<std::uint8_t>(first[bin] + static_cast<int>(along < last ? along : last));
   }
 }
 

@@ -37,6 +37,11 @@ double dot_row(const double* w, const double* x, std::size_t p);
 // bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
 void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);
 
+// Bins divided into equal parts: row i of bin b, as bin_rows left it in bins[i], comes into one of the parts[b] parts
+// of b, which are numbered from first[b] on. Monotone in z as well, and all parts are below 256.
+void part_rows(const double* z, double low, double scale, const int* first, const double* parts, std::uint8_t* bins,
+               std::size_t n);
+
 // The steps t at which v - t c changes sign, t = v / c, as keys in (-1, 1) that grow with t: t / (scale + |t|), which
 // is v sign(c) / (scale |c| + |v|). Returns the smallest and the largest key. n >= 1.
 Range step_keys(const double* v, const double* c, double scale, double* keys, std::size_t n);
