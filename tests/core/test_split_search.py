@@ -200,6 +200,56 @@ def test_strict_ties_find_the_best_score_too(criterion):
         assert found.gain == pytest.approx(expected.gain, rel=2e-9), seed
 
 
+def crowded_rows(kind, n, rng):
+    """Features whose reflections put most rows into a few narrow places.
+
+    kind : "two values", "whole numbers", "outlier" for one value far from all others, "copies" of few rows
+    """
+    X = rng.normal(size=(n, 4))
+    if kind == "two values":
+        X = np.eye(4)[rng.integers(0, 4, n)]
+        X[:, 3] = rng.random(n) < 0.02
+    elif kind == "whole numbers":
+        X = rng.integers(0, 4, (n, 4)).astype(float)
+    elif kind == "outlier":
+        X[rng.integers(n), rng.integers(4)] = 1e6
+    elif kind == "copies":
+        X = X[rng.integers(0, 12, n)]
+    return X
+
+
+@pytest.mark.parametrize("kind", ["two values", "whole numbers", "outlier", "copies"])
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_crowded_bins_give_the_split_of_sorting(criterion, kind):
+    for seed in range(30):
+        rng = np.random.default_rng([10, seed])
+        n, n_classes = int(10 ** rng.uniform(2.0, 3.7)), int(rng.integers(2, 9))
+        X = crowded_rows(kind, n, rng)
+        noise = rng.choice([0.1, 3.0])
+        z = X @ rng.normal(size=4) + noise * rng.normal(size=n)
+        y = np.argsort(np.argsort(z)) * n_classes // n
+        # Small components move the rows of each place a little apart.
+        u = unit(np.array([1.0, 0.05, -0.02, 0.01]) * rng.uniform(0.2, 1.0, 4))
+        groups = [Candidates.reflection(u), Candidates.axes()]
+        min_leaf = float(rng.choice([1.0, 20.0]))
+        quick = search(X, y, None, n_classes, criterion, groups, min_leaf)
+        slow = search(X, y, None, n_classes, criterion, groups, min_leaf, exhaustive=True)
+        assert (quick is None) == (slow is None), seed
+        if quick is not None:
+            assert (quick.order, quick.threshold, quick.gain) == (slow.order, slow.threshold, slow.gain), seed
+
+
+def test_crowded_bins_are_divided_before_they_are_sorted():
+    # Of 24 features with two values each a reflection has hardly more than two places for its rows.
+    rng = np.random.default_rng(11)
+    X = np.hstack([np.eye(4)[rng.integers(0, 4, 1500)] for _ in range(6)])
+    y = rng.integers(0, 2, 1500).astype(np.int32)  # all directions are about as good, which dismisses none early
+    options = GROWTH_OPTIONS | PROPOSERS["hhcart_a"]().native_options() | {"criterion": "gini", "max_depth": 1}
+    tree = _core.grow(X, y, None, 2, "hhcart_a", options)
+    assert tree["directions"] > 500
+    assert tree["bins"] < tree["directions"]
+
+
 # The tie rule
 
 

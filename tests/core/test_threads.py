@@ -24,17 +24,22 @@ def assert_same_bits(a, b):
 
 
 def table(n, p, n_classes, kind, seed=0):
-    """Rows in clusters. kind : "numbers", "ties" for few distinct values, "same" for rows that are all alike."""
+    """Rows in clusters.
+
+    kind : "numbers", "ties" for few distinct values, "two values" for 0 and 1, "same" for rows that are all alike
+    """
     rng = np.random.default_rng([seed, n, p])
     y = rng.integers(0, n_classes, n).astype(np.int32)
     X = rng.normal(size=(n, p)) + 0.7 * rng.normal(size=(n_classes, p))[y]
     if kind == "ties":
         X = np.round(X)
+    elif kind == "two values":
+        X = (X > 0.5).astype(np.float64)
     return (np.ones_like(X) if kind == "same" else X), y
 
 
 @pytest.mark.parametrize("name", NATIVE)
-@pytest.mark.parametrize("kind", ["numbers", "ties"])
+@pytest.mark.parametrize("kind", ["numbers", "ties", "two values"])
 def test_large_nodes_are_shared_without_changing_a_bit(name, kind):
     n, depth = (3000, 2) if name.startswith("oc1") else (40_000, 5)
     X, y = table(n, 5, 3, kind)
@@ -54,7 +59,7 @@ def test_large_nodes_are_shared_without_changing_a_bit(name, kind):
     n=st.integers(1, 2500),
     p=st.integers(1, 6),
     n_classes=st.integers(1, 5),
-    kind=st.sampled_from(["numbers", "ties", "same"]),
+    kind=st.sampled_from(["numbers", "ties", "two values", "same"]),
     weighted=st.booleans(),
     strict=st.booleans(),
     levels=st.booleans(),

@@ -41,6 +41,20 @@ Range range_of(const double* __restrict z, std::size_t n) {
 }
 
 OBLIQUE_CLONES
+float largest_of(const float* __restrict x, std::size_t n) {
+  float largest = x[0];
+  for (std::size_t i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
+}
+
+OBLIQUE_CLONES
+double largest_of(const double* __restrict x, std::size_t n) {
+  double largest = x[0];
+  for (std::size_t i = 0; i < n; ++i) largest = x[i] > largest ? x[i] : largest;
+  return largest;
+}
+
+OBLIQUE_CLONES
 void combine_columns(const double* const* columns, const double* u, std::size_t p, double* __restrict out,
                      std::size_t n) {
   // A stretch of rows at a time, so that the sums stay in the nearest cache.
@@ -48,8 +62,8 @@ void combine_columns(const double* const* columns, const double* u, std::size_t 
   for (std::size_t first = 0; first < n; first += stretch) {
     const std::size_t count = n - first < stretch ? n - first : stretch;
     double* __restrict sum = out + first;
-    for (std::size_t i = 0; i < count; ++i) sum[i] = 0.0;
-    std::size_t j = 0;
+    std::size_t j = 1;
+    for (std::size_t i = 0; i < count; ++i) sum[i] = u[0] * columns[0][first + i];
     for (; j + 4 <= p; j += 4) {
       const double* __restrict a = columns[j] + first;
       const double* __restrict b = columns[j + 1] + first;
@@ -99,6 +113,16 @@ void bin_rows(const double* __restrict z, double low, double scale, int n_bins, 
   for (std::size_t i = 0; i < n; ++i) {
     const int bin = static_cast<int>((z[i] - low) * scale);
     bins[i] = static_cast<std::uint8_t>(bin < last ? bin : last);
+  }
+}
+
+OBLIQUE_CLONES
+void part_rows(const double* __restrict z, double low, double scale, const int* __restrict first,
+               const double* __restrict parts, std::uint8_t* __restrict bins, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const int bin = bins[i];
+    const double along = ((z[i] - low) * scale - bin) * parts[bin], last = parts[bin] - 1.0;
+    bins[i] = static_cast<std::uint8_t>(first[bin] + static_cast<int>(along < last ? along : last));
   }
 }
 
@@ -164,24 +188,25 @@ void sort_few(std::uint64_t* __restrict keys, std::size_t n) {
 
 OBLIQUE_CLONES
 void cumulate(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins, float* __restrict cum) {
-  typedef std::int32_t Ints __attribute__((vector_size(32)));
-  typedef float Floats __attribute__((vector_size(32)));
+  typedef std::int32_t Ints __attribute__((vector_size(64)));
+  typedef float Floats __attribute__((vector_size(64)));
   const Ints zero = {};
   Ints before = {};
   cum[0] = 0.0f;
-  for (int b = 0; b < n_bins; b += 8) {
+  for (int b = 0; b < n_bins; b += 16) {
     Ints x, y;
     std::memcpy(&x, counts + b, sizeof x);
     std::memcpy(&y, more + b, sizeof y);
     std::memcpy(counts + b, &zero, sizeof zero);
     std::memcpy(more + b, &zero, sizeof zero);
     x += y;
-    // Running sums of eight in three steps; index 8 and above picks from `zero`.
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
-    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    // Running sums of sixteen in four steps; index 16 and above picks from `zero`.
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
     x += before;
-    before = OBLIQUE_SHUFFLE(x, x, 7, 7, 7, 7, 7, 7, 7, 7);
+    before = OBLIQUE_SHUFFLE(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
     const Floats sums = __builtin_convertvector(x, Floats);
     std::memcpy(cum + b + 1, &sums, sizeof sums);
   }
@@ -200,22 +225,22 @@ void cumulate(const double* __restrict weights, int n_bins, double* __restrict c
 
 namespace {
 
-// 32 bytes of T. Where the processor has narrower registers the compiler splits it.
+// 64 bytes of T. Where the processor has narrower registers the compiler splits it.
 template <class T>
 struct PackOf;
 template <>
 struct PackOf<float> {
-  typedef float type __attribute__((vector_size(32)));
+  typedef float type __attribute__((vector_size(64)));
 };
 template <>
 struct PackOf<double> {
-  typedef double type __attribute__((vector_size(32)));
+  typedef double type __attribute__((vector_size(64)));
 };
 template <class T>
 using Pack = typename PackOf<T>::type;
 
 template <class T>
-inline constexpr int kWidth = static_cast<int>(32 / sizeof(T));
+inline constexpr int kWidth = static_cast<int>(64 / sizeof(T));
 
 template <class T>
 OBLIQUE_INLINE Pack<T> load(const T* p) {

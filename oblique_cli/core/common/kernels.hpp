@@ -18,6 +18,10 @@ Range project_reflected(const double* x, const double* w, double c, double* z, s
 // Smallest and largest value of z. n >= 1.
 Range range_of(const double* z, std::size_t n);
 
+// Largest value of x. n >= 1.
+float largest_of(const float* x, std::size_t n);
+double largest_of(const double* x, std::size_t n);
+
 // out[i] = sum over j of u[j] * columns[j][i], added up in the order of j.
 void combine_columns(const double* const* columns, const double* u, std::size_t p, double* out, std::size_t n);
 
@@ -32,6 +36,11 @@ double dot_row(const double* w, const double* x, std::size_t p);
 
 // bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
 void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);
+
+// Bins divided into equal parts: row i of bin b, as bin_rows left it in bins[i], comes into one of the parts[b] parts
+// of b, which are numbered from first[b] on. Monotone in z as well, and all parts are below 256.
+void part_rows(const double* z, double low, double scale, const int* first, const double* parts, std::uint8_t* bins,
+               std::size_t n);
 
 // The steps t at which v - t c changes sign, t = v / c, as keys in (-1, 1) that grow with t: t / (scale + |t|), which
 // is v sign(c) / (scale |c| + |v|). Returns the smallest and the largest key. n >= 1.
@@ -48,7 +57,7 @@ double weigh_left(const double* v, const double* c, double t, const double* weig
 void sort_few(std::uint64_t* keys, std::size_t n);
 
 // Class weights left of each bin edge, one row per class: class k at edge e is cum[k * stride + e]. Counts are held as
-// float, exact below 2^24; sample weights as double. Rows may be read up to the next multiple of 8 edges.
+// float, exact below 2^24; sample weights as double. Rows may be read up to the next multiple of 16 edges and one more.
 template <class T>
 struct ClassEdges {
   const T* cum = nullptr;
@@ -66,7 +75,7 @@ struct EdgeSums {
 void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out);
 void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out);
 
-// cum[0] = 0, cum[b + 1] = counts of bins 0..b in both tables, which are left cleared. n_bins is a multiple of 8.
+// cum[0] = 0, cum[b + 1] = counts of bins 0..b in both tables, which are left cleared. n_bins is a multiple of 16.
 void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum);
 void cumulate(const double* weights, int n_bins, double* cum);
 

@@ -24,13 +24,13 @@ struct BinTable {
   void resize(int classes, int bins, const double* of_class) {
     n_classes = classes;
     n_bins = bins;
-    stride = (static_cast<std::size_t>(bins) + 16) / 8 * 8;
-    if (cum.size() < static_cast<std::size_t>(classes) * stride + 8)
-      cum.resize(static_cast<std::size_t>(classes) * stride + 8);
+    stride = (static_cast<std::size_t>(bins) + 32) / 16 * 16;  // of the widest registers
+    if (cum.size() < static_cast<std::size_t>(classes) * stride + 16)
+      cum.resize(static_cast<std::size_t>(classes) * stride + 16);
     totals.resize(static_cast<std::size_t>(classes));
     for (int k = 0; k < classes; ++k) totals[k] = static_cast<T>(of_class[k]);
     for (auto* v : {&s, &left_square, &right_square, &left_max, &right_max, &bound})
-      if (v->size() < stride + 8) v->resize(stride + 8);
+      if (v->size() < stride + 16) v->resize(stride + 16);
   }
   T* of_class(int k) { return cum.data() + static_cast<std::size_t>(k) * stride; }
   const T* of_class(int k) const { return cum.data() + static_cast<std::size_t>(k) * stride; }

@@ -1,8 +1,9 @@
 // Exact threshold search over many directions without sorting every one of them.
 //
 // For each direction the rows are put into equal-width bins, classes are counted per bin, and an upper bound says how
-// good a cut inside a bin can be. Only the rows of bins that can still win are sorted. The result is the split that
-// sorting everything would find: same score, same tie rule (front.hpp).
+// good a cut inside a bin can be. Where the bins that can still win hold many rows, they are divided into parts, of
+// which the same is asked. Only the rows of what can still win then are sorted. The result is the split that sorting
+// everything would find: same score, same tie rule (front.hpp).
 //
 // Under the tolerant tie rule two projected values are distinct if they differ by more than 1e-9 of the projection's
 // scale (spread.hpp); the strict rule takes any difference.
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "common/interrupt.hpp"
@@ -64,7 +66,7 @@ class SplitSearch final : public NodeSearch {
     left_.resize(static_cast<std::size_t>(n_classes));
     // Few rows a bin keep the bounds tight, few bins keep them cheap: about the square root of n, a power of two.
     n_bins_ = 16;
-    while (n_bins_ < 256 && static_cast<std::size_t>(n_bins_) * n_bins_ < 4 * rows.n) n_bins_ *= 2;
+    while (n_bins_ < kMaxBins && static_cast<std::size_t>(n_bins_) * n_bins_ < 4 * rows.n) n_bins_ *= 2;
     // Counts beyond 2^24 are not exact in single precision.
     use_float_ = totals_.counts && rows.n < (std::size_t{1} << 24);
     if (use_float_)
@@ -126,7 +128,8 @@ class SplitSearch final : public NodeSearch {
   // Below so many rows, sorting is quicker than binning. Sums of weights depend on the way they are added up, and the
   // trees of weighted rows with it: their limit stays what it was.
   static constexpr std::size_t kSortRows = 65, kSortWeighted = 24;
-  static constexpr int kPayloadBits = 24;
+  static constexpr int kMaxBins = 256, kPayloadBits = 24;
+  static constexpr float kCrowd = 64.0f;             // rows: so many are soon sorted
   static constexpr double kQuanta = 549755813888.0;  // 2^39 steps over the range, 500 times finer than `distinct`
 
   void search(std::int64_t order, const double* z, Range range, double distinct) {
@@ -236,33 +239,28 @@ class SplitSearch final : public NodeSearch {
   }
 
   template <class T>
-  void search_by_bins(BinTable<T>& table, std::int64_t order, const double* z, Range range, double distinct) {
-    const int n_bins = n_bins_;
-    const double scale = static_cast<double>(n_bins) * (1.0 - 1e-12) / (range.high - range.low);
-    bin_rows(z, range.low, scale, n_bins, bins_.data(), rows_->n);
-    fill(table);
-    edge_sums(table.edges(), table.sums());
-    Criterion::bounds(table, totals_);
-
-    // Bins that can still win, best first.
-    const double slack = Criterion::template slack<T>(totals_), needed = front_.needed(order);
-    open_.clear();
-    for (int b = 0; b < n_bins; ++b) {
-      double bound = static_cast<double>(table.bound[b]) + slack;
-      if (bound < needed || !table.filled(b)) continue;
-      // A bin of one row has one cut, at its right edge, whose value is known without any allowance.
-      if (totals_.counts && table.s[b + 1] - table.s[b] == 1 && static_cast<double>(table.s[b + 1]) < totals_.n)
-        bound = std::min(bound, edge_value(table, b + 1));
-      bound_[b] = bound;
-      if (bound >= needed) open_.push_back(b);
-    }
+  void search_by_bins(BinTable<T>& first_table, std::int64_t order, const double* z, Range range, double distinct) {
+    const double scale = static_cast<double>(n_bins_) * (1.0 - 1e-12) / (range.high - range.low);
+    bin_rows(z, range.low, scale, n_bins_, bins_.data(), rows_->n);
+    fill(first_table);
+    open_bins(first_table, order, [](int) { return true; });
     if (open_.empty()) return;
+    BinTable<T>* looked_into = &first_table;
+    if constexpr (std::is_same_v<T, float>) {  // counts, whose sums do not depend on the bins
+      if (is_crowded(first_table) && !is_tied(z)) {
+        divide_open_bins(first_table, z, range.low, scale);
+        open_bins(parts_table_, order, [this](int part) { return of_open_[part] != 0; });
+        if (open_.empty()) return;
+        looked_into = &parts_table_;
+      }
+    }
+    const BinTable<T>& table = *looked_into;
     ++counts.refined;
     const int last_bin = table.last_filled();
 
     // One pass over the rows gathers the open bins, each in its own stretch of keys_, and the smallest projection of
     // the bin that follows each.
-    std::fill_n(role_, n_bins, std::uint8_t{0});
+    std::fill_n(role_, table.n_bins, std::uint8_t{0});
     std::size_t used = 0;
     for (const int b : open_) {
       role_[b] |= kOpen;
@@ -299,6 +297,81 @@ class SplitSearch final : public NodeSearch {
     }
   }
 
+  // Bins that can still win, in open_ and bound_. may_be_open(b): whether bin b is asked at all.
+  template <class T, class Asked>
+  void open_bins(BinTable<T>& table, std::int64_t order, Asked may_be_open) {
+    edge_sums(table.edges(), table.sums());
+    Criterion::bounds(table, totals_);
+    const double slack = Criterion::template slack<T>(totals_), needed = front_.needed(order);
+    open_.clear();
+    if (static_cast<double>(largest_of(table.bound.data(), static_cast<std::size_t>(table.n_bins))) + slack < needed)
+      return;
+    for (int b = 0; b < table.n_bins; ++b) {
+      double bound = static_cast<double>(table.bound[b]) + slack;
+      if (bound < needed || !table.filled(b) || !may_be_open(b)) continue;
+      // A bin of one row has one cut, at its right edge, whose value is known without any allowance.
+      if (totals_.counts && table.s[b + 1] - table.s[b] == 1 && static_cast<double>(table.s[b + 1]) < totals_.n)
+        bound = std::min(bound, edge_value(table, b + 1));
+      bound_[b] = bound;
+      if (bound >= needed) open_.push_back(b);
+    }
+  }
+
+  // Rows of the open bins, and whether they are too many to be sorted unseen.
+  bool is_crowded(const BinTable<float>& table) {
+    rows_in_open_ = 0.0f;
+    for (const int b : open_) rows_in_open_ += table.s[b + 1] - table.s[b];
+    return rows_in_open_ >= kCrowd && open_.size() <= kMaxBins / 2;
+  }
+
+  // Whether rows of one bin seem to have one value, so that dividing the bin would lead to nothing.
+  bool is_tied(const double* z) const {
+    constexpr std::size_t asked = 32;
+    const double* first_of[kMaxBins] = {};
+    bool same = false;
+    for (std::size_t a = 0; a < asked; ++a) {
+      const std::size_t i = a * (rows_->n - 1) / (asked - 1);
+      const double*& first = first_of[bins_[i]];
+      if (first && *first != z[i]) return false;
+      same = same || first;
+      first = z + i;
+    }
+    return same;
+  }
+
+  // Divides the open bins into parts, the more the more rows they hold, and joins the bins between them. Projections
+  // that lie in a few narrow places, as those of features with two values do, leave most bins empty and the others
+  // crowded; their parts have bounds that say something.
+  void divide_open_bins(const BinTable<float>& table, const double* z, double low, double scale) {
+    const int n_open = static_cast<int>(open_.size());
+    const float wanted = std::min(std::max(0.5f * rows_in_open_, 64.0f), static_cast<float>(kMaxBins));
+    const float spare = std::max(wanted - static_cast<float>(2 * n_open + 1), 0.0f);
+    int next = 0, at = 0;
+    const auto close = [&](int last) {  // joins bins [at, last)
+      if (at == last) return;
+      for (; at < last; ++at) {
+        first_part_[at] = next;
+        n_parts_[at] = 1.0;
+      }
+      of_open_[next++] = 0;
+    };
+    for (const int b : open_) {
+      close(b);
+      const int parts = 1 + static_cast<int>(spare * (table.s[b + 1] - table.s[b]) / rows_in_open_);
+      first_part_[b] = next;
+      n_parts_[b] = parts;
+      std::fill_n(of_open_ + next, parts, std::uint8_t{1});
+      next += parts;
+      at = b + 1;
+    }
+    close(table.n_bins);
+    const int padded = (next + 15) / 16 * 16;
+    std::fill(of_open_ + next, of_open_ + padded, std::uint8_t{0});
+    parts_table_.resize(rows_->n_classes, padded, of_class_.data());
+    part_rows(z, low, scale, first_part_, n_parts_, bins_.data(), rows_->n);
+    fill(parts_table_);
+  }
+
   template <class T>
   double edge_value(const BinTable<T>& table, int e) {
     for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(table.of_class(k)[e]);
@@ -308,7 +381,7 @@ class SplitSearch final : public NodeSearch {
   void fill(BinTable<float>& table) {
     for (int k = 0; k < rows_->n_classes; ++k) {
       count_rows(k);
-      cumulate(bin_counts_, bin_counts_ + 256, n_bins_, table.of_class(k));
+      cumulate(bin_counts_, bin_counts_ + kMaxBins, table.n_bins, table.of_class(k));
     }
   }
 
@@ -330,7 +403,7 @@ class SplitSearch final : public NodeSearch {
   void count_rows(int k) {
     const std::size_t last = rows_->first_row[k + 1];
     std::size_t i = rows_->first_row[k];
-    std::uint32_t *even = bin_counts_, *odd = bin_counts_ + 256;
+    std::uint32_t *even = bin_counts_, *odd = bin_counts_ + kMaxBins;
     for (; i + 8 <= last; i += 8) {
       std::uint64_t eight;
       std::memcpy(&eight, bins_.data() + i, sizeof eight);
@@ -350,7 +423,7 @@ class SplitSearch final : public NodeSearch {
   const bool strict_, exhaustive_;
   const double min_leaf_;
   int n_bins_ = 16;
-  BinTable<float> counts_table_;
+  BinTable<float> counts_table_, parts_table_;
   BinTable<double> weights_table_;
   bool use_float_ = true;
   double needed_ = 0.0, most_ = 0.0;
@@ -361,12 +434,16 @@ class SplitSearch final : public NodeSearch {
   KeySort sort_;
   std::vector<Entry> entries_;
   static constexpr std::uint8_t kOpen = 1, kFollows = 2;
-  std::uint8_t role_[256] = {};
-  std::size_t start_[256] = {}, end_[256] = {};
-  int next_[256] = {};
-  double smallest_[256] = {}, bound_[256] = {};
-  std::uint32_t bin_counts_[512] = {};
-  double bin_weights_[256] = {};
+  std::uint8_t role_[kMaxBins] = {};
+  std::size_t start_[kMaxBins] = {}, end_[kMaxBins] = {};
+  int next_[kMaxBins] = {};
+  double smallest_[kMaxBins] = {}, bound_[kMaxBins] = {};
+  std::uint32_t bin_counts_[2 * kMaxBins] = {};
+  double bin_weights_[kMaxBins] = {};
+  float rows_in_open_ = 0.0f;
+  int first_part_[kMaxBins] = {};        // of a bin
+  double n_parts_[kMaxBins] = {};        // of a bin
+  std::uint8_t of_open_[kMaxBins] = {};  // whether a part belongs to an open bin
 };
 
 }  // namespace
