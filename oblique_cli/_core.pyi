@@ -100,7 +100,7 @@ def node_models(
     parent: Codes,
     penalty: float | None = None,
     steps: int = 0,
-    tolerance: float = 1e-7,
+    tolerance: float = 1e-5,
 ) -> Doubles: ...
 def node_losses(
     X: Doubles, y: Codes, weights: Doubles, n_classes: int, leaf: Codes, parent: Codes, models: Doubles

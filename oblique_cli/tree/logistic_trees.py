@@ -82,7 +82,7 @@ class NodeModels:
     path : the weakest-link sequence by these errors
     """
 
-    def __init__(self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-7) -> None:
+    def __init__(self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-5) -> None:
         self.tree, self.rows = tree, rows
         self._parent = tree.parents.astype(np.int32)
         self._parent[0] = -1

@@ -140,8 +140,10 @@ class PlaneSpace:
         offset = -measured(tree.thresholds, largest) + coef @ self._mean
         w = coef * self._scale
         size = np.sqrt((w * w).sum(axis=1))
-        some = size > 0.0
+        # A plane that is this far from all rows, in standard deviations, sends them all to one side.
+        some = size > np.abs(offset) * np.finfo(float).tiny ** 0.5
         w[some] /= size[some, None]
+        w[~some] = 0.0
         b = np.where(some, offset / np.where(some, size, 1.0), np.sign(offset))
         missing_left = np.zeros(tree.n_nodes, dtype=bool) if tree.missing_left is None else tree.missing_left
         return {

@@ -48,7 +48,7 @@ def boosted(Z, y, weights, scores, steps: int, n_classes: int) -> Array:
                 design = np.column_stack([Z[:, j], np.ones(len(Z))]) * np.sqrt(v)[:, None]
                 found = np.linalg.lstsq(design, z * np.sqrt(v), rcond=None)[0]
                 error = float(v @ (z - found[0] * Z[:, j] - found[1]) ** 2)
-                if best is None or error < best[0] - 1e-12:
+                if best is None or error < best[0] * (1.0 - 1e-9):
                     best = (error, j, found)
             change[k, best[1]], change[k, -1] = best[2]
         change = (n_classes - 1) / n_classes * (change - change.mean(axis=0))

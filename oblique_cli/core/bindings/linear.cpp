@@ -145,11 +145,11 @@ void bind_linear(nb::module_& m) {
         "(p + 1,) coefficients and intercept to begin with, or None. Returns (w, b, objective, steps, converged).");
   m.def("node_models", &models_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
         "leaf"_a.noconvert(), "parent"_a.noconvert(), "penalty"_a.none() = nb::none(), "steps"_a = 0,
-        "tolerance"_a = 1e-7,
+        "tolerance"_a = 1e-5,
         "Linear scores of the classes at every node of a tree, each starting from those of its parent, the root from the "
         "class shares. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) positive; leaf (n,) int32 of "
         "every row; parent (n_nodes,) int32, -1 at the root. What a node adds has a ridge `penalty`, or is `steps` of "
-        "LogitBoost where penalty is None; a minimum is found to `tolerance` of the loss. Returns (n_nodes, n_classes, p + 1), the intercept last.");
+        "LogitBoost where penalty is None; a minimum is found to `tolerance` of the loss of a row. Returns (n_nodes, n_classes, p + 1), the intercept last.");
   m.def("node_losses", &losses_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
         "leaf"_a.noconvert(), "parent"_a.noconvert(), "models"_a.noconvert(),
         "Misclassified weight and log loss of the model of every node on the rows that come through it. Arguments as of "

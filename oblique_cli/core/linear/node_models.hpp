@@ -28,7 +28,7 @@ struct RoutedRows {
 struct NodeModelOptions {
   bool boosted = false;
   double l2 = 1.0;             // of the ridge, in the unit of the weights
-  double tolerance = 1e-7;     // as of SoftmaxSolver
+  double tolerance = 1e-5;     // as of SoftmaxSolver
   int steps = 0;               // of LogitBoost, at every node
   std::size_t least_rows = 5;  // a node of fewer has the model of its parent, if it is boosted
 };

@@ -152,7 +152,9 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
   Scores w(size, 0.0), gradient, trial, slope;
   converged_ = true;
   objective_ = evaluate(rows, l2, w, gradient);
-  const double enough = tolerance * objective_;
+  double total = 0.0;
+  for (std::size_t i = 0; i < rows.n; ++i) total += rows.weight[i];
+  const double enough = tolerance * total;
   if (!(objective_ > 0.0)) return w;
   factor(rows, l2);
   std::vector<std::vector<double>> moves, turns;  // changes of w and of the gradient, the last ones last

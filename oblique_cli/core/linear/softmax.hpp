@@ -35,8 +35,9 @@ void add_scores(const Scores& w, const double* columns, std::size_t n, std::size
 // Solves one problem after another with the same buffers; one for each thread.
 class SoftmaxSolver {
  public:
-  // Returns the scores beside the offset. tolerance : share of the loss at the start that the last step may promise
-  Scores solve(const ClassRows& rows, double l2, double tolerance = 1e-7, int max_steps = 300);
+  // Returns the scores beside the offset. tolerance : of the loss of a row, on average: a step that promises
+  // less is not taken
+  Scores solve(const ClassRows& rows, double l2, double tolerance = 1e-5, int max_steps = 300);
 
   double objective() const { return objective_; }  // at the last answer
   bool converged() const { return converged_; }
