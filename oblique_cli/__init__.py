@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         SVMSplitClassifier,
         UnionClassifier,
     )
+    from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
     from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
     from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
@@ -121,6 +122,7 @@ _PLACES = {
     "OC1LCClassifier": "oblique_cli.estimators.oblique.classifiers",
     "QUESTClassifier": "oblique_cli.estimators.oblique.classifiers",
     "SADTClassifier": "oblique_cli.estimators.oblique.classifiers",
+    "LogisticModelTreeClassifier": "oblique_cli.estimators.oblique.logistic",
     "RefinedTreeClassifier": "oblique_cli.estimators.oblique.refined",
     "SVMSplitClassifier": "oblique_cli.estimators.oblique.classifiers",
     "UnionClassifier": "oblique_cli.estimators.oblique.classifiers",
@@ -181,6 +183,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "OC1LCClassifier",
     "QUESTClassifier",
     "SADTClassifier",
+    "LogisticModelTreeClassifier",
     "RefinedTreeClassifier",
     "SVMSplitClassifier",
     "UnionClassifier",

@@ -91,6 +91,31 @@ def linear_fit(
     max_steps: int = 200,
     start: Doubles | None = None,
 ) -> tuple[Doubles, float, float, int, bool]: ...
+def node_models(
+    X: Doubles,
+    y: Codes,
+    weights: Doubles,
+    n_classes: int,
+    leaf: Codes,
+    parent: Codes,
+    penalty: float | None = None,
+    steps: int = 0,
+    tolerance: float = 1e-5,
+) -> Doubles: ...
+def node_losses(
+    X: Doubles, y: Codes, weights: Doubles, n_classes: int, leaf: Codes, parent: Codes, models: Doubles
+) -> tuple[Doubles, Doubles]: ...
+def boosting_errors(
+    X: Doubles,
+    y: Codes,
+    weights: Doubles,
+    test_X: Doubles,
+    test_y: Codes,
+    test_weights: Doubles,
+    n_classes: int,
+    most: int = 200,
+    patience: int = 50,
+) -> Doubles: ...
 def refine(
     X: Doubles,
     absent: NDArray[np.bool_] | None,
@@ -109,6 +134,9 @@ def refine(
     tolerance: float = 1e-6,
     split_leaves: bool = False,
     n_threads: int = 1,
+    leaf_prior: Doubles | None = None,
+    leaf_features: Codes | None = None,
+    leaf_penalty: float = 1.0,
 ) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
 def cuts_along(

@@ -27,6 +27,7 @@ from oblique_cli.estimators.model_tree import regressors as model_tree
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
+from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
 from oblique_cli.estimators.outside.known import task_of_class
@@ -368,6 +369,34 @@ _MACHINES = (
 
 
 REFINED = ModelFamily("refined trees", makes_tree=True, hyperplanes=True)
+_LOGISTIC = (
+    _ready(
+        REFINED,
+        "lmt",
+        "LMT",
+        "Landwehr, Hall & Frank (2005)",
+        LogisticModelTreeClassifier,
+        compiled=True,
+        unused=("leaf_penalty", "n_penalties", "surrogate", "max_sweeps"),
+        base="axis_parallel",
+        models="logit_boost",
+        refine="none",
+        criterion="entropy",
+        min_parent=14,
+        max_depth=None,
+        log_loss_weight=0.0,
+    ),
+    _ready(
+        REFINED,
+        "tao_logistic",
+        "TAO with logistic leaves",
+        "Landwehr, Hall & Frank (2005); Carreira-Perpinan & Tavallali (2018)",
+        LogisticModelTreeClassifier,
+        compiled=True,
+        unused=("steps",),
+        models="ridge",
+    ),
+)
 _TAO = _ready(REFINED, "tao", "TAO", "Carreira-Perpinan & Tavallali (2018)", RefinedTreeClassifier, compiled=True)
 
 
@@ -585,7 +614,7 @@ def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    models = (*_BOTTOM_UP, _TAO, *_DISCRETE, *_forests(), _BOOSTED, *_REGRESSION, _PATHFINDER)
+    models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_DISCRETE, *_forests(), _BOOSTED, *_REGRESSION, _PATHFINDER)
     others = (*models, *_NEIGHBORS, *_MACHINES)
     for algorithm in others:
         table.register(algorithm.name)(algorithm)

@@ -237,9 +237,10 @@ def procedure_of(model: Model) -> Procedure:
             voting = "mean"  # of these probabilities, whatever leaves without them would give
         return Procedure(tuple(cells), tuple(trees), model.classes, voting, title, target)
     if getattr(tree, "leaf_models", None) is not None:
+        remedy = "fit it with leaf_models none" if "leaf_models" in model.parameters else "fit tao"
         raise ConfigError(
             f"{title} with logistic leaves cannot be exported or explained, only its predictions can be had (oblique "
-            "predict); fit it with leaf_models none for that."
+            f"predict); {remedy} for that."
         )
     if hasattr(tree, "coef_"):
         steps = _hyperplanes(tree, columns, scored, classes)

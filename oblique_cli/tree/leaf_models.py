@@ -13,7 +13,7 @@ penalty does here, and prune by the errors of these models; here a tree is prune
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,7 @@ class LeafModels:
 
     def standardized(self, X: Array) -> Array:
         """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
-        return _standardized(X, self.center, self.scale)
+        return standardized(X, self.center, self.scale)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -100,13 +100,13 @@ class LeafModels:
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
     """Return the models of a tree's leaves. X : (n, p) its training rows; weights : (n,) or None; penalty > 0"""
     v = np.ones(len(X)) if weights is None else weights / weights.min()
-    center, scale = _moments(tree, X, v)
+    center, scale = moments(tree.levels, X, v)
     n_classes = tree.counts.shape[1]
     # No class is taken for impossible: the least share is that of one row among all.
     prior = np.maximum(np.nan_to_num(tree.shares), 1.0 / (tree.counts[0].sum() + n_classes))
     intercept = np.log(prior / prior.sum(axis=1, keepdims=True))
     coef = np.zeros((tree.n_nodes, n_classes, tree.n_features))
-    z, leaves = _standardized(X, center, scale), tree.apply(X)
+    z, leaves = standardized(X, center, scale), tree.apply(X)
     used = [j for j in range(tree.n_features) if not tree.levels[j]]
     for leaf in np.unique(leaves):
         rows = np.flatnonzero(leaves == leaf)
@@ -138,14 +138,18 @@ def softmax(scores: Array) -> Array:
     return shares
 
 
-def _standardized(X: Array, center: Array, scale: Array) -> Array:
+def standardized(X: Array, center: Array, scale: Array) -> Array:
+    """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
     with np.errstate(over="ignore"):
         z: Array = np.clip(np.nan_to_num((X - center) / scale, nan=0.0), -FARTHEST, FARTHEST)
     return z
 
 
-def _moments(tree: Tree, X: Array, v: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of each feature, of what is there; 0 and 1 for constants and qualitative features."""
+def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:
+    """Return mean and standard deviation (p,) of each feature; scale 1 for constants and qualitative features.
+
+    levels : p counts, 0 for a quantitative feature; X : (n, p), NaN is left out; v : (n,) weights
+    """
     known = ~np.isnan(X)
     # Each feature in a power of 2 near its largest number, whose square is then a number.
     power = np.frexp(np.where(known, np.abs(X), 0.0).max(axis=0))[1]
@@ -154,7 +158,7 @@ def _moments(tree: Tree, X: Array, v: Array) -> tuple[Array, Array]:
     center = (v[:, None] * np.where(known, X, 0.0)).sum(axis=0) / total
     deviation = np.where(known, X - center, 0.0)
     scale = np.sqrt((v[:, None] * deviation**2).sum(axis=0) / total)
-    qualitative = np.array(tree.levels) > 0
+    qualitative = np.array(levels) > 0
     # A spread that is rounding of the mean is none.
     constant = qualitative | ~(scale > 1e-12 * np.abs(center)) | ~(scale > 0.0)
     return np.where(qualitative, 0.0, np.ldexp(center, power)), np.where(constant, 1.0, np.ldexp(scale, power))

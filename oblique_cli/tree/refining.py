@@ -64,6 +64,18 @@ class Settings:
     threads: int = 1
 
 
+class LeafPrior(NamedTuple):
+    """Logistic models in leaves under refinement.
+
+    scores : (C, q + 1) of all rows, from which every leaf starts; columns : (q,) of the `PlaneSpace` that they use
+    penalty : ridge of what a leaf adds, in rows
+    """
+
+    scores: Array
+    columns: Ints
+    penalty: float
+
+
 class PlaneSpace:
     """Training rows as the core refines on them: standardized features, each level of a qualitative one by itself.
 
@@ -128,8 +140,10 @@ class PlaneSpace:
         offset = -measured(tree.thresholds, largest) + coef @ self._mean
         w = coef * self._scale
         size = np.sqrt((w * w).sum(axis=1))
-        some = size > 0.0
+        # A plane that is this far from all rows, in standard deviations, sends them all to one side.
+        some = size > np.abs(offset) * np.finfo(float).tiny ** 0.5
         w[some] /= size[some, None]
+        w[~some] = 0.0
         b = np.where(some, offset / np.where(some, size, 1.0), np.sign(offset))
         missing_left = np.zeros(tree.n_nodes, dtype=bool) if tree.missing_left is None else tree.missing_left
         return {
@@ -141,8 +155,16 @@ class PlaneSpace:
             "labels": tree.labels,
         }
 
-    def refine(self, planes: Planes, penalty: float, settings: Settings) -> tuple[Planes, Run]:
-        """Return the refined arrays and what the run was like. penalty : share of the training weight"""
+    def refine(
+        self, planes: Planes, penalty: float, settings: Settings, leaves: LeafPrior | None = None
+    ) -> tuple[Planes, Run]:
+        """Return the refined arrays and what the run was like.
+
+        penalty : share of the training weight; leaves : models in place of labels
+        """
+        models: dict[str, Any] = {}
+        if leaves is not None:
+            models = {"leaf_prior": leaves.scores, "leaf_features": leaves.columns, "leaf_penalty": leaves.penalty}
         found = _core.refine(
             self.Z,
             self.absent,
@@ -156,6 +178,7 @@ class PlaneSpace:
             tolerance=settings.tolerance,
             split_leaves=settings.split_leaves,
             n_threads=settings.threads,
+            **models,
         )
         objective = np.append(found["before"], found["objective"]) / self.total
         steps = (np.append(0, found["sweep"]), np.append(-2, found["node"]))
@@ -286,16 +309,21 @@ def penalties_of(space: PlaneSpace, number: int) -> Array:
     return np.geomspace(low, high, number)
 
 
-def along_path(tree: Tree, space: PlaneSpace, penalties: Iterable[float], settings: Settings) -> Path:
-    """Return the trees of rising penalties: the first refined from `tree`, each further one from the one before."""
+def along_path(
+    tree: Tree, space: PlaneSpace, penalties: Iterable[float], settings: Settings, leaves: LeafPrior | None = None
+) -> Path:
+    """Return the trees of rising penalties: the first refined from `tree`, each further one from the one before.
+
+    leaves : models in the leaves, which answer in place of labels
+    """
     missing = tree.missing_left is not None
     planes = space.planes(tree)
     path = Path([], [])
     for penalty in penalties:
         before = planes
-        planes, run = space.refine(planes, float(penalty), settings)
+        planes, run = space.refine(planes, float(penalty), settings, leaves)
         same = path.trees and all(np.array_equal(planes[name], before[name]) for name in planes)
-        path.trees.append(path.trees[-1] if same else space.tree(planes, missing))
+        path.trees.append(path.trees[-1] if same else space.tree(planes, missing, as_it_is=leaves is not None))
         path.runs.append(run)
     return path
 

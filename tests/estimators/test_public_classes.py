@@ -45,6 +45,8 @@ QUICK = {
     "n_penalties": 4,
     "folds": 2,
 }
+# Models that are close to constants, so that the tree has more than one leaf.
+OWN = {"LogisticModelTreeClassifier": {"leaf_penalty": 1e4}}
 CLASSES = sorted({algorithm.estimator for algorithm in ALGORITHMS.values()}, key=lambda cls: cls.__name__)
 CLASSES += [ObliqueTreeClassifier, oblique_cli.BottomUpTreeClassifier]
 TREES = [cls for cls in CLASSES if hasattr(cls, "get_n_leaves")]
@@ -55,7 +57,7 @@ BY_TREE = pytest.mark.parametrize("cls", TREES, ids=lambda cls: cls.__name__)
 def quick(cls: type, **params):
     model = cls(**params)
     own = model.get_params(deep=False)
-    model.set_params(**{name: value for name, value in QUICK.items() if name in own})
+    model.set_params(**{name: value for name, value in QUICK.items() if name in own}, **OWN.get(cls.__name__, {}))
     return model.set_params(random_state=0) if "random_state" in own else model
 
 

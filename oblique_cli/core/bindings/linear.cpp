@@ -14,6 +14,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/release.hpp"
 #include "linear/linear_solver.hpp"
+#include "linear/node_models.hpp"
 
 namespace oblique {
 namespace {
@@ -59,6 +60,80 @@ nb::tuple linear_fit(const Matrix& x, const Doubles& side, const std::optional<D
   return nb::make_tuple(array(std::move(fit.w), {p}), fit.b, fit.objective, fit.steps, fit.converged);
 }
 
+using Models = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+// Rows with the leaf of each, in a tree whose nodes have these parents.
+RoutedRows node_rows(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes, const Codes& leaf,
+                   const Codes& parent) {
+  const std::size_t n = x.shape(0), p = x.shape(1), nodes = parent.shape(0);
+  require(n_classes >= 1 && nodes >= 1 && parent(0) == -1, "a tree must have a root and rows a class");
+  check_rows(x, y, weights, n_classes);
+  require(leaf.shape(0) == n, "X and leaf must have the same number of rows");
+  for (std::size_t i = 0; i < n; ++i)
+    require(leaf(i) >= 0 && static_cast<std::size_t>(leaf(i)) < nodes, "leaf must hold numbers of nodes");
+  for (std::size_t node = 1; node < nodes; ++node)
+    require(parent(node) >= 0 && static_cast<std::size_t>(parent(node)) < node,
+            "children must have larger numbers than their parent");
+  for (std::size_t i = 0; i < n * p; ++i) require(std::isfinite(x.data()[i]), "X must be finite");
+  for (std::size_t i = 0; i < n; ++i)
+    require(std::isfinite(weights(i)) && weights(i) > 0.0, "weights must be finite and positive");
+  return {x.data(), y.data(), weights.data(), leaf.data(), n, p, n_classes, parent.data(), nodes};
+}
+
+nb::object models_of_nodes(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes,
+                           const Codes& leaf, const Codes& parent, const std::optional<double>& penalty, int steps,
+                           double tolerance) {
+  require(!penalty || *penalty > 0.0, "penalty must be positive");
+  require(steps >= 0 && tolerance >= 0.0, "steps and tolerance must not be negative");
+  const RoutedRows rows = node_rows(x, y, weights, n_classes, leaf, parent);
+  NodeModelOptions options;
+  options.boosted = !penalty;
+  options.l2 = penalty.value_or(1.0);
+  options.steps = steps;
+  options.tolerance = tolerance;
+  std::vector<double> found;
+  {
+    const Released released;
+    found = node_models(rows, options);
+  }
+  return array(std::move(found), {rows.n_nodes, n_classes, rows.p + 1});
+}
+
+nb::tuple losses_of_nodes(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes,
+                          const Codes& leaf, const Codes& parent, const Models& models) {
+  const RoutedRows rows = node_rows(x, y, weights, n_classes, leaf, parent);
+  require(models.shape(0) == rows.n_nodes && models.shape(1) == n_classes && models.shape(2) == rows.p + 1,
+          "models must have shape (n_nodes, n_classes, p + 1)");
+  NodeLosses found;
+  {
+    const Released released;
+    found = node_losses(rows, models.data());
+  }
+  return nb::make_tuple(array(std::move(found.wrong), {rows.n_nodes}), array(std::move(found.log_loss), {rows.n_nodes}));
+}
+
+nb::object errors_of_boosting(const Matrix& x, const Codes& y, const Doubles& weights, const Matrix& test_x,
+                              const Codes& test_y, const Doubles& test_weights, std::size_t n_classes, int most,
+                              int patience) {
+  require(x.shape(0) >= 1 && test_x.shape(1) == x.shape(1), "both must have rows of the same features");
+  require(most >= 0 && patience >= 0, "most and patience must not be negative");
+  const std::int32_t root = -1;
+  const auto rows_of = [&](const Matrix& given, const Codes& codes, const Doubles& v) {
+    check_rows(given, codes, v, n_classes);
+    for (std::size_t i = 0; i < given.size(); ++i) require(std::isfinite(given.data()[i]), "X must be finite");
+    return RoutedRows{given.data(), codes.data(), v.data(),  nullptr, given.shape(0),
+                    given.shape(1), n_classes, &root, 1};
+  };
+  const RoutedRows training = rows_of(x, y, weights), test = rows_of(test_x, test_y, test_weights);
+  std::vector<double> found;
+  {
+    const Released released;
+    found = boosting_errors(training, test, most, patience);
+  }
+  const std::size_t size = found.size();
+  return array(std::move(found), {size});
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& m) {
@@ -68,6 +143,22 @@ void bind_linear(nb::module_& m) {
         "Plane w.x + b of least weighted loss ('logistic' or 'squared_hinge') plus l1 |w|_1 + l2 / 2 |w|_2^2, within "
         "|w_j| <= box. X (n, p) float64 C order, finite; side (n,) float64 of -1 and 1; weights (n,) or None; start "
         "(p + 1,) coefficients and intercept to begin with, or None. Returns (w, b, objective, steps, converged).");
+  m.def("node_models", &models_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
+        "leaf"_a.noconvert(), "parent"_a.noconvert(), "penalty"_a.none() = nb::none(), "steps"_a = 0,
+        "tolerance"_a = 1e-5,
+        "Linear scores of the classes at every node of a tree, each starting from those of its parent, the root from the "
+        "class shares. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) positive; leaf (n,) int32 of "
+        "every row; parent (n_nodes,) int32, -1 at the root. What a node adds has a ridge `penalty`, or is `steps` of "
+        "LogitBoost where penalty is None; a minimum is found to `tolerance` of the loss of a row. Returns (n_nodes, n_classes, p + 1), the intercept last.");
+  m.def("node_losses", &losses_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
+        "leaf"_a.noconvert(), "parent"_a.noconvert(), "models"_a.noconvert(),
+        "Misclassified weight and log loss of the model of every node on the rows that come through it. Arguments as of "
+        "`node_models`, whose answer `models` is. Returns two arrays (n_nodes,).");
+  m.def("boosting_errors", &errors_of_boosting, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(),
+        "test_X"_a.noconvert(), "test_y"_a.noconvert(), "test_weights"_a.noconvert(), "n_classes"_a, "most"_a = 200,
+        "patience"_a = 50,
+        "Misclassified weight of test rows after 0, 1, ... steps of LogitBoost on training rows, until `most` steps or "
+        "`patience` steps after the least.");
 }
 
 }  // namespace oblique

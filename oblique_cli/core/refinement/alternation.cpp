@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "common/threads.hpp"
+#include "refinement/leaf_fits.hpp"
 #include "refinement/node_update.hpp"
 
 namespace oblique {
@@ -23,7 +25,7 @@ bool PlaneTree::goes_left(const RefinementRows& rows, std::size_t row, std::size
 
 std::int32_t PlaneTree::answer(const RefinementRows& rows, std::size_t row, std::size_t node) const {
   while (!is_leaf(node)) node = static_cast<std::size_t>(goes_left(rows, row, node) ? left[node] : right[node]);
-  return label[node];
+  return at_leaf(node, row);
 }
 
 namespace {
@@ -43,6 +45,11 @@ class Alternation {
       : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0),
         ranks_(ranks_of(rows)) {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
+    if (!options.leaves) return;
+    fits_.emplace(rows, *options.leaves);
+    tree.answers.assign(tree.size(), {});
+    fitted_.assign(tree.size(), 0);
+    whole_.assign(tree.size(), Whole());
   }
 
   Refinement run() {
@@ -90,7 +97,7 @@ class Alternation {
         const Place place = places_[node];
         if (tree_.is_leaf(node)) {
           leaves_.push_back(node);
-          for (std::size_t i = place.begin; i < place.end; ++i) answer_[order_[i]] = tree_.label[node];
+          for (std::size_t i = place.begin; i < place.end; ++i) answer_[order_[i]] = tree_.at_leaf(node, order_[i]);
           continue;
         }
         levels_.back().push_back(node);
@@ -133,20 +140,37 @@ class Alternation {
   // Takes away what no row needs, with the rows divided: a leaf gets the label of most weight, the first of equal ones;
   // a branch without rows gives its place to its sibling; two leaves of one label become one.
   void tidy() {
-    double wrong;
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
       for (const std::size_t node : *level) {
         for (const std::size_t child : {left(node), right(node)})
-          if (tree_.is_leaf(child) && !places_[child].empty()) tree_.label[child] = heaviest(places_[child], wrong);
+          if (tree_.is_leaf(child) && !places_[child].empty()) settle(child);
         if (places_[left(node)].empty() != places_[right(node)].empty()) {
           take_place(node, places_[left(node)].empty() ? right(node) : left(node));
-        } else if (tree_.is_leaf(left(node)) && tree_.is_leaf(right(node)) &&
+        } else if (!fits_ && tree_.is_leaf(left(node)) && tree_.is_leaf(right(node)) &&
                    tree_.label[left(node)] == tree_.label[right(node)]) {
           make_leaf(node, tree_.label[left(node)]);
         }
       }
-    if (tree_.is_leaf(0)) tree_.label[0] = heaviest(places_[0], wrong);
+    if (tree_.is_leaf(0)) settle(0);
     divide();
+  }
+
+  // Gives a leaf what is best for its rows: the label of most weight, or a model, which has to get no more of them wrong
+  // than the one that is there.
+  void settle(std::size_t leaf) {
+    double wrong;
+    const Place place = places_[leaf];
+    tree_.label[leaf] = heaviest(place, wrong);
+    if (!fits_) return;
+    std::uint64_t digest = kDigest;
+    for (std::size_t i = place.begin; i < place.end; ++i) digest = digested(digest, order_[i], false);
+    if (fitted_[leaf] == digest) return;
+    fitted_[leaf] = digest;
+    const std::uint32_t* rows = order_.data() + place.begin;
+    const std::size_t n = place.end - place.begin;
+    const LeafFit found = fits_->fit(rows, n, solver_);
+    if (tree_.answers[leaf].empty() || found.wrong <= fits_->wrong(tree_.answers[leaf], rows, n))
+      tree_.answers[leaf] = fits_->answers(found);
   }
 
   void take_place(std::size_t node, std::size_t child) {
@@ -155,6 +179,11 @@ class Alternation {
     tree_.missing_left[node] = tree_.missing_left[child];
     tree_.label[node] = tree_.label[child];
     seen_[node] = seen_[child];
+    if (fits_) {
+      tree_.answers[node] = std::move(tree_.answers[child]);
+      fitted_[node] = fitted_[child];
+      whole_[node] = std::move(whole_[child]);
+    }
     const std::int32_t l = tree_.left[child], r = tree_.right[child];
     tree_.left[node] = l;
     tree_.right[node] = r;
@@ -185,6 +214,13 @@ class Alternation {
     std::vector<CareRow> care;
     std::vector<std::int32_t> of_left, of_right;
     std::vector<double> by_class;
+    SoftmaxSolver solver;
+  };
+
+  // A node as a leaf with a model, and which rows that was.
+  struct Whole {
+    std::uint64_t digest = 0;
+    LeafFit fit;
   };
 
   // A leaf to be divided: the classes of its children, and by how much E falls.
@@ -333,7 +369,7 @@ class Alternation {
       best = cost;
       choice = what;
     };
-    consider(sum - *most, leaf);
+    consider(fits_ ? as_leaf(node, rows, n, worker) : sum - *most, leaf);
     consider(wrong_left + below_[l], all_left);
     consider(wrong_right + below_[r], all_right);
     // Rows that care for the same sides as when a plane was last looked for have none that is better.
@@ -344,8 +380,9 @@ class Alternation {
       case present: below_[node] = price(node) + planes; return 0.0;
       case leaf:
         make_leaf(node, static_cast<std::int32_t>(most - worker.by_class.begin()));
+        if (fits_) tree_.answers[node] = fits_->answers(whole_[node].fit);
         below_[node] = 0.0;
-        for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = tree_.label[node];
+        for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = tree_.at_leaf(node, rows[i]);
         return now - best;
       case all_left:
       case all_right:
@@ -363,6 +400,14 @@ class Alternation {
     for (std::size_t i = 0; i < n; ++i)
       answer_[rows[i]] = tree_.goes_left(rows_, rows[i], node) ? worker.of_left[i] : worker.of_right[i];
     return now - best;
+  }
+
+  // Weight of the rows of a node that one model gets wrong. The model is kept for as long as the rows are the same.
+  double as_leaf(std::size_t node, const std::uint32_t* rows, std::size_t n, Worker& worker) {
+    std::uint64_t digest = kDigest;
+    for (std::size_t i = 0; i < n; ++i) digest = digested(digest, rows[i], false);
+    if (whole_[node].digest != digest) whole_[node] = {digest, fits_->fit(rows, n, worker.solver)};
+    return whole_[node].fit.wrong;
   }
 
   // A plane as a tree of one node, for its arithmetic.
@@ -398,6 +443,10 @@ class Alternation {
   const std::vector<std::uint32_t> ranks_;
   std::vector<double> below_, by_class_;
   double total_ = 0.0, objective_ = 0.0;
+  std::optional<LeafFits> fits_;        // where leaves have models
+  std::vector<std::uint64_t> fitted_;   // digest of the rows of a leaf when its model was last looked for
+  std::vector<Whole> whole_;            // of decision nodes
+  SoftmaxSolver solver_;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "linear/linear_solver.hpp"
+#include "linear/softmax.hpp"
 
 namespace oblique {
 
@@ -35,6 +36,14 @@ struct RefinementRows {
 // several times as fast as sorting the values at every node again.
 std::vector<std::uint32_t> ranks_of(const RefinementRows& rows);
 
+// Logistic models in the leaves. features: columns of x that they use; prior: scores of the model that all start from;
+// l2: ridge of what a leaf adds, in the unit of the weights.
+struct LeafLogistic {
+  std::vector<std::uint32_t> features;
+  Scores prior;
+  double l2 = 1.0;
+};
+
 struct RefinementOptions {
   double penalty = 0.0;  // in the unit of the weights
   MarginLoss surrogate = MarginLoss::logistic;
@@ -42,6 +51,7 @@ struct RefinementOptions {
   double tolerance = 1e-6;    // ends where a sweep lowers E by less than this share
   bool split_leaves = false;  // whether a leaf is divided in two where that lowers E
   int n_threads = 1;
+  const LeafLogistic* leaves = nullptr;  // leaves have a label where there is none
 };
 
 // A tree under way. A row goes left if w.x + b <= 0; one that lacks a value which w uses goes by `missing_left`. The
@@ -53,12 +63,17 @@ struct PlaneTree {
   std::vector<double> b;
   std::vector<std::uint8_t> missing_left;
   std::vector<std::int32_t> label;  // of leaves
+  std::vector<std::vector<std::int32_t>> answers;  // of leaves with a model: the class of every row; else empty
 
   std::size_t size() const { return left.size(); }
   bool is_leaf(std::size_t node) const { return left[node] < 0; }
   double* plane(std::size_t node) { return w.data() + node * p; }
   const double* plane(std::size_t node) const { return w.data() + node * p; }
   bool goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const;
+  // Class code that a leaf gives a row.
+  std::int32_t at_leaf(std::size_t leaf, std::size_t row) const {
+    return answers.empty() || answers[leaf].empty() ? label[leaf] : answers[leaf][row];
+  }
   // Class code of the leaf below `node` that a row comes to.
   std::int32_t answer(const RefinementRows& rows, std::size_t row, std::size_t node) const;
 };

@@ -27,20 +27,26 @@ SEED_PRUNING: Mapping[str, Any] = {"pruning": "cv", "pruning_folds": 5}  # of a 
 OF_THE_RESULT = ("class_weight", "probabilities", "probability_strength", "leaf_models", "leaf_penalty")
 
 
-class _Starts:
-    """Names that `base` may be: those of heuristics, those that are registered later too, and those of this module."""
+class Starts:
+    """Names that `base` may be: those of heuristics, those that are registered later too, and those of this module.
+
+    groups : names that stand for several, those that cannot use the features at hand being left out
+    """
+
+    def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
+        self.groups = groups
 
     def __contains__(self, name: object) -> bool:
-        return name in PROPOSERS or name in RANDOM or name == "multiway"
+        return name in PROPOSERS or name in RANDOM or name in self.groups
 
     def __iter__(self) -> Any:
-        return iter([*PROPOSERS, *RANDOM, "multiway"])
+        return iter([*PROPOSERS, *RANDOM, *self.groups])
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
 
-STARTS = _Starts()
+STARTS = Starts({"multiway": MULTIWAY})
 
 
 class RefinedTreeClassifier(ObliqueTreeClassifier):
@@ -120,6 +126,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
     aliases: ClassVar[Mapping[str, Any]] = {}
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
     needs_pruning_rows: ClassVar[bool] = False
+    starts: ClassVar[Starts] = STARTS
 
     def __init__(
         self,
@@ -195,15 +202,15 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
         listed = list(self.base) if isinstance(self.base, list | tuple) else [self.base]
         given: list[tuple[Any, bool]] = []
         for one in listed:
-            if one == "multiway":
-                given += [(name, True) for name in MULTIWAY]
+            if isinstance(one, str) and one in self.starts.groups:
+                given += [(name, True) for name in self.starts.groups[one]]
             else:
                 given.append((one, False))
         for one, _ in given:
             if isinstance(one, str):
-                if one not in STARTS:
+                if one not in self.starts:
                     raise ConfigError(
-                        f"base of {owner} must be one of its starts. Got {one!r}.{close_matches(one, STARTS)}"
+                        f"base of {owner} must be one of its starts. Got {one!r}.{close_matches(one, self.starts)}"
                     )
             elif not isinstance(one, ObliqueTreeClassifier) or isinstance(one, RefinedTreeClassifier):
                 raise ConfigError(
@@ -225,6 +232,10 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
             raise ConfigError(f"base of {owner} must name at least one start. Got an empty list.")
         return given
 
+    def _of_named(self) -> Mapping[str, Any]:
+        """Parameters of a start that is given by name."""
+        return SEED_PRUNING
+
     def _starts(self, given: Sequence[tuple[Any, bool]]) -> list[_Start]:
         """The starts, with what this fit has learned of the columns."""
         starts = []
@@ -232,7 +243,7 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
             if isinstance(one, str) and one in RANDOM:
                 starts.append(_Start(None, depth=RANDOM[one]))
                 continue
-            estimator = classifier_of(one)(**SEED_PRUNING) if isinstance(one, str) else clone(one)
+            estimator = classifier_of(one)(**self._of_named()) if isinstance(one, str) else clone(one)
             estimator.set_params(missing=self.missing, refine="none")
             proposer = estimator._checked_proposer()
             if optional and self.levels_ and proposer.quantitative:

@@ -1,0 +1,150 @@
+#include "linear/node_models.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/interrupt.hpp"
+#include "linear/linear_solver.hpp"
+#include "linear/logit_boost.hpp"
+
+namespace oblique {
+namespace {
+
+constexpr double kLeastShare = 1e-300;  // whose logarithm is a number
+
+// Some rows of RoutedRows by columns, with the scores of a model as offset.
+struct ModelRows {
+  std::vector<double> columns, weight, scores;
+  std::vector<std::int32_t> y;
+  std::size_t n = 0, p = 0, n_classes = 0;
+
+  void take(const RoutedRows& rows, const std::vector<std::uint32_t>& which, const Scores& model) {
+    n = which.size(), p = rows.p, n_classes = rows.n_classes;
+    columns.resize(n * p);
+    gather_columns(rows.x, p, which.data(), n, columns.data());
+    weight.resize(n);
+    y.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      weight[i] = rows.weight[which[i]];
+      y[i] = rows.y[which[i]];
+    }
+    scores.assign(n * n_classes, 0.0);
+    add_scores(model, columns.data(), n, p, n_classes, scores.data());
+  }
+
+  ClassRows rows() const { return {columns.data(), n, p, n_classes, y.data(), weight.data(), scores.data()}; }
+
+  std::size_t answer(std::size_t i) const {
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < n_classes; ++k)
+      if (scores[k * n + i] > scores[best * n + i]) best = k;
+    return best;
+  }
+};
+
+// Rows that come through every node, in rising order.
+std::vector<std::vector<std::uint32_t>> rows_of_nodes(const RoutedRows& rows) {
+  std::vector<std::vector<std::uint32_t>> of(rows.n_nodes);
+  for (std::uint32_t i = 0; i < rows.n; ++i)
+    for (std::int32_t node = rows.leaf[i]; node >= 0; node = rows.parent[node])
+      of[static_cast<std::size_t>(node)].push_back(i);
+  return of;
+}
+
+// Intercepts that give every row the class shares, one row more of each class.
+Scores shares_of(const RoutedRows& rows) {
+  const std::size_t stride = rows.p + 1;
+  std::vector<double> count(rows.n_classes, 1.0);
+  double total = static_cast<double>(rows.n_classes);
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    count[static_cast<std::size_t>(rows.y[i])] += rows.weight[i];
+    total += rows.weight[i];
+  }
+  Scores model(rows.n_classes * stride, 0.0);
+  for (std::size_t k = 0; k < rows.n_classes; ++k) model[k * stride + rows.p] = std::log(count[k] / total);
+  return model;
+}
+
+}  // namespace
+
+std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options) {
+  const std::size_t size = rows.n_classes * (rows.p + 1);
+  std::vector<double> out(rows.n_nodes * size);
+  const auto of = rows_of_nodes(rows);
+  ModelRows gathered;
+  SoftmaxSolver solver;
+  LogitBoost boost;
+  for (std::size_t node = 0; node < rows.n_nodes; ++node) {
+    Scores model;
+    if (node == 0) {
+      model = shares_of(rows);
+    } else {
+      const double* above = out.data() + static_cast<std::size_t>(rows.parent[node]) * size;
+      model.assign(above, above + size);
+    }
+    const bool few = of[node].empty() || (options.boosted && of[node].size() < options.least_rows);
+    if (!few) {
+      gathered.take(rows, of[node], model);
+      if (options.boosted) {
+        const ClassRows given = gathered.rows();
+        for (int step = 0; step < options.steps; ++step)
+          if (!boost.step(given, gathered.scores, model)) break;
+      } else {
+        const Scores more = solver.solve(gathered.rows(), options.l2, options.tolerance);
+        for (std::size_t j = 0; j < size; ++j) model[j] += more[j];
+      }
+    }
+    std::copy(model.begin(), model.end(), out.begin() + static_cast<std::ptrdiff_t>(node * size));
+  }
+  return out;
+}
+
+NodeLosses node_losses(const RoutedRows& rows, const double* models) {
+  const std::size_t size = rows.n_classes * (rows.p + 1);
+  NodeLosses out{std::vector<double>(rows.n_nodes, 0.0), std::vector<double>(rows.n_nodes, 0.0)};
+  const auto of = rows_of_nodes(rows);
+  ModelRows gathered;
+  for (std::size_t node = 0; node < rows.n_nodes; ++node) {
+    const double* model = models + node * size;
+    gathered.take(rows, of[node], Scores(model, model + size));
+    for (std::size_t i = 0; i < gathered.n; ++i) {
+      const std::size_t y = static_cast<std::size_t>(gathered.y[i]), answer = gathered.answer(i), n = gathered.n;
+      if (answer != y) out.wrong[node] += gathered.weight[i];
+      const double top = gathered.scores[answer * n + i];
+      double sum = 0.0;
+      for (std::size_t k = 0; k < rows.n_classes; ++k) sum += std::exp(gathered.scores[k * n + i] - top);
+      const double share = std::exp(gathered.scores[y * n + i] - top) / sum;
+      out.log_loss[node] -= gathered.weight[i] * std::log(std::max(share, kLeastShare));
+    }
+  }
+  return out;
+}
+
+std::vector<double> boosting_errors(const RoutedRows& training, const RoutedRows& test, int most, int patience) {
+  const auto everything = [](std::size_t n) {
+    std::vector<std::uint32_t> all(n);
+    std::iota(all.begin(), all.end(), 0u);
+    return all;
+  };
+  Scores model = shares_of(training);
+  ModelRows grown, left_out;
+  grown.take(training, everything(training.n), model);
+  const std::vector<std::uint32_t> tested = everything(test.n);
+  std::vector<double> errors;
+  LogitBoost boost;
+  std::size_t best = 0;
+  for (int step = 0;; ++step) {
+    left_out.take(test, tested, model);
+    double wrong = 0.0;
+    for (std::size_t i = 0; i < test.n; ++i)
+      if (left_out.answer(i) != static_cast<std::size_t>(test.y[i])) wrong += test.weight[i];
+    errors.push_back(wrong);
+    if (wrong < errors[best]) best = errors.size() - 1;
+    if (step >= most || errors.size() - 1 - best > static_cast<std::size_t>(patience)) break;
+    if (!boost.step(grown.rows(), grown.scores, model)) break;
+  }
+  return errors;
+}
+
+}  // namespace oblique

@@ -1,0 +1,49 @@
+// A linear model of the classes at every node of a tree, that of a node starting from its parent's.
+//
+// The model of the root starts from the class shares. What a node adds to the scores of its parent is either penalized
+// by a ridge (SoftmaxSolver), so that a node of few rows stays close to its parent, or a number of steps of LogitBoost,
+// as in logistic model trees (Landwehr, Hall & Frank 2005, section 4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "linear/softmax.hpp"
+
+namespace oblique {
+
+// Rows and the leaf each of them comes to. x: (n, p) standardized, finite; parent: of every node, smaller numbers than
+// their children, -1 at the root, which is node 0.
+struct RoutedRows {
+  const double* x = nullptr;
+  const std::int32_t* y = nullptr;
+  const double* weight = nullptr;
+  const std::int32_t* leaf = nullptr;
+  std::size_t n = 0, p = 0, n_classes = 0;
+  const std::int32_t* parent = nullptr;
+  std::size_t n_nodes = 0;
+};
+
+struct NodeModelOptions {
+  bool boosted = false;
+  double l2 = 1.0;             // of the ridge, in the unit of the weights
+  double tolerance = 1e-5;     // as of SoftmaxSolver
+  int steps = 0;               // of LogitBoost, at every node
+  std::size_t least_rows = 5;  // a node of fewer has the model of its parent, if it is boosted
+};
+
+// Scores of every node, (n_nodes, C, p + 1), those of its parent included.
+std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options);
+
+// Misclassified weight and log loss of the model of every node on the rows that come through it.
+struct NodeLosses {
+  std::vector<double> wrong, log_loss;
+};
+NodeLosses node_losses(const RoutedRows& rows, const double* models);
+
+// Misclassified weight of test rows after 0, 1, ... steps of LogitBoost at the root; it ends `patience` steps after the
+// best.
+std::vector<double> boosting_errors(const RoutedRows& training, const RoutedRows& test, int most, int patience);
+
+}  // namespace oblique

@@ -1,0 +1,206 @@
+#include "linear/softmax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "common/interrupt.hpp"
+
+namespace oblique {
+namespace {
+
+constexpr std::size_t kRowsAtOnce = 256;  // scores and columns of these stay in the cache
+constexpr std::size_t kWidest = 600;      // columns up to which the whole Gram matrix is the preconditioner
+constexpr std::size_t kMemory = 8;        // steps that L-BFGS remembers
+constexpr int kMostHalvings = 40;
+constexpr double kArmijo = 1e-4;
+
+double product_of(const std::vector<double>& a, const std::vector<double>& b) {
+  return dot_columns(a.data(), b.data(), a.size());
+}
+
+}  // namespace
+
+void add_scores(const Scores& w, const double* columns, std::size_t n, std::size_t p, std::size_t n_classes,
+                double* out) {
+  for (std::size_t begin = 0; begin < n; begin += kRowsAtOnce) {
+    const std::size_t rows = std::min(kRowsAtOnce, n - begin);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      double* scores = out + k * n + begin;
+      const double* of_class = w.data() + k * (p + 1);
+      for (std::size_t i = 0; i < rows; ++i) scores[i] += of_class[p];
+      for (std::size_t j = 0; j < p; ++j)
+        if (of_class[j] != 0.0) add_scaled(of_class[j], columns + j * n + begin, scores, rows);
+    }
+    checkpoint(rows * n_classes * (p + 1));
+  }
+}
+
+// The objective at w, and its gradient.
+double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient) {
+  const std::size_t C = rows.n_classes, p = rows.p;
+  gradient.assign(w.size(), 0.0);
+  block_.resize((C + 2) * kRowsAtOnce);
+  double* top = block_.data() + C * kRowsAtOnce;
+  double* sum = top + kRowsAtOnce;
+  double loss = 0.0;
+  for (std::size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
+    const std::size_t n = std::min(kRowsAtOnce, rows.n - begin);
+    for (std::size_t k = 0; k < C; ++k) {
+      double* scores = block_.data() + k * kRowsAtOnce;
+      const double* of_class = w.data() + k * (p + 1);
+      const double* offset = rows.offset + k * rows.n + begin;
+      for (std::size_t i = 0; i < n; ++i) scores[i] = offset[i] + of_class[p];
+      for (std::size_t j = 0; j < p; ++j) add_scaled(of_class[j], rows.columns + j * rows.n + begin, scores, n);
+    }
+    std::copy_n(block_.data(), n, top);
+    for (std::size_t k = 1; k < C; ++k)
+      for (std::size_t i = 0; i < n; ++i) top[i] = std::max(top[i], block_[k * kRowsAtOnce + i]);
+    std::fill_n(sum, n, 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t y = static_cast<std::size_t>(rows.y[begin + i]);
+      loss += rows.weight[begin + i] * (top[i] - block_[y * kRowsAtOnce + i]);
+    }
+    for (std::size_t k = 0; k < C; ++k)
+      for (std::size_t i = 0; i < n; ++i) {
+        double& score = block_[k * kRowsAtOnce + i];
+        score = std::exp(score - top[i]);
+        sum[i] += score;
+      }
+    for (std::size_t i = 0; i < n; ++i) loss += rows.weight[begin + i] * std::log(sum[i]);
+    for (std::size_t k = 0; k < C; ++k) {
+      double* slope = block_.data() + k * kRowsAtOnce;
+      const double* weight = rows.weight + begin;
+      const std::int32_t* y = rows.y + begin;
+      double total = 0.0;
+      for (std::size_t i = 0; i < n; ++i) {
+        slope[i] = weight[i] * (slope[i] / sum[i] - (static_cast<std::size_t>(y[i]) == k ? 1.0 : 0.0));
+        total += slope[i];
+      }
+      double* out = gradient.data() + k * (p + 1);
+      for (std::size_t j = 0; j < p; ++j) out[j] += dot_columns(slope, rows.columns + j * rows.n + begin, n);
+      out[p] += total;
+    }
+    checkpoint(2 * n * C * (p + 4));
+  }
+  for (std::size_t j = 0; j < w.size(); ++j) gradient[j] += l2 * w[j];
+  return loss + 0.5 * l2 * product_of(w, w);
+}
+
+// The Cholesky factor of the bound, lower triangle by rows, intercept last; where it is too wide its diagonal alone.
+void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
+  const std::size_t p = rows.p, size = p + 1;
+  factor_.clear();
+  if (p > kWidest) {
+    diagonal_.assign(size, l2);
+    for (std::size_t j = 0; j <= p; ++j) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < rows.n; ++i) {
+        const double x = j < p ? rows.columns[j * rows.n + i] : 1.0;
+        sum += rows.weight[i] * x * x;
+      }
+      diagonal_[j] += 0.5 * sum;
+    }
+    checkpoint(rows.n * size);
+    return;
+  }
+  factor_.assign(size * size, 0.0);
+  gram_row_.resize(kRowsAtOnce);
+  for (std::size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
+    const std::size_t n = std::min(kRowsAtOnce, rows.n - begin);
+    const double* v = rows.weight + begin;
+    for (std::size_t j = 0; j <= p; ++j) {
+      for (std::size_t i = 0; i < n; ++i)
+        gram_row_[i] = 0.5 * v[i] * (j < p ? rows.columns[j * rows.n + begin + i] : 1.0);
+      for (std::size_t k = 0; k < std::min(j + 1, p); ++k)
+        factor_[j * size + k] += dot_columns(gram_row_.data(), rows.columns + k * rows.n + begin, n);
+      if (j == p)
+        for (std::size_t i = 0; i < n; ++i) factor_[p * size + p] += gram_row_[i];
+    }
+    checkpoint(n * size * size / 2);
+  }
+  for (std::size_t j = 0; j < size; ++j) {
+    for (std::size_t k = 0; k <= j; ++k) {
+      double value = factor_[j * size + k] + (j == k ? l2 : 0.0);
+      value -= dot_columns(factor_.data() + j * size, factor_.data() + k * size, k);
+      // A pivot is at least the ridge, but for rounding.
+      factor_[j * size + k] = j == k ? std::sqrt(std::max(value, 0.5 * l2)) : value / factor_[k * size + k];
+    }
+    checkpoint(j * j / 2);
+  }
+}
+
+void SoftmaxSolver::precondition(std::size_t n_classes, std::vector<double>& direction) const {
+  const std::size_t size = direction.size() / n_classes;
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    double* d = direction.data() + k * size;
+    if (factor_.empty()) {
+      for (std::size_t j = 0; j < size; ++j) d[j] /= diagonal_[j];
+      continue;
+    }
+    for (std::size_t j = 0; j < size; ++j)
+      d[j] = (d[j] - dot_columns(factor_.data() + j * size, d, j)) / factor_[j * size + j];
+    for (std::size_t j = size; j-- > 0;) {
+      d[j] /= factor_[j * size + j];
+      add_scaled(-d[j], factor_.data() + j * size, d, j);
+    }
+  }
+}
+
+Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, int max_steps) {
+  const std::size_t size = rows.n_classes * (rows.p + 1);
+  Scores w(size, 0.0), gradient, trial, slope;
+  converged_ = true;
+  objective_ = evaluate(rows, l2, w, gradient);
+  double total = 0.0;
+  for (std::size_t i = 0; i < rows.n; ++i) total += rows.weight[i];
+  const double enough = tolerance * total;
+  if (!(objective_ > 0.0)) return w;
+  factor(rows, l2);
+  std::vector<std::vector<double>> moves, turns;  // changes of w and of the gradient, the last ones last
+  std::vector<double> direction, shares;
+  for (int step = 0; step < max_steps; ++step) {
+    direction = gradient;
+    shares.assign(moves.size(), 0.0);
+    for (std::size_t m = moves.size(); m-- > 0;) {
+      shares[m] = product_of(moves[m], direction) / product_of(moves[m], turns[m]);
+      add_scaled(-shares[m], turns[m].data(), direction.data(), size);
+    }
+    precondition(rows.n_classes, direction);
+    for (std::size_t m = 0; m < moves.size(); ++m) {
+      const double back = product_of(turns[m], direction) / product_of(moves[m], turns[m]);
+      add_scaled(shares[m] - back, moves[m].data(), direction.data(), size);
+    }
+    const double promise = product_of(gradient, direction);
+    if (!(promise > enough)) return w;
+    double length = 1.0, found = 0.0;
+    int halvings = 0;
+    for (; halvings < kMostHalvings; ++halvings, length *= 0.5) {
+      trial = w;
+      add_scaled(-length, direction.data(), trial.data(), size);
+      found = evaluate(rows, l2, trial, slope);
+      if (found <= objective_ - kArmijo * length * promise) break;
+    }
+    if (halvings == kMostHalvings) return w;  // the fall that is left drowns in rounding
+    std::vector<double> move(size), turn(size);
+    for (std::size_t j = 0; j < size; ++j) {
+      move[j] = trial[j] - w[j];
+      turn[j] = slope[j] - gradient[j];
+    }
+    if (product_of(move, turn) > 0.0) {
+      if (moves.size() == kMemory) {
+        moves.erase(moves.begin());
+        turns.erase(turns.begin());
+      }
+      moves.push_back(std::move(move));
+      turns.push_back(std::move(turn));
+    }
+    w.swap(trial);
+    gradient.swap(slope);
+    objective_ = found;
+  }
+  converged_ = false;
+  return w;
+}
+
+}  // namespace oblique

@@ -1,0 +1,55 @@
+// Multinomial logistic regression with a ridge, whose scores start from an offset.
+//
+//   minimize over b, W:  sum_i v_i (log sum_k exp f_ik - f_i,y(i)) + l2 / 2 (|b|^2 + |W|^2),  f_i = offset_i + b + W x_i
+//
+// With l2 > 0 the minimum is unique and finite, whether or not a plane separates the rows. The method is L-BFGS
+// (Nocedal 1980) preconditioned by the bound of Boehning (1992): half the Gram matrix of the rows bounds the second
+// derivatives of every class from above, whatever the scores, so one factorization serves all steps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/kernels.hpp"
+
+namespace oblique {
+
+// Rows of several classes. `columns` holds p columns of n finite numbers one after the other, `offset` one row of n
+// scores for each class. n >= 1.
+struct ClassRows {
+  const double* columns = nullptr;
+  std::size_t n = 0, p = 0, n_classes = 0;
+  const std::int32_t* y = nullptr;
+  const double* weight = nullptr;  // positive
+  const double* offset = nullptr;
+};
+
+// Linear scores of all classes: p coefficients and the intercept of each class, one class after the other.
+using Scores = std::vector<double>;
+
+// out[k * n + i] = intercept_k + w_k.x_i, added to what is there.
+void add_scores(const Scores& w, const double* columns, std::size_t n, std::size_t p, std::size_t n_classes,
+                double* out);
+
+// Solves one problem after another with the same buffers; one for each thread.
+class SoftmaxSolver {
+ public:
+  // Returns the scores beside the offset. tolerance : of the loss of a row, on average: a step that promises
+  // less is not taken
+  Scores solve(const ClassRows& rows, double l2, double tolerance = 1e-5, int max_steps = 300);
+
+  double objective() const { return objective_; }  // at the last answer
+  bool converged() const { return converged_; }
+
+ private:
+  double evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient);
+  void factor(const ClassRows& rows, double l2);
+  void precondition(std::size_t n_classes, std::vector<double>& direction) const;
+
+  std::vector<double> factor_, diagonal_, block_, gram_row_;
+  double objective_ = 0.0;
+  bool converged_ = false;
+};
+
+}  // namespace oblique

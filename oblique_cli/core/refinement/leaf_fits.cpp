@@ -1,0 +1,63 @@
+#include "refinement/leaf_fits.hpp"
+
+#include "common/interrupt.hpp"
+
+namespace oblique {
+namespace {
+
+// Class of the largest of scores (C, n), the first of equal ones.
+std::int32_t largest(const std::vector<double>& scores, std::size_t n, std::size_t n_classes, std::size_t i) {
+  std::size_t best = 0;
+  for (std::size_t k = 1; k < n_classes; ++k)
+    if (scores[k * n + i] > scores[best * n + i]) best = k;
+  return static_cast<std::int32_t>(best);
+}
+
+}  // namespace
+
+LeafFits::LeafFits(const RefinementRows& rows, const LeafLogistic& wanted)
+    : rows_(rows), p_(wanted.features.size()), l2_(wanted.l2), columns_(p_ * rows.n),
+      prior_(rows.n_classes * rows.n, 0.0) {
+  for (std::size_t i = 0; i < rows.n; ++i)
+    for (std::size_t j = 0; j < p_; ++j) columns_[j * rows.n + i] = rows.x[i * rows.p + wanted.features[j]];
+  add_scores(wanted.prior, columns_.data(), rows.n, p_, rows.n_classes, prior_.data());
+}
+
+LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver) const {
+  const std::size_t C = rows_.n_classes;
+  std::vector<double> columns(p_ * n), scores(C * n), weight(n);
+  std::vector<std::int32_t> y(n);
+  for (std::size_t j = 0; j < p_; ++j)
+    for (std::size_t i = 0; i < n; ++i) columns[j * n + i] = columns_[j * rows_.n + which[i]];
+  for (std::size_t k = 0; k < C; ++k)
+    for (std::size_t i = 0; i < n; ++i) scores[k * n + i] = prior_[k * rows_.n + which[i]];
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = rows_.y[which[i]];
+    weight[i] = rows_.weight[which[i]];
+  }
+  checkpoint(n * (p_ + C));
+  LeafFit out;
+  // The sign of E is what counts, so the scores need few digits.
+  out.scores = solver.solve({columns.data(), n, p_, C, y.data(), weight.data(), scores.data()}, l2_, 1e-5);
+  add_scores(out.scores, columns.data(), n, p_, C, scores.data());
+  for (std::size_t i = 0; i < n; ++i)
+    if (largest(scores, n, C, i) != y[i]) out.wrong += weight[i];
+  return out;
+}
+
+std::vector<std::int32_t> LeafFits::answers(const LeafFit& fit) const {
+  std::vector<double> scores = prior_;
+  add_scores(fit.scores, columns_.data(), rows_.n, p_, rows_.n_classes, scores.data());
+  std::vector<std::int32_t> out(rows_.n);
+  for (std::size_t i = 0; i < rows_.n; ++i) out[i] = largest(scores, rows_.n, rows_.n_classes, i);
+  return out;
+}
+
+double LeafFits::wrong(const std::vector<std::int32_t>& answers, const std::uint32_t* which, std::size_t n) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < n; ++i)
+    if (answers[which[i]] != rows_.y[which[i]]) sum += rows_.weight[which[i]];
+  return sum;
+}
+
+}  // namespace oblique

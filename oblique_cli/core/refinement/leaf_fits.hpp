@@ -1,0 +1,40 @@
+// Logistic models in the leaves of a tree under refinement: the scores of a leaf are those of one model of all rows,
+// changed by what a ridge lets the rows of the leaf add (linear/softmax.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "linear/softmax.hpp"
+#include "refinement/alternation.hpp"
+
+namespace oblique {
+
+// A model: its scores beside those of all rows, and the weight of its own rows that it gets wrong.
+struct LeafFit {
+  Scores scores;
+  double wrong = 0.0;
+};
+
+class LeafFits {
+ public:
+  LeafFits(const RefinementRows& rows, const LeafLogistic& wanted);
+
+  // The model of some rows.
+  LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver) const;
+
+  // Class code that a model gives every row.
+  std::vector<std::int32_t> answers(const LeafFit& fit) const;
+
+  // Weight of some rows for which given codes are wrong.
+  double wrong(const std::vector<std::int32_t>& answers, const std::uint32_t* which, std::size_t n) const;
+
+ private:
+  const RefinementRows& rows_;
+  std::size_t p_;
+  double l2_;
+  std::vector<double> columns_, prior_;  // (p, n) and (C, n)
+};
+
+}  // namespace oblique

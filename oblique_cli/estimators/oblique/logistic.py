@@ -1,0 +1,225 @@
+"""The scikit-learn face of logistic model trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from oblique_cli import seeds
+from oblique_cli.constraints import (
+    Choice,
+    Choices,
+    ClassWeight,
+    Constraint,
+    Either,
+    Integer,
+    Optional,
+    Real,
+    Text,
+    check,
+)
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.jobs import N_JOBS, threads_of
+from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
+from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds
+from oblique_cli.tree.logistic_trees import (
+    LOGIT_BOOST,
+    MODELS,
+    PENALTIES,
+    How,
+    LogisticChoice,
+    LogisticFold,
+    ModelRows,
+    boosting_steps,
+    choose,
+)
+from oblique_cli.tree.refining import REFINEMENTS, SURROGATES, PlaneSpace, Settings
+from oblique_cli.tree.splitting import CRITERIA
+
+SEVERAL = ("axis_parallel", "hhgdt", "fdt", "cline")
+
+
+class LogisticModelTreeClassifier(RefinedTreeClassifier):
+    """A small tree of hyperplanes with a linear-logistic model in every leaf (after Landwehr, Hall & Frank 2005).
+
+    Trees are grown by several heuristics. Every node gets a linear model of the classes that goes on from the model of
+    its parent, and a tree is pruned by cost-complexity with the errors of these models. Each tree is also refined as a
+    whole, the models in its leaves (tree alternating optimization). Cross-validation inside the training rows chooses
+    the heuristic, the size, the penalty of the models and whether the tree is refined. A single leaf, which is logistic
+    regression, is among what it chooses from.
+
+    Parameters
+    ----------
+    base : str, ObliqueTreeClassifier or list of these, default "several"
+        How trees are grown: a heuristic by name, whose tree is grown without pruning down to `min_parent`; an unfitted
+        estimator with parameters of its own; "random_4", "random_5" or "random_6", a complete tree of random
+        hyperplanes. Cross-validation chooses from a list. "several" is axis_parallel, hhgdt, fdt and cline, without
+        those that cannot use the features at hand; "multiway" is that of `RefinedTreeClassifier`.
+    models : {"ridge", "logit_boost"}, default "ridge"
+        How the models of nodes are fitted: "ridge" penalizes the squares of what a node adds to the scores of its
+        parent; "logit_boost" adds steps of LogitBoost, each a regression on one feature, as in the paper.
+    leaf_penalty : float or "cv", default "cv"
+        The penalty of "ridge", in rows, for standardized features. "cv" chooses from 100, 30, 10, 3, 1 and 0.3.
+    steps : int or "cv", default "cv"
+        Steps of "logit_boost" at every node. "cv" chooses them once, at the root, up to 200 (section 5.2 of the paper).
+    refine : {"tao", "none"}, default "tao"
+        Whether trees are refined; with "ridge" models only.
+    n_penalties : int, default 6
+        Length of the path of prices of hyperplanes in refinement (docs/refinement.md). The two starts that are best
+        once pruned are refined, as they were grown.
+    folds : int, default 5
+        Folds of the cross-validation. Each grows, prunes and refines its own trees.
+    log_loss_weight : float, default 0.5
+        What the log loss counts beside the misclassified share where cross-validation compares trees. Errors of small
+        sets are coarse, and the log loss tells apart what they do not.
+    criterion, min_parent, max_depth : default "twoing", 10 and 6
+        Of the trees that are grown by name, as in `ObliqueTreeClassifier`.
+    surrogate, max_sweeps : default "logistic" and 40
+        Of refinement, as in `RefinedTreeClassifier`.
+    class_weight, qualitative, missing, max_levels
+        As in `ObliqueTreeClassifier`. Qualitative columns have a part in hyperplanes and none in models. A missing
+        value counts as the mean in a model.
+    n_jobs : int or None, default None
+        Threads of growth and refinement: None is 1, -1 all processors. Any number gives the same tree.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    tree_, levels_, fill_values_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
+        As in `ObliqueTreeClassifier`; ``tree_.leaf_models`` has the models.
+    refinement_ : LogisticChoice
+        All trees that cross-validation compared, what was chosen, and the run of refinement. Model files leave it out.
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; it names the folds and the draws of each start.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "models": Choice(MODELS),
+        "leaf_penalty": Either(Real(0.0, open_low=True), Text("cv", "'cv'")),
+        "steps": Either(Integer(0), Text("cv", "'cv'")),
+        "refine": Choice(REFINEMENTS),
+        "n_penalties": Integer(1),
+        "folds": Integer(2),
+        "log_loss_weight": Real(0.0),
+        "criterion": Choice(CRITERIA),
+        "min_parent": Real(0.0),
+        "max_depth": Optional(Integer(0)),
+        "surrogate": Choice(SURROGATES),
+        "max_sweeps": Integer(1),
+        "class_weight": Optional(ClassWeight()),
+        "missing": Choice(("error", "impute", "learn")),
+        "max_levels": Integer(1),
+        "n_jobs": N_JOBS,
+    }
+    starts: ClassVar[Starts] = Starts({"several": SEVERAL, "multiway": MULTIWAY})
+    words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(starts)}
+
+    def __init__(
+        self,
+        base: Any = "several",
+        *,
+        models: str = "ridge",
+        leaf_penalty: float | str = "cv",
+        steps: int | str = "cv",
+        refine: str = "tao",
+        n_penalties: int = 6,
+        folds: int = 5,
+        log_loss_weight: float = 0.5,
+        criterion: str = "twoing",
+        min_parent: float = 10,
+        max_depth: int | None = 6,
+        surrogate: str = "logistic",
+        max_sweeps: int = 40,
+        class_weight: str | Mapping[Any, float] | None = None,
+        qualitative: Any = "auto",
+        missing: str = "error",
+        max_levels: int = 1000,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.base = base
+        self.models = models
+        self.leaf_penalty = leaf_penalty
+        self.steps = steps
+        self.refine = refine
+        self.n_penalties = n_penalties
+        self.folds = folds
+        self.log_loss_weight = log_loss_weight
+        self.criterion = criterion
+        self.min_parent = min_parent
+        self.max_depth = max_depth
+        self.surrogate = surrogate
+        self.max_sweeps = max_sweeps
+        self.class_weight = class_weight
+        self.qualitative = qualitative
+        self.missing = missing
+        self.max_levels = max_levels
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(  # type: ignore[override]  # no rows are kept from growth
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> LogisticModelTreeClassifier:
+        """Grow trees, fit their models, and choose the tree by cross-validation.
+
+        X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
+        sample_weight : (n,) non-negative, rows of weight 0 are left out
+        """
+        owner = type(self).__name__
+        check(self.get_params(deep=False), self.constraints, owner)
+        if self.n_jobs == 0:
+            raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one or -1 for all.")
+        if self.refine != "none" and self.models == LOGIT_BOOST:
+            raise ConfigError(f"refine of {owner} needs models 'ridge'. Got {self.models!r}; set refine to 'none'.")
+        given = self._given()
+        rows, labels = self._training_rows(X, y)
+        growing, _, draws = self._divided(rows, labels, sample_weight, None)
+        self.refinement_: Any = self._chosen(self._starts(given), growing, draws)
+        self._keep(self.refinement_.tree, growing.X)
+        return self
+
+    def _of_named(self) -> Mapping[str, Any]:
+        return {name: getattr(self, name) for name in ("criterion", "min_parent", "max_depth", "n_jobs")}
+
+    def _chosen(self, starts: Sequence[_Start], rows: _Training, draws: _Draws) -> LogisticChoice:
+        """The best of several starts. rows : to grow on"""
+        n_classes, levels, missing = len(self.classes_), self._level_counts(), self.missing == "learn"
+
+        def prepared(part: _Training) -> tuple[ModelRows, PlaneSpace]:
+            given = (part.X, part.codes, n_classes, part.weights, levels)
+            return ModelRows(*given), PlaneSpace(*given)
+
+        models, space = prepared(rows)
+        folds = []
+        number = min(self.folds, len(rows.X))
+        if number > 1:
+            divided = shuffled_folds(len(rows.X), number, seeds.integer(draws.seed, "logistic folds"))
+            for i, (grow_on, test_on) in enumerate(divided):
+                part, own = rows.part(grow_on), _Draws.of(seeds.integer(draws.seed, "logistic fold", i))
+                of_part = prepared(part)
+                trees = [start.tree(part, of_part[1], own, missing) for start in starts]
+                folds.append(LogisticFold(*of_part, rows.part(test_on), trees))
+        if self.models == LOGIT_BOOST:
+            steps = self.steps
+            hows = [How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]
+        else:
+            penalty = self.leaf_penalty
+            hows = [How(each) for each in (PENALTIES if isinstance(penalty, str) else (penalty,))]
+        settings = None
+        if self.refine != "none":
+            settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))
+        grow = [lambda start=start: start.tree(rows, space, draws, missing) for start in starts]
+        return choose(
+            models,
+            space,
+            grow,
+            folds,
+            hows,
+            settings=settings,
+            n_penalties=self.n_penalties,
+            log_loss_weight=self.log_loss_weight,
+        )

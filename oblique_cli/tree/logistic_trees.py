@@ -1,0 +1,318 @@
+"""Logistic model trees: a linear model of the classes at every node, pruning by the errors of these models, refinement.
+
+Landwehr, Hall and Frank (2005): the model of a node goes on from that of its parent, and the tree is pruned as CART is,
+with the training errors of the models in place of those of constant leaves. Two kinds of models:
+
+- "logit_boost", theirs: each step of LogitBoost adds to the scores of every class a regression on one feature. The
+  number of steps is chosen once, by cross-validation at the root, and taken at every node (their section 5.2).
+- "ridge": what a node adds to the scores of its parent is penalized by its squares, so that a node of few rows stays
+  close to its parent. The penalty is chosen together with the size of the tree.
+
+Either way a tree of one leaf, which is logistic regression, is among those that cross-validation chooses from. With
+ridge models the hyperplanes may then be refined by tree alternating optimization, the models in the leaves
+(core/refinement/leaf_fits.hpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli._core as _core
+from oblique_cli.tree.leaf_models import LeafModels, moments, standardized
+from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
+from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+RIDGE, LOGIT_BOOST = "ridge", "logit_boost"
+MODELS = (RIDGE, LOGIT_BOOST)
+PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # of ridges, in rows, among which cross-validation chooses
+MOST_STEPS, PATIENCE = 200, 50  # of LogitBoost; Landwehr et al. (2005), section 5.2
+REFINED = 2  # starts that are refined: those that are best once pruned
+EQUAL = 1e-9  # losses of cross-validation closer than this are the same
+
+
+@dataclass(frozen=True)
+class How:
+    """How models are fitted. penalty : ridge of what a node adds, None with LogitBoost; steps : of LogitBoost"""
+
+    penalty: float | None
+    steps: int = 0
+
+
+class ModelRows:
+    """Training rows as models of nodes see them: standardized features, those that are quantitative.
+
+    X : (n, p), NaN for what is missing; codes : (n,) below n_classes; weights : (n,) positive, or None
+    levels : p counts, 0 for a quantitative feature
+    """
+
+    def __init__(
+        self, X: Array, codes: Ints, n_classes: int, weights: Array | None = None, levels: Sequence[int] | None = None
+    ) -> None:
+        n, p = X.shape
+        counts = (0,) * p if levels is None else tuple(levels)
+        self.X, self.n_classes = X, n_classes
+        self.codes = np.ascontiguousarray(codes, dtype=np.int32)
+        # In units of the lightest row, so that penalties do not depend on the scale of the weights.
+        self.unit = 1.0 if weights is None else float(weights.min())
+        self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / self.unit)
+        self.total = float(self.weights.sum())
+        self.center, self.scale = moments(counts, X, self.weights)
+        self.used = [j for j in range(p) if not counts[j]]
+        self.Z = self.standardized(X)
+
+    def standardized(self, X: Array) -> Array:
+        """Return the used features of rows (n, p) in standard deviations, (n, q)."""
+        return np.ascontiguousarray(standardized(X, self.center, self.scale)[:, self.used])
+
+
+class NodeModels:
+    """The models of all nodes of a tree, and what they say of the rows that they are fitted to.
+
+    models : (n_nodes, C, q + 1) coefficients of the used features and the intercept, those of the parent included
+    wrong : (n_nodes,) training weight that the model of a node misclassifies
+    path : the weakest-link sequence by these errors
+    """
+
+    def __init__(self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-5) -> None:
+        self.tree, self.rows = tree, rows
+        self._parent = tree.parents.astype(np.int32)
+        self._parent[0] = -1
+        leaves = tree.apply(rows.X)
+        given = (rows.Z, rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
+        self.models = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance))
+        self.wrong = np.asarray(_core.node_losses(*given, self.models)[0])
+
+    @property
+    def path(self) -> PruningPath:
+        """The weakest-link sequence by the training errors of the models."""
+        return complexity_path(self.tree, self.wrong / self.rows.total)
+
+    def losses(self, test: LabeledRows) -> tuple[Array, Array]:
+        """Return misclassified weight and log loss of every node on the rows that come through it, (n_nodes,) each."""
+        weights = np.ones(len(test.X)) if test.weights is None else test.weights / self.rows.unit
+        given = (self.rows.standardized(test.X), test.codes, weights, self.rows.n_classes)
+        found = _core.node_losses(*given, self.tree.apply(test.X), self._parent, self.models)
+        return np.asarray(found[0]), np.asarray(found[1])
+
+    def of_members(self, path: PruningPath, alphas: Array, of_node: Array) -> Array:
+        """Return the sum of something over the leaves of every T(alpha). alphas : (K,) ascending; of_node : (n_nodes,)
+
+        A node is a leaf of T(alpha) from the complexity at which it collapses to that at which its parent does.
+        """
+        tree = self.tree
+        alone = np.where(tree.is_leaf, -np.inf, path.node_alpha)
+        above = np.full(tree.n_nodes, np.inf)
+        for node in np.flatnonzero(~tree.is_leaf):
+            alone[node] = min(alone[node], above[node])
+            above[[tree.left[node], tree.right[node]]] = alone[node]
+        begin, end = np.searchsorted(alphas, alone), np.searchsorted(alphas, above)
+        end[0] = len(alphas)
+        change = np.zeros(len(alphas) + 1)
+        np.add.at(change, begin, of_node)
+        np.add.at(change, np.maximum(begin, end), -of_node)
+        return np.asarray(np.cumsum(change)[:-1])
+
+    def in_leaves(self, of_node: Array) -> float:
+        """Return the sum of something over the leaves of the tree."""
+        return float(of_node[self.tree.is_leaf].sum())
+
+    def with_models(self) -> Tree:
+        """Return the tree with the models of its leaves."""
+        rows, tree = self.rows, self.tree
+        coef = np.zeros((tree.n_nodes, rows.n_classes, tree.n_features))
+        intercept = np.zeros((tree.n_nodes, rows.n_classes))
+        leaf = tree.is_leaf
+        coef[np.ix_(leaf, np.arange(rows.n_classes), np.array(rows.used, np.intp))] = self.models[leaf][:, :, :-1]
+        intercept[leaf] = self.models[leaf][:, :, -1]
+        return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept))
+
+
+def between(path: PruningPath) -> Array:
+    """Return a complexity inside the range of every member: geometric means of neighbors, as in CART."""
+    positive = np.maximum(path.alphas, 0.0)
+    middle = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+    found = np.where(path.alphas < 0.0, path.alphas, middle)
+    found[-1] = np.inf
+    return found
+
+
+# ---- choice ----------------------------------------------------------------------------------------------------------
+
+
+class LogisticFold(NamedTuple):
+    """One fold of a cross-validation. rows, space : its training rows; test : the others; trees : one of each start"""
+
+    rows: ModelRows
+    space: PlaneSpace
+    test: LabeledRows
+    trees: Sequence[Tree]
+
+
+class Candidate(NamedTuple):
+    """A tree that cross-validation may choose.
+
+    start : position; how : of its models
+    member : of the weakest-link sequence, of a tree that is pruned; -1 where the tree as grown is refined
+    penalty : position in the path of refinement, -1 without
+    wrong, log_loss : on rows left out, shares of their weight
+    leaves : of the tree on all rows; of refined ones a mean over the folds
+    """
+
+    start: int
+    how: How
+    member: int
+    penalty: int
+    wrong: float
+    log_loss: float
+    leaves: float
+
+    def loss(self, weight: float) -> float:
+        """What is minimized. weight : of the log loss beside the misclassified share"""
+        return self.wrong + weight * self.log_loss
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticChoice:
+    """A logistic model tree and how it was chosen.
+
+    tree : with models in its leaves; chosen : what it is; candidates : all that cross-validation compared
+    start : the tree as grown; run : the last run of refinement, None without
+    penalties : of the planes, along the path of refinement
+    """
+
+    tree: Tree
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    start: Tree
+    run: Run | None
+    penalties: Array
+
+    def summary(self) -> str:
+        """Return in a sentence what was chosen and what cross-validation said of it."""
+        how = self.chosen.how
+        models = f"{how.steps} steps of LogitBoost" if how.penalty is None else f"ridge {how.penalty:g}"
+        way = "refined" if self.chosen.member < 0 else "pruned"
+        said = ""
+        if len(self.candidates) > 1:
+            said = (
+                f", error {100 * self.chosen.wrong:.1f} % and log loss {self.chosen.log_loss:.3f} in cross-validation "
+                f"of {len(self.candidates)} trees"
+            )
+        plural = "leaves" if self.tree.n_leaves != 1 else "leaf"
+        return f"{way}: {self.tree.n_leaves} {plural} with models by {models}{said}"
+
+
+def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = MOST_STEPS) -> int:
+    """Return the number of LogitBoost steps of least error at the root, the smallest of equal ones."""
+    errors: list[Array] = []
+    for rows, test in folds:
+        weights = np.ones(len(test.X)) if test.weights is None else test.weights / rows.unit
+        given = (rows.Z, rows.codes, rows.weights, rows.standardized(test.X), test.codes, weights, rows.n_classes)
+        errors.append(rows.unit * np.asarray(_core.boosting_errors(*given, most, PATIENCE)))
+    if not errors:
+        return most
+    shortest = min(map(len, errors))
+    return int(np.argmin(sum(each[:shortest] for each in errors)))
+
+
+def choose(
+    rows: ModelRows,
+    space: PlaneSpace,
+    starts: Sequence[Callable[[], Tree]],
+    folds: Sequence[LogisticFold],
+    hows: Sequence[How],
+    *,
+    settings: Settings | None,
+    n_penalties: int,
+    log_loss_weight: float,
+) -> LogisticChoice:
+    """Return the logistic model tree of least loss in cross-validation.
+
+    starts : each grows its tree on all rows; folds : empty if there is nothing to divide
+    hows : models to choose from; settings : of refinement, None without; n_penalties : of its path
+    """
+    grown = [start() for start in starts]
+    penalties = penalties_of(space, n_penalties)
+    candidates: list[Candidate] = []
+    pruned = []
+    for s, tree in enumerate(grown):
+        own = [c for how in hows for c in _members(s, tree, rows, folds, how)]
+        candidates += own
+        pruned.append(_least(own, log_loss_weight))
+    if settings is not None and folds:
+        pruned.sort(key=lambda c: c.loss(log_loss_weight))
+        for best in pruned[:REFINED]:
+            candidates += _refinements(best.start, folds, best.how, penalties, settings)
+    chosen = _least(candidates, log_loss_weight)
+    tree, run = grown[chosen.start], None
+    if chosen.member >= 0:
+        tree = NodeModels(tree, rows, chosen.how).path.member(tree, chosen.member)
+    elif settings is not None:
+        path = _refined(tree, rows, space, chosen.how, penalties[: chosen.penalty + 1], settings)
+        tree, run = path.trees[-1], path.runs[-1]
+    final = NodeModels(tree, rows, chosen.how, 1e-10).with_models()
+    return LogisticChoice(final, chosen, tuple(candidates), grown[chosen.start], run, penalties)
+
+
+def _least(candidates: Sequence[Candidate], weight: float) -> Candidate:
+    """The candidate of least loss; of equal ones that of the fewest leaves, then the first."""
+    limit = min(c.loss(weight) for c in candidates) + EQUAL
+    return min((c for c in candidates if c.loss(weight) <= limit), key=lambda c: c.leaves)
+
+
+def _members(start: int, tree: Tree, rows: ModelRows, folds: Sequence[LogisticFold], how: How) -> Iterator[Candidate]:
+    """All members of the weakest-link sequence; without folds the tree as it is."""
+    found = NodeModels(tree, rows, how)
+    path = found.path
+    alphas = between(path)
+    leaves = path.n_leaves
+    wrong, log_loss, total = np.zeros(len(alphas)), np.zeros(len(alphas)), 0.0
+    for fold in folds:
+        of_fold = NodeModels(fold.trees[start], fold.rows, how)
+        own = of_fold.path
+        for sums, of_node in zip((wrong, log_loss), of_fold.losses(fold.test), strict=True):
+            sums += fold.rows.unit * of_fold.of_members(own, alphas, of_node)
+        total += fold.test.total
+    for k in range(len(alphas) if folds else 1):
+        yield Candidate(start, how, k, -1, wrong[k] / (total or 1.0), log_loss[k] / (total or 1.0), float(leaves[k]))
+
+
+def _refinements(
+    start: int, folds: Sequence[LogisticFold], how: How, penalties: Array, settings: Settings
+) -> Iterator[Candidate]:
+    """The tree as grown, refined along a path of penalties."""
+    wrong, log_loss, leaves, total = np.zeros(len(penalties)), np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
+    for fold in folds:
+        path = _refined(fold.trees[start], fold.rows, fold.space, how, penalties, settings)
+        said: dict[int, tuple[float, float]] = {}
+        for i, tree in enumerate(path.trees):
+            if id(tree) not in said:
+                models = NodeModels(tree, fold.rows, how)
+                of_nodes = models.losses(fold.test)
+                said[id(tree)] = (models.in_leaves(of_nodes[0]), models.in_leaves(of_nodes[1]))
+            wrong[i] += fold.rows.unit * said[id(tree)][0]
+            log_loss[i] += fold.rows.unit * said[id(tree)][1]
+            leaves[i] += tree.n_leaves / len(folds)
+        total += fold.test.total
+    for i in range(len(penalties)):
+        yield Candidate(start, how, -1, i, wrong[i] / total, log_loss[i] / total, float(leaves[i]))
+
+
+def _refined(tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties: Array, settings: Settings) -> Path:
+    """The trees of rising penalties, models in their leaves."""
+    everything = np.zeros(len(rows.X), dtype=np.int32)
+    root = np.array([-1], dtype=np.int32)
+    given = (rows.Z, rows.codes, rows.weights, rows.n_classes, everything, root)
+    scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty))[0])
+    columns = np.array([c for c, j in enumerate(space.features) if not space.levels[j]], dtype=np.int32)
+    prior = LeafPrior(scores, columns, float(how.penalty or 0.0))
+    return along_path(tree, space, penalties, settings, prior)

@@ -1,0 +1,181 @@
+"""Linear models of the classes at the nodes of a tree, against plain NumPy and scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
+
+import oblique_cli._core as _core
+
+Array = NDArray[np.float64]
+ROOT = np.array([-1], dtype=np.int32)
+STUMP = np.array([-1, 0, 0], dtype=np.int32)
+
+
+def rows(load=load_iris, seed: int = 0) -> tuple[Array, NDArray[np.int32], Array]:
+    X, y = load(return_X_y=True)
+    Z = np.ascontiguousarray((X - X.mean(axis=0)) / X.std(axis=0))
+    weights = np.random.default_rng(seed).integers(1, 4, len(Z)).astype(float)
+    return Z, y.astype(np.int32), weights
+
+
+def softmax(scores: Array) -> Array:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def shares(y, weights, n_classes: int) -> Array:
+    """Class shares that models start from: one row more of each class."""
+    return np.log((np.bincount(y, weights, n_classes) + 1.0) / (weights.sum() + n_classes))
+
+
+def boosted(Z, y, weights, scores, steps: int, n_classes: int) -> Array:
+    """LogitBoost as Landwehr, Hall and Frank (2005) print it (figure 2), one feature a class and step; (C, p + 1)."""
+    total = np.zeros((n_classes, Z.shape[1] + 1))
+    scores = scores.copy()
+    for _ in range(steps):
+        shares_now = softmax(scores)
+        change = np.zeros_like(total)
+        for k in range(n_classes):
+            truth, q = (y == k).astype(float), shares_now[:, k]
+            z = np.clip(np.where(truth > 0, 1.0 / q, -1.0 / (1.0 - q)), -3.0, 3.0)
+            v = weights * np.maximum((truth - q) / z, 1e-12)
+            best = None
+            for j in range(Z.shape[1]):
+                design = np.column_stack([Z[:, j], np.ones(len(Z))]) * np.sqrt(v)[:, None]
+                found = np.linalg.lstsq(design, z * np.sqrt(v), rcond=None)[0]
+                error = float(v @ (z - found[0] * Z[:, j] - found[1]) ** 2)
+                if best is None or error < best[0] * (1.0 - 1e-9):
+                    best = (error, j, found)
+            change[k, best[1]], change[k, -1] = best[2]
+        change = (n_classes - 1) / n_classes * (change - change.mean(axis=0))
+        total += change
+        scores += Z @ change[:, :-1].T + change[:, -1]
+    return total
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_boosted_models_are_those_of_the_paper(load):
+    Z, y, weights = rows(load)
+    start = shares(y, weights, 3)
+    found = _core.node_models(Z, y, weights, 3, np.zeros(len(Z), np.int32), ROOT, None, 6)[0]
+    expected = boosted(Z, y, weights, np.tile(start, (len(Z), 1)), 6, 3)
+    expected[:, -1] += start
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_a_child_goes_on_boosting_from_its_parent():
+    Z, y, weights = rows()
+    leaf = np.where(Z[:, 2] <= 0.0, 1, 2).astype(np.int32)
+    models = np.asarray(_core.node_models(Z, y, weights, 3, leaf, STUMP, None, 4))
+    for node in (1, 2):
+        here = leaf == node
+        start = Z[here] @ models[0][:, :-1].T + models[0][:, -1]
+        expected = models[0] + boosted(Z[here], y[here], weights[here], start, 4, 3)
+        np.testing.assert_allclose(models[node], expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+@pytest.mark.parametrize("penalty", [0.1, 3.0, 100.0])
+def test_one_leaf_is_logistic_regression(load, penalty):
+    Z, y, weights = rows(load)
+    model = _core.node_models(Z, y, weights, 3, np.zeros(len(Z), np.int32), ROOT, penalty, 0, 1e-13)[0]
+
+    def objective(added: Array) -> float:
+        scores = shares(y, weights, 3) + Z @ added[:, :-1].T + added[:, -1]
+        return float(-weights @ np.log(softmax(scores)[np.arange(len(y)), y]) + penalty / 2 * (added**2).sum())
+
+    added = model.copy()
+    added[:, -1] -= shares(y, weights, 3)
+    best = objective(added)
+    rng = np.random.default_rng(0)
+    for size in (1e-1, 1e-2, 1e-3):
+        assert all(objective(added + size * rng.normal(size=added.shape)) > best for _ in range(20))
+    slope = softmax(Z @ model[:, :-1].T + model[:, -1]) - np.eye(3)[y]
+    gradient = np.column_stack([(weights[:, None] * slope).T @ Z, (weights[:, None] * slope).sum(axis=0)])
+    assert np.abs(gradient + penalty * added).max() < 1e-3 * max(penalty, 1.0)
+
+
+def test_equal_shares_give_the_coefficients_of_scikit_learn():
+    # Where the offset is the same for all classes. A column of ones has the intercept penalized, as it is here.
+    Z, y, _ = rows()
+    ones = np.ones(len(Z))
+    with_ones = np.column_stack([Z, ones])
+    theirs = LogisticRegression(C=1.0 / 2.0, fit_intercept=False, tol=1e-10, max_iter=5000).fit(with_ones, y).coef_
+    found = _core.node_models(Z, y, ones, 3, np.zeros(len(Z), np.int32), ROOT, 2.0, 0, 1e-13)[0]
+    np.testing.assert_allclose(found - found.mean(axis=0), theirs - theirs.mean(axis=0), atol=1e-4)
+
+
+def test_losses_are_those_of_the_models():
+    Z, y, weights = rows(load_wine)
+    leaf = np.where(Z[:, 0] <= 0.0, 1, 2).astype(np.int32)
+    models = np.asarray(_core.node_models(Z, y, weights, 3, leaf, STUMP, 1.0))
+    wrong, log_loss = _core.node_losses(Z, y, weights, 3, leaf, STUMP, models)
+    for node, here in enumerate((leaf > 0, leaf == 1, leaf == 2)):
+        p = softmax(Z[here] @ models[node][:, :-1].T + models[node][:, -1])
+        assert wrong[node] == pytest.approx(weights[here] @ (p.argmax(axis=1) != y[here]))
+        own = np.log(p[np.arange(here.sum()), y[here]])
+        assert log_loss[node] == pytest.approx(-weights[here] @ own)
+
+
+def test_weights_are_copies_of_rows():
+    Z, y, weights = rows()
+    times = weights.astype(int)
+    zeros = np.zeros(times.sum(), np.int32)
+    for how in ((1.0, 0, 1e-13), (None, 5)):
+        once = _core.node_models(Z, y, weights, 3, np.zeros(len(Z), np.int32), ROOT, *how)
+        copies = np.ascontiguousarray(np.repeat(Z, times, axis=0)), np.repeat(y, times), np.ones(times.sum())
+        np.testing.assert_allclose(once, _core.node_models(*copies, 3, zeros, ROOT, *how), atol=2e-4)
+
+
+@pytest.mark.parametrize("how", [(0.01, 0), (None, 200)], ids=["ridge", "logit_boost"])
+@pytest.mark.parametrize("case", ["one class", "separable", "wide", "constant", "one row"])
+def test_degenerate_rows_have_finite_models(how, case):
+    rng = np.random.default_rng(1)
+    Z, y = rng.normal(size=(30, 3)), (np.arange(30) % 2).astype(np.int32)
+    if case == "one class":
+        y[:] = 1
+    if case == "separable":
+        Z[:, 0] = np.where(y == 1, 1.0, -1.0) + 0.1 * Z[:, 0]
+    if case == "wide":
+        Z = rng.normal(size=(30, 700))
+    if case == "constant":
+        Z[:] = 0.0
+    if case == "one row":
+        Z, y = Z[:1], y[:1]
+    Z = np.ascontiguousarray(Z)
+    leaf = np.where(np.arange(len(Z)) % 3 > 0, 1, 2).astype(np.int32)
+    given = (Z, y, np.ones(len(Z)), 3, leaf, STUMP)  # a class without rows, too
+    models = np.asarray(_core.node_models(*given, *how))
+    assert np.isfinite(models).all()
+    assert np.abs(models).max() < 1e4
+    assert all(np.isfinite(each).all() for each in _core.node_losses(*given, models))
+
+
+def test_errors_of_boosting_end_after_patience():
+    Z, y, weights = rows()
+    train, test = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    given = (Z[train], y[train], weights[train], Z[test], y[test], weights[test], 3)
+    errors = np.asarray(_core.boosting_errors(*given, 40, 5))
+    assert len(errors) <= 41
+    assert len(errors) == 41 or len(errors) - 1 - int(errors.argmin()) == 6
+    zeros = np.zeros(len(train), np.int32)
+    for steps in (0, 3):
+        model = _core.node_models(Z[train], y[train], weights[train], 3, zeros, ROOT, None, steps)[0]
+        labels = (Z[test] @ model[:, :-1].T + model[:, -1]).argmax(axis=1)
+        assert errors[steps] == pytest.approx(weights[test] @ (labels != y[test]))
+
+
+def test_bad_arguments_are_refused():
+    Z, y, weights = rows()
+    zeros = np.zeros(len(Z), np.int32)
+    for penalty in (0.0, -1.0):
+        with pytest.raises(ValueError, match="penalty must be positive"):
+            _core.node_models(Z, y, weights, 3, zeros, ROOT, penalty)
+    with pytest.raises(ValueError, match="weights must be finite and positive"):
+        _core.node_models(Z, y, 0.0 * weights, 3, zeros, ROOT, 1.0)
+    with pytest.raises(ValueError, match="leaf must hold numbers of nodes"):
+        _core.node_models(Z, y, weights, 3, zeros + 1, ROOT, 1.0)

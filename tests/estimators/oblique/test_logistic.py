@@ -1,0 +1,165 @@
+"""`LogisticModelTreeClassifier`: what a user gives and gets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+
+import oblique_cli
+from oblique_cli import HHGDTClassifier, LogisticModelTreeClassifier, RefinedTreeClassifier, make
+from oblique_cli.errors import ConfigError
+
+SHORT = {"n_penalties": 2, "folds": 2, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def bent():
+    """Two classes along a line that turns where the first feature changes its sign: one split, two linear models."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = np.where(X[:, 0] > 0, X[:, 1] + X[:, 2] > 0, X[:, 1] - X[:, 2] > 0).astype(int)
+    return X, y
+
+
+def test_a_line_that_turns_takes_few_leaves(bent):
+    X, y = bent
+    train, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
+    model = LogisticModelTreeClassifier(random_state=0).fit(X[train], y[train])
+    assert model.score(X[test], y[test]) > 0.9
+    assert model.n_leaves_ <= 8
+    straight = LogisticRegression().fit(X[train], y[train]).score(X[test], y[test])
+    assert straight < 0.85
+    labels = RefinedTreeClassifier(random_state=0).fit(X[train], y[train])
+    assert model.score(X[test], y[test]) > labels.score(X[test], y[test]) + 0.03
+
+
+def test_one_leaf_is_chosen_where_a_plane_is_enough():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 5))
+    y = (X @ [1.0, -1.0, 0.5, 0.0, 0.0] + 0.5 * rng.normal(size=300) > 0).astype(int)
+    for name in ("lmt", "tao_logistic"):
+        model = make(name, random_state=0).fit(X, y)
+        assert model.n_leaves_ == 1
+        theirs = LogisticRegression().fit(X, y)
+        assert (model.predict(X) == theirs.predict(X)).mean() > 0.97
+
+
+@pytest.mark.parametrize("name", ["lmt", "tao_logistic"])
+def test_accuracy_is_that_of_the_literature_on_known_sets(name):
+    for load, least in ((load_iris, 0.93), (load_wine, 0.94)):
+        X, y = load(return_X_y=True)
+        assert cross_val_score(make(name, random_state=0), X, y, cv=5).mean() > least
+
+
+def test_the_objective_of_refinement_never_rises(bent):
+    X, y = bent
+    model = LogisticModelTreeClassifier("hhgdt", leaf_penalty=1.0, random_state=0).fit(X, y)
+    found = model.refinement_
+    assert found.chosen.member == -1  # refined: chosen by cross-validation
+    assert found.run is not None
+    assert (np.diff(found.run.objective) <= 1e-12).all()
+    assert "refined" in found.summary()
+    leaves = [c for c in found.candidates if c.leaves == 1 and c.member >= 0]
+    assert leaves  # a single leaf was among the candidates
+
+
+def test_probabilities_add_up_and_the_largest_is_predicted(bent):
+    X, y = bent
+    model = LogisticModelTreeClassifier(**SHORT).fit(X, y)
+    shares = model.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (model.classes_[shares.argmax(axis=1)] == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("models", ["ridge", "logit_boost"])
+def test_any_number_of_threads_gives_the_same_tree(bent, models):
+    X, y = bent
+    refine = "tao" if models == "ridge" else "none"
+    found = [
+        LogisticModelTreeClassifier(models=models, refine=refine, n_jobs=n, **SHORT).fit(X, y).tree_.to_dict()
+        for n in (1, 3)
+    ]
+    assert found[0] == found[1]
+
+
+def test_a_weight_of_two_is_a_row_twice_in_the_models(bent):
+    X, y = bent
+    X, y = X[:80], y[:80]
+    weights = np.where(np.arange(80) % 2, 1.0, 2.0)
+    twice = np.repeat(np.arange(80), weights.astype(int))
+    settings = {"base": "axis_parallel", "models": "logit_boost", "refine": "none", "steps": 4, "max_depth": 0}
+    weighted = LogisticModelTreeClassifier(**settings, random_state=0).fit(X, y, sample_weight=weights)
+    copied = LogisticModelTreeClassifier(**settings, random_state=0).fit(X[twice], y[twice])
+    np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["lmt", "tao_logistic"])
+@pytest.mark.parametrize("case", ["one class", "one row", "constant", "wide", "separable", "rare class"])
+def test_degenerate_rows(name, case):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    if case == "one class":
+        y = np.zeros(40, dtype=int)
+    if case == "one row":
+        X, y = X[:1], y[:1]
+    if case == "constant":
+        X = np.ones((40, 3))
+    if case == "wide":
+        X = rng.normal(size=(40, 120))
+    if case == "separable":
+        X[:, 0] = 3.0 * y + 0.1 * X[:, 0]
+    if case == "rare class":
+        y[0] = 2
+    settings = {"folds": 2} if name == "lmt" else {"folds": 2, "n_penalties": 2}
+    model = make(name, random_state=0, **settings).fit(X, y)
+    shares = model.predict_proba(X)
+    assert np.isfinite(shares).all()
+    if case == "separable":
+        assert model.score(X, y) == 1.0
+
+
+def test_levels_and_missing_values(bent):
+    X, y = bent
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["e"] = np.where(X[:, 3] > 0, "up", "down")
+    frame.loc[::7, "b"] = np.nan
+    for missing in ("learn", "impute"):
+        model = LogisticModelTreeClassifier(missing=missing, **SHORT).fit(frame, y)
+        assert model.score(frame, y) > 0.7
+        assert not model.tree_.leaf_models.coef[:, :, 4].any()  # levels have no part in models
+
+
+def test_a_saved_model_predicts_the_same(bent, tmp_path):
+    X, y = bent
+    model = LogisticModelTreeClassifier(**SHORT).fit(X, y)
+    path = tmp_path / "model.json"
+    oblique_cli.save(model, path)
+    loaded = oblique_cli.load(path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    with pytest.raises(ConfigError, match="with logistic leaves cannot be exported or explained"):
+        oblique_cli.export(loaded, "python")
+
+
+def test_bad_parameters_get_one_sentence(bent):
+    X, y = bent
+    for settings, sentence in (
+        ({"models": "logit_boost"}, "refine of LogisticModelTreeClassifier needs models 'ridge'"),
+        ({"base": "hhgtd"}, "base of LogisticModelTreeClassifier must be one of its starts. Got 'hhgtd'"),
+        ({"base": []}, "must name at least one start"),
+        ({"leaf_penalty": 0.0}, "leaf_penalty of LogisticModelTreeClassifier must be"),
+        ({"n_jobs": 0}, "n_jobs of LogisticModelTreeClassifier must not be 0"),
+        ({"base": RefinedTreeClassifier()}, "must be a name, an ObliqueTreeClassifier or a list"),
+    ):
+        with pytest.raises(ConfigError, match=sentence):
+            LogisticModelTreeClassifier(**settings).fit(X, y)
+
+
+def test_an_estimator_may_be_the_base(bent):
+    X, y = bent
+    model = LogisticModelTreeClassifier([HHGDTClassifier(max_depth=2), "random_4"], refine="none", random_state=0)
+    assert model.fit(X, y).score(X, y) > 0.8
+    assert {c.start for c in model.refinement_.candidates} == {0, 1}
