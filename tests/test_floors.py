@@ -171,11 +171,11 @@ def test_every_floor_is_lived_on():
     ("library", "allowed"),
     [
         ("click", "cli/"),
-        ("joblib", ("experiments/", "reproduction/")),
+        ("joblib", ("experiments/", "reproduction/", "estimators/jobs.py")),
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
         ("sqlite3", "experiments/store/"),
-        ("distributed", ("experiments/cluster.py", "scale/cluster.py")),
+        ("distributed", ("experiments/cluster.py", "scale/cluster.py", "estimators/jobs.py")),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,17 +39,21 @@ class Size(click.ParamType[int]):
 
 
 def is_beyond(data: str, memory: int | None) -> bool:
-    """Whether a table is to be grown from the disk: Parquet that would not fit into `memory`.
+    """Whether a table is to be grown from the disk: Parquet or .npy that would not fit into `memory`.
 
     ConfigError for another file that would not fit.
     """
     if memory is None or not Path(data).is_file():
         return False
+    if data.lower().endswith(".npy"):
+        from oblique_cli.data.npy import table_of
+
+        return int(table_of(data, data).size) * CELL_BYTES > memory
     if not data.lower().endswith((".parquet", ".pq")):
         from oblique_cli.data.own_source import Source
 
         if Path(data).stat().st_size * TEXT_FACTOR > memory:
-            said = f"{data} would take more than --memory, and only Parquet is grown from the disk; "
+            said = f"{data} would take more than --memory, and only Parquet and .npy are grown from the disk; "
             # `oblique convert` reads no workbooks and no ARFF, and unpacks gzip and bzip2 only.
             if data.lower().endswith(UNREAD) or Source(data, Path(data), most=None).kind != "csv":
                 raise ConfigError(said + "save it as CSV, turn that into Parquet by `oblique convert`, and fit that.")
@@ -66,6 +72,7 @@ def fit_beyond(
     algorithm: str,
     params: dict[str, Any],
     *,
+    weights: str,
     memory: int,
     scratch: str | None,
     workers: int,
@@ -74,8 +81,9 @@ def fit_beyond(
     quiet: bool,
 ) -> tuple[Any, Any, Any]:
     """Return the model, what was fitted, and the table."""
+    from oblique_cli.cli._own import with_arrays
     from oblique_cli.scale import fitting
-    from oblique_cli.scale.tables import parquet_table
+    from oblique_cli.scale.tables import npy_table, parquet_table
 
     if algorithm == "auto":
         raise ConfigError(
@@ -90,7 +98,13 @@ def fit_beyond(
         raise ConfigError(
             f"{what} is not for a table that is larger than --memory, which is read as it is, for classes."
         )
-    table = parquet_table(data, own.target, drop=own.drop, features=own.features)
+    target = own.target
+    if data.lower().endswith(".npy"):
+        own, weights, beside = with_arrays(data, own, weights)
+        assert own.target is not None
+        table = npy_table(data, own.target, weight=weights, drop=own.drop, features=own.features, beside=beside)
+    else:
+        table = parquet_table(data, target, weight=weights, drop=own.drop, features=own.features)
     if "pruning" not in params:
         params = {"pruning": "cost_complexity", "standard_errors": 1.0, **params}
     given: dict[str, Any] = {}
@@ -117,13 +131,46 @@ def fit_beyond(
 
 
 def _workers(scheduler: str | None, workers: int) -> Any:
-    import contextlib
-
     if scheduler is None:
         return contextlib.nullcontext()
     from oblique_cli.scale.cluster import workers_of
 
     return workers_of(None if scheduler == "local" else scheduler, workers)
+
+
+def refuse_one_tree(algorithm: str) -> None:
+    """Raise a usage error for an algorithm in memory whose work is not for workers elsewhere."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.estimators.forest.base import ForestClassifier
+
+    forests = [name for name, known in ALGORITHMS.items() if _grows_trees_apart(known, ForestClassifier)]
+    if algorithm not in forests:
+        ALGORITHMS[algorithm] if algorithm != "auto" else None  # UnknownName comes first
+        raise click.UsageError(
+            "--scheduler is for the trees of a forest, such as hhgdt_forest, or for a table that takes more than "
+            "--memory; --workers without it are threads of this process, for any algorithm"
+        )
+
+
+def _grows_trees_apart(algorithm: Any, forest: type[Any]) -> bool:
+    return isinstance(algorithm.made_by, type) and issubclass(algorithm.made_by, forest)
+
+
+@contextlib.contextmanager
+def at_work(scheduler: str | None, workers: int) -> Iterator[None]:
+    """Let fits inside have threads of this process, or workers of a scheduler; for one thread, change nothing."""
+    if scheduler is not None:
+        from oblique_cli.scale.cluster import forests_on
+
+        with forests_on(None if scheduler == "local" else scheduler, workers):
+            yield
+    elif workers > 1:
+        from oblique_cli.estimators.jobs import threads
+
+        with threads(workers):
+            yield
+    else:
+        yield
 
 
 def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
@@ -141,6 +188,6 @@ def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
         f"{100 * table.counts.max() / table.counts.sum():.1f} % right."
     )
     if table.dropped:
-        said.append(f"{table.dropped} rows have no class and were left out.")
+        said.append(f"{table.dropped} rows have no class{' or no weight' if table.weight else ''} and were left out.")
     said.append(f"Grown from the disk within {fitted.memory / 1e6:.0f} MB; the tree in memory would be the same.")
     return tuple(said)

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 # Endings of files of rows; any of them may be followed by that of a packed file.
-ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".arff", ".parquet", ".pq")
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".arff", ".parquet", ".pq", ".npy")
 PACKED = (".gz", ".bz2", ".xz", ".zip")
+
+MOST_ARRAY_COLUMNS = 100_000  # of a .npy file, whose names x1, x2, ... no column of another file takes
 
 # An oblique tree, and an axis-parallel one that shows whether oblique splits are worth it; and for numbers.
 CLASSIFIERS = ("axis_parallel", "hhcart_a")
@@ -147,17 +149,46 @@ def spare(*inputs: str | None) -> None:
                 raise ConfigError(f"{name!r} is read, and would be written over; give another file to write.")
 
 
-def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) -> tuple[DatasetSpec, Dataset, Columns]:
+def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, str, dict[str, str]]:
+    """Return the options and the column of weights with names of columns in place of .npy files, and the files by name.
+
+    Rows in a .npy file have their labels in a column of it, or in a second file; likewise their weights.
+    """
+    from oblique_cli.data import npy
+
+    beside: dict[str, str] = {}
+    if not data.lower().endswith(npy.ENDING):
+        return own, weights, beside
+
+    def named(word: str) -> str:
+        if not word.lower().endswith(npy.ENDING):
+            return word
+        name = npy.name_of(word, (*npy.names(MOST_ARRAY_COLUMNS), *beside))
+        beside[name] = word
+        return name
+
+    if own.target is not None:
+        own = replace(own, target=named(own.target))
+    return own, named(weights), beside
+
+
+def looked_at(
+    path: str, own: OwnOptions, overrides: Sequence[str], where: str, weights: str = ""
+) -> tuple[DatasetSpec, Dataset, Columns]:
     """Read a file and return the request for it with all that was found out of its task, the data, and its columns.
 
-    overrides : those of "dataset." count here. raises ConfigError for a target or a task that has to be said
+    overrides : those of "dataset." count here; weights : the column of weights of rows, "" for none
+    raises ConfigError for a target or a task that has to be said
     """
     from oblique_cli import config
-    from oblique_cli.data import catalogue
+    from oblique_cli.data import catalogue, npy
     from oblique_cli.data.own_source import source_of
 
-    spare(path)
-    source_of(path)  # DataError where there is nothing to read
+    own, weights, beside = with_arrays(path, own, weights)
+    spare(path, *beside.values())
+    source = source_of(path)  # DataError where there is nothing to read
+    if path.lower().endswith(npy.ENDING):
+        npy.table_of(path, source.where)  # which says what else the file may be
     # The target is missing in what is asked first: the file says what it could be.
     plain = {**own.dataset_key(path), "target": own.target or "?"}
     about_data = [text for text in overrides if text.startswith("dataset.")]
@@ -173,6 +204,12 @@ def looked_at(path: str, own: OwnOptions, overrides: Sequence[str], where: str) 
     reading = catalogue.reading(spec)
     if own.target is None and spec.target == "?":
         reading = replace(reading, target=None)
+    reading = replace(reading, weights=weights)
+    if beside:
+        from oblique_cli.data.columns import read_own
+
+        dataset, columns, _ = read_own(replace(source, beside=tuple(beside.items())), reading, spec.name)
+        return spec, dataset, columns
     return spec, *catalogue.look(spec, reading)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._beyond import Size, is_beyond
+from oblique_cli.cli._beyond import Size, at_work, is_beyond, refuse_one_tree
 from oblique_cli.cli._common import data_dir_option, headed, offline_option, set_option, writable, write
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
@@ -24,6 +24,12 @@ AUTO = "auto"
 @click.command()
 @click.argument("data", shell_complete=complete_dataset_or_file)
 @own_data_options
+@click.option(
+    "--weights",
+    metavar="COLUMN",
+    default="",
+    help="Own data: how much rows count when the model is fitted, numbers from 0 up.",
+)
 @click.option(
     "--algorithm",
     metavar="auto|NAME",
@@ -46,18 +52,23 @@ AUTO = "auto"
 @click.option(
     "--memory",
     type=Size(),
-    help="Grow from the disk if a Parquet file would take more, as in 1GB (docs/scale.md).",
+    help="Grow from the disk if a Parquet or .npy file would take more, as in 1GB (docs/scale.md).",
 )
 @click.option(
     "--scratch", metavar="FOLDER", help="With --memory: where the copy of the rows goes.  [default: temporary]"
 )
-@click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="With --memory: at work.")
-@click.option("--scheduler", metavar="local|ADDRESS", help="With --memory: workers of Dask do the work.")
+@click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="At work on one model.")
+@click.option(
+    "--scheduler",
+    metavar="local|ADDRESS",
+    help="Workers of Dask do the work: on a forest, or on a tree of a table beyond --memory.",
+)
 @data_dir_option
 @offline_option
 def fit(
     data: str,
     own: OwnOptions,
+    weights: str,
     algorithm: str,
     overrides: tuple[str, ...],
     tune: bool,
@@ -85,38 +96,47 @@ def fit(
     inside each training set (nested cross-validation), so no row has a part in its own prediction. The model is then
     fitted to all rows. docs/models.md says what the file holds.
 
-    With --memory, a Parquet file that would take more is grown from the disk, level by level, to the tree that it would
-    have in memory. A tenth of its rows is kept to prune on, and another tenth for the estimate.
+    A .npy file holds a row of numbers for each row of the table; its columns are x1, x2, ... Labels are one of them, or
+    a second file that --target names. Weights (--weights) likewise; the estimate counts every row once.
+
+    With --memory, a file that would take more is grown from the disk, level by level, to the tree that it would have
+    in memory. A tenth of its rows is kept to prune on, and another tenth for the estimate.
+
+    --workers are threads, and with --scheduler processes of Dask. The model is the same for any number of them.
 
     \b
     Example: oblique fit my.csv --target class --output model.json
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
              oblique fit big.parquet --target class --algorithm hhcart_d --memory 1GB --output model.json
+             oblique fit X.npy --target y.npy --weights w.npy --algorithm hhgdt_forest --workers 2
     """
     if is_beyond(data, memory):
         assert memory is not None
         how = {"memory": memory, "scratch": scratch, "workers": workers, "scheduler": scheduler, "seed": seed}
+        how["weights"] = weights
         _fit_beyond(data, own, algorithm, overrides, tune, folds, out, format_, precision, how)
         return
-    if scratch or scheduler or workers > 1:
-        option = "--scratch" if scratch else "--scheduler" if scheduler else "--workers"
-        raise click.UsageError(f"{option} is for a Parquet file that takes more than --memory; this table does not")
+    if scratch:
+        raise click.UsageError("--scratch is for a file that takes more than --memory; this table does not")
     load_scikit_learn()
+    if scheduler:
+        refuse_one_tree(algorithm)
     from oblique_cli.data.files import as_typed
     from oblique_cli.experiments.progress import Progress
     from oblique_cli.fitting import fitting, reporting
     from oblique_cli.models.model import save
 
-    dataset, policy, specs, columns = _asked(data, own, algorithm, overrides, data_dir, offline)
+    dataset, policy, specs, columns = _asked(data, own, weights, algorithm, overrides, data_dir, offline)
     several = len(specs) > 1
     folds = folds or (5 if several else 10)
     progress = Progress(quiet=not sys.stderr.isatty(), closing=False)
     progress.begin("", fitting.steps(len(specs), folds))
     try:
-        outcome = fitting.fit(
-            dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, step=progress.step
-        )
+        with at_work(scheduler, workers):
+            outcome = fitting.fit(
+                dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, step=progress.step
+            )
     finally:
         progress.end()
     written = [] if out is None else [str(path) for path in save(outcome.model, out)]
@@ -215,7 +235,13 @@ def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
 
 
 def _asked(
-    data: str, own: OwnOptions, algorithm: str, overrides: tuple[str, ...], data_dir: str | None, offline: bool
+    data: str,
+    own: OwnOptions,
+    weights: str,
+    algorithm: str,
+    overrides: tuple[str, ...],
+    data_dir: str | None,
+    offline: bool,
 ) -> Any:
     """The data set, how it is read, the algorithms, and the columns of a file of the user's own."""
     from oblique_cli import config
@@ -232,10 +258,12 @@ def _asked(
     about_data = [text for text in keyed if not text.startswith("algorithm.")]
     columns: Any = None
     if is_own(data):
-        asked, dataset, columns = looked_at(data, own, about_data, where)
+        asked, dataset, columns = looked_at(data, own, about_data, where, weights)
         key = {**own.dataset_key(data), "target": asked.target, "task": columns.task}
     else:
         refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
+        if weights:
+            raise click.UsageError("--weights goes with a file of your own, not with a data set, which has none")
         key = {"name": data, **UNASKED}
 
     def parsed(one: dict[str, Any], texts: list[str]) -> Any:

@@ -32,6 +32,7 @@ class Dataset:
     note           one line a reader of the results should see, or ""
     groups         (n,) codes of the column `group_column`, whose equal values belong together; it is no feature. None
                    if there is no such column
+    weights        (n,) float64, positive: how much a row counts when a model is fitted; None if all count alike
     notes          what was done to the columns of a user's own table, sentences; no part of the digest
     """
 
@@ -48,6 +49,7 @@ class Dataset:
     note: str = ""
     groups: np.ndarray | None = None
     group_column: str = ""
+    weights: np.ndarray | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -74,6 +76,8 @@ class Dataset:
             hasher.update(b"part" + ids.astype("<i8", copy=False).tobytes())
         if self.groups is not None:
             hasher.update(b"groups" + self.group_column.encode() + self.groups.astype("<i8", copy=False).tobytes())
+        if self.weights is not None:
+            hasher.update(b"weights" + self.weights.astype("<f8", copy=False).tobytes())
         return hasher.hexdigest()
 
 

@@ -20,7 +20,7 @@ LEFT_OUT = ("dropped", "identifier", "text", "date", "constant", "empty")
 TREATMENTS = (*FEATURES, *LEFT_OUT, "target", "groups")
 
 TASKS = ("classification", "regression")
-FORMATS = ("csv", "arff", "parquet")
+FORMATS = ("csv", "arff", "parquet", "npy")
 
 MAX_LEVELS = 1_000_000  # of all columns together
 
@@ -53,7 +53,7 @@ class Columns:
     target        name of the column to predict
     task          "classification" or "regression"
     classes       labels in the order of their codes; () for regression
-    format        "csv" (text with a delimiter), "arff" or "parquet"
+    format        "csv" (text with a delimiter), "arff", "parquet" or "npy"
     missing       marks of a missing value beside the empty cell, in lower case; a mark that is among the levels of a
                   column, or among the classes, is none there
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ class Reading:
     marks        marks of missing values, in place of `own_numbers.MARKS`
     dates        "leave_out", "days", or the form of the dates (a key of `own_numbers.DATES`), which means days
     groups       column whose equal cells belong together; it is no feature
+    weights      column of the weights of rows, numbers from 0 up; it is no feature, and rows of weight 0 leave
     """
 
     target: str | None = None
@@ -55,6 +57,7 @@ class Reading:
     marks: tuple[str, ...] | None = None
     dates: str = "leave_out"
     groups: str = ""
+    weights: str = ""
 
 
 def read_own(
@@ -105,9 +108,10 @@ class _Look:
         target = self.reading.target
         if target is None:
             suggested = own_roles.suggested_target(self.header)
+            beside = ", or name a second file with the labels, as in --target y.npy" if self.kind == "npy" else ""
             raise ConfigError(
                 f"{self.where}: which column is to be predicted? Its columns are {_few(self.header)}; say it with "
-                f"--target, as in --target {_quoted(suggested)}."
+                f"--target, as in --target {_quoted(suggested)}{beside}."
             )
         return target
 
@@ -116,6 +120,7 @@ class _Look:
         roles = [([self.target], "target"), (r.drop, "a column to drop"), (r.keep, "a column to keep")]
         roles += [(r.features, "a feature"), (r.qualitative, "qualitative column")]
         roles += [([r.groups] if r.groups else [], "the column of cv.groups")]
+        roles += [([r.weights] if r.weights else [], "weights")]
         for names, role in roles:
             for name in names:
                 if name not in self.header and not (name == "*" and names is r.keep):
@@ -130,6 +135,9 @@ class _Look:
                 raise DataError(f"{self.where}: {self.target!r} is the target, it cannot be {role}")
         if r.groups == self.target:
             raise DataError(f"{self.where}: {self.target!r} is the target, it cannot be the column of cv.groups")
+        if r.weights and (r.weights == self.target or r.weights in r.features):
+            other = "target" if r.weights == self.target else "feature"
+            raise DataError(f"{self.where}: {r.weights!r} is to be a {other}, it cannot hold the weights of rows too")
         if both := next((name for name in r.drop if name in r.keep or name in r.features), None):
             raise DataError(f"{self.where}: {both!r} is to be dropped and to be kept; say one of them")
         if len(self.header) == 1:
@@ -158,7 +166,7 @@ class _Look:
                 listed.append(Column(name, "target", *(form or Form())))
             elif name == r.groups:
                 listed.append(Column(name, "groups"))
-            elif name in r.drop or (r.features and name not in r.features):
+            elif name in (*r.drop, r.weights) or (r.features and name not in r.features):
                 listed.append(Column(name, "dropped"))
             else:
                 listed.append(self._column(j, counts[j], values[j]))
@@ -340,6 +348,13 @@ class _Look:
                 f"{self.where}: column {kept[some[0]] + 1} ({self.header[kept[some[0]]]!r}) has {count} missing "
                 f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
             )
+        weights = self._weights() if r.weights else None
+        if weights is not None and not (weights[stays] > 0).all():
+            count = int((weights[stays] == 0).sum())
+            stays = stays & (weights > 0)
+            if not stays.any():
+                raise DataError(f"{self.where}: every weight in column {r.weights!r} is 0; at least one must not be")
+            self.notes.append(f"{_rows(count)} of weight 0 left out.")
         groups = self._groups(stays) if r.groups else None
         lacking = np.asarray(gaps.any(axis=0))
         if groups is not None:
@@ -378,8 +393,25 @@ class _Look:
             levels=columns.levels,
             groups=None if groups is None else groups[stays],
             group_column=r.groups,
+            weights=None if weights is None else weights[stays],
             notes=tuple(self.notes),
         )
+
+    def _weights(self) -> np.ndarray:
+        """The weight of every row. DataError, with its row, for a cell that is no number from 0 up."""
+        name = self.reading.weights
+        cells = self.cells[self.header.index(name)]
+        given = [cell for cell in dict.fromkeys(cells) if own_numbers.form_of([cell], self.forms) is not None]
+        form = (own_numbers.form_of(given, self.forms) if given else None) or Form()
+        value = {cell: form.value(cell) if form.holds(cell) else math.nan for cell in dict.fromkeys(cells)}
+        wrong = {cell for cell, w in value.items() if not (math.isfinite(w) and w >= 0)}
+        if wrong:
+            k = next(k for k, cell in enumerate(cells) if cell in wrong)
+            raise DataError(
+                f"{self.where}: column {name!r} holds {cells[k]!r} in row {k + 1} (line {self.lines[k]}); a weight is "
+                "a number from 0 up"
+            )
+        return np.fromiter((value[cell] for cell in cells), np.float64, len(cells))
 
     def _groups(self, stays: np.ndarray) -> np.ndarray:
         """The group of every row, -1 for none. DataError for a row that stays and has none, unless it is dropped."""

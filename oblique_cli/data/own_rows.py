@@ -1,4 +1,4 @@
-"""Rows of text from a user's own table: text with a delimiter, ARFF or Parquet, a row at a time in constant memory."""
+"""Rows of text from a user's own table: delimited, ARFF, Parquet or .npy, a row at a time in constant memory."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from oblique_cli.bounds import TABLE_BYTES
+from oblique_cli.data import npy
 from oblique_cli.data.csv_file import is_number
 from oblique_cli.data.own_source import Source
 from oblique_cli.errors import ConfigError, DataError
@@ -51,6 +52,9 @@ def opened(source: Source, kind: str, delimiter: str, charset: str) -> Iterator[
     if kind == "parquet":
         with _parquet(source) as table:
             yield table
+        return
+    if kind == "npy":
+        yield _npy(source)
         return
     with source.opened() as stream:
         lines = _lines(stream, charset, source.where)
@@ -270,10 +274,10 @@ def _parquet(source: Source) -> Iterator[Opened]:
         raise DataError(f"{where}: not a whole Parquet file ({str(error).splitlines()[0]})") from None
 
 
-def _is_packed(source: Source) -> bool:
+def _is_packed(source: Source, magic: bytes = b"PAR1") -> bool:
     assert source.path is not None
     with open(source.path, "rb") as stream:
-        return stream.read(4) != b"PAR1"
+        return stream.read(len(magic)) != magic
 
 
 def _parquet_rows(file: Any) -> Iterator[Row]:
@@ -285,6 +289,39 @@ def _parquet_rows(file: Any) -> Iterator[Row]:
         for cells in zip(*columns, strict=True):
             number += 1
             yield number, list(cells)
+
+
+# ---- .npy ------------------------------------------------------------------------------------------------------------
+
+
+def _npy(source: Source) -> Opened:
+    if source.path is not None and not _is_packed(source, npy.MAGIC):
+        X = npy.table_of(source.path, source.where)
+    else:
+        with replace(source, most=source.most or TABLE_BYTES).opened() as stream:
+            X = npy.table_of(stream.read(), source.where)
+    # Whoever names a file for the target is told what is wrong with it where its cells are looked at.
+    beside = [npy.column_of(path, len(X), "the target") for _, path in source.beside]
+    header = (*npy.names(X.shape[1]), *(name for name, _ in source.beside))
+    if len(header) > MAX_COLUMNS:
+        raise DataError(f"{source.where}: {len(header)} columns, {MAX_COLUMNS} are allowed")
+    return Opened(header, _npy_rows([X, *beside]), typed=True)
+
+
+def _npy_rows(arrays: Sequence[Any]) -> Iterator[Row]:
+    n, step = len(arrays[0]), 8192
+    for first in range(0, n, step):
+        X, *beside = (_plain(part[first : first + step]) for part in arrays)
+        columns = [_texts(column.tolist()) for column in (*X.T, *beside)]
+        for i, cells in enumerate(zip(*columns, strict=True), first + 1):
+            yield i, list(cells)
+
+
+def _plain(values: Any) -> Any:
+    """Values that become texts as those of other files do: truth values are 0 and 1, bytes are text."""
+    if values.dtype.kind == "b":
+        return values.astype("u1")
+    return values.astype("U") if values.dtype.kind == "S" else values
 
 
 def _texts(values: Iterable[Any]) -> list[str]:

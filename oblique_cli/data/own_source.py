@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 
 from oblique_cli.bounds import STDIN_BYTES, TABLE_BYTES, Bound
 from oblique_cli.data.files import as_typed
+from oblique_cli.data.npy import MAGIC
 from oblique_cli.errors import DataError
 
 STDIN = "-"
@@ -53,6 +54,7 @@ class _Refused(Exception):
 class Source:
     """A table as it lies on the disk (`path`), or in memory (`content`), as a short one that came by standard input.
 
+    beside : further columns of a .npy table, as (name, file)
     most : of its unpacked bytes, since an archive of a kilobyte can hold more than any machine; None for a table that
         is read a part at a time
     """
@@ -61,6 +63,7 @@ class Source:
     path: Path | None = None
     content: bytes | None = None
     most: Bound | None = TABLE_BYTES
+    beside: tuple[tuple[str, str], ...] = ()
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
@@ -74,11 +77,13 @@ class Source:
 
     @functools.cached_property
     def kind(self) -> str:
-        """ "parquet", "arff" or "csv", by how the content begins."""
+        """ "parquet", "npy", "arff" or "csv", by how the content begins."""
         with self.opened() as stream:
             start = stream.read(BLOCK)
         if start.startswith(b"PAR1"):
             return "parquet"
+        if start.startswith(MAGIC):
+            return "npy"
         if start.startswith(OLD_EXCEL):
             raise DataError(f"{self.where}: this is an Excel workbook; save the sheet as CSV")
         lines = (line.strip().lower() for line in start.removeprefix(codecs.BOM_UTF8).splitlines())

@@ -1,9 +1,18 @@
-"""The parameter `n_jobs`, with the meaning that it has in scikit-learn."""
+"""The parameter `n_jobs`, with the meaning that it has in scikit-learn, and workers of Dask by joblib's backend.
+
+`joblib.parallel_config` around a fit is what joblib and scikit-learn say it is: n_jobs None takes the number of the
+context, and under the backend "dask" the trees of a forest grow on its workers.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.parallel import get_active_backend
 
 from oblique_cli.constraints import Constraint, Integer, Optional
 from oblique_cli.errors import ConfigError
@@ -16,12 +25,51 @@ N_JOBS: Constraint = Optional(Integer(-LARGEST, LARGEST))
 def threads_of(estimator: Any) -> int:
     """Return how many threads `n_jobs` of an estimator asks for: None for one, -1 for one a processor, -2 for one less.
 
+    In a `joblib.parallel_config` None means the number said there, unless the fit itself is one of its tasks.
     One for an estimator without the parameter; ConfigError for 0.
     """
     n_jobs: int | None = getattr(estimator, "n_jobs", None)
     if n_jobs is None:
-        return 1
+        n_jobs = _said_around()
     if n_jobs == 0:
         owner = type(estimator).__name__
         raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one thread or -1 for all.")
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def _said_around() -> int:
+    backend, n_jobs = get_active_backend()
+    return 1 if backend.nesting_level or _is_dask(backend) else int(n_jobs or 1)
+
+
+def _is_dask(backend: Any) -> bool:
+    return any(kind.__name__ == "DaskDistributedBackend" for kind in type(backend).__mro__)
+
+
+def workers() -> int:
+    """Return how many workers of Dask the surrounding `joblib.parallel_config` gives a fit, 0 without any.
+
+    A fit that is a task of such a worker itself gets none: it would wait for workers that may all wait likewise.
+    """
+    backend, n_jobs = get_active_backend()
+    if not _is_dask(backend) or n_jobs == 1:
+        return 0
+    from distributed import get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        return max(1, int(backend.effective_n_jobs(-1 if n_jobs is None else n_jobs)))
+    return 0
+
+
+def on_workers(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """Return what a task gives for some arguments, in their order, from the workers that `workers` counts."""
+    found: list[Any] = Parallel(n_jobs=-1)(delayed(task)(*arguments) for arguments in calls)
+    return found
+
+
+def threads(number: int) -> AbstractContextManager[Any]:
+    """Return the context in which estimators have a number of threads."""
+    context: AbstractContextManager[Any] = parallel_config("threading", n_jobs=number)
+    return context

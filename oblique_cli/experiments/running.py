@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from oblique_cli import plugins, schemes, seeds
 from oblique_cli.data import catalogue
@@ -321,8 +322,20 @@ def fit_on(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params
     # Where the pruning rows stand among the training rows: all copies of a row that was drawn twice.
     own = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if estimator.needs_pruning_rows else {}
     with own_labels(case.dataset):
-        estimator.fit(X, case.dataset.y[train], **own)
+        estimator.fit(X, case.dataset.y[train], **own, **weights_of(case, estimator, train))
     return estimator, encoder
+
+
+def weights_of(case: Case, estimator: Any, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
+    """Return the weights of some rows as `fit` takes them, {} if rows have none.
+
+    ConfigError for an algorithm that takes no weights
+    """
+    if case.dataset.weights is None:
+        return {}
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ConfigError(f"{case.spec.name} takes no weights of rows; leave out --weights, or take a tree.")
+    return {"sample_weight": np.ascontiguousarray(case.dataset.weights[rows])}
 
 
 def _leaves(estimator: Any) -> int:

@@ -135,7 +135,8 @@ def fit_to_all(case: Case, folds: int, seed: int) -> tuple[Any, Any, dict[str, A
     encoder = fold_encoder(dataset, case.policy)
     X = dataset.X if encoder is None else np.ascontiguousarray(encoder.fit_transform(dataset.X), dtype=np.float64)
     made = case.algorithm.make(seeds.integer(seed, dataset.name, "tree"), **{**case.spec.params, **chosen})
-    return prepared(made, dataset, case.policy).fit(X, dataset.y), encoder, chosen
+    estimator = prepared(made, dataset, case.policy)
+    return estimator.fit(X, dataset.y, **running.weights_of(case, estimator)), encoder, chosen
 
 
 def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int, step: Step = unseen) -> Estimate:
@@ -156,6 +157,6 @@ def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int, step:
 
 def part(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:
     """Return some rows of a data set as one of their own."""
-    groups = None if dataset.groups is None else dataset.groups[rows]
+    groups, weights = (None if each is None else each[rows] for each in (dataset.groups, dataset.weights))
     X, y = np.ascontiguousarray(dataset.X[rows]), np.ascontiguousarray(dataset.y[rows])
-    return replace(dataset, X=X, y=y, split=None, groups=groups)
+    return replace(dataset, X=X, y=y, split=None, groups=groups, weights=weights)

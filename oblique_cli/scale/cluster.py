@@ -157,6 +157,32 @@ def workers_of(address: str | None, n_workers: int = 1) -> Iterator[Company]:
 
     ConfigError if Dask is not installed, or nobody answers.
     """
+    with _cluster(address, n_workers) as cluster:
+        yield Company(cluster.client, cluster.lost)
+
+
+@contextlib.contextmanager
+def forests_on(address: str | None, n_workers: int = 1) -> Iterator[None]:
+    """Let the forests that are fitted inside grow on workers, as in `workers_of`."""
+    from concurrent.futures import CancelledError
+
+    with _cluster(address, n_workers) as cluster:
+        try:
+            with cluster.config():
+                yield
+        except cluster.lost as error:
+            raise ConfigError(
+                f"workers of Dask died again and again ({str(error).splitlines()[0]}); give them more memory, or take "
+                "fewer of them."
+            ) from None
+        except (OSError, TimeoutError, CancelledError) as error:
+            raise DataError(
+                f"the Dask scheduler is gone ({type(error).__name__}); start it again, and run the same command again"
+            ) from None
+
+
+@contextlib.contextmanager
+def _cluster(address: str | None, n_workers: int) -> Iterator[Cluster]:
     try:
         from distributed import LocalCluster
     except ImportError:
@@ -170,4 +196,4 @@ def workers_of(address: str | None, n_workers: int = 1) -> Iterator[Company]:
             address = local.scheduler_address
         cluster = Cluster(address)
         stack.callback(cluster.close)
-        yield Company(cluster.client, cluster.lost)
+        yield cluster

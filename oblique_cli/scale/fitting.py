@@ -221,7 +221,7 @@ def model_of(fitted: Fitted, table: Table, algorithm: str, seed: int) -> Model:
         table.target,
         "classification",
         classes,
-        format="parquet",
+        format=table.format,
     )
     tree: Tree = estimator.tree_
     facts: dict[str, Any] = {
@@ -233,6 +233,7 @@ def model_of(fitted: Fitted, table: Table, algorithm: str, seed: int) -> Model:
         "depth": tree.depth,
         "class_counts": dict(zip(classes, table.counts.tolist(), strict=True)),
         "units": Units.deviations(fitted.X, tree.levels).to_plain(),
+        **({"weights": table.weight} if table.weight else {}),
         "held_out": {"rows": fitted.tested, "right": fitted.right},
         "versions": {"oblique-trees": __version__},
     }

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import seeds
+from oblique_cli.data import npy
 from oblique_cli.data.columns import Column
 from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.own_numbers import MARKS
@@ -58,6 +59,7 @@ class Table:
     weight    name of the column of weights, "" without
     lightest, heaviest  weights
     stamp     tells a file that was changed
+    format    of the file, as `Columns` has it
     single    whether all features are single precision, so that the copy may be too
     read      gives the parts of the table, in order
     """
@@ -75,6 +77,7 @@ class Table:
     heaviest: float = 1.0
     single: bool = False
     stamp: str = ""
+    format: str = "parquet"
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -99,7 +102,7 @@ def parquet_table(
         file = pq.ParquetFile(path)
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
     names = schema.names
-    for name, role in [(target, "the target"), (weight, "the weight"), *((d, "a column to drop") for d in drop)]:
+    for name, role in [(target, "the target"), (weight, "weights"), *((d, "a column to drop") for d in drop)]:
         if name and name not in names:
             hint = close_matches(name, names) or f" Columns: {', '.join(map(repr, names[:10]))}."
             raise DataError(f"{where}: there is no column {name!r} to use as {role}.{hint}")
@@ -300,9 +303,71 @@ def _coded(column: Any) -> tuple[list[str], NDArray[np.intp]]:
 # ---- arrays ----------------------------------------------------------------------------------------------------------
 
 
-def array_table(X: Any, y: Any, weights: Any = None, *, where: str = "X", names: Sequence[str] = ()) -> Table:
-    """Look at arrays, which may be memory maps of .npy files. X : (n, p) numbers; y : (n,) labels; weights : (n,)"""
-    if X.ndim != 2 or X.dtype.kind not in "fiu" or X.shape[0] < 1 or X.shape[1] < 1:
+def npy_table(
+    path: str | Path,
+    target: str,
+    *,
+    weight: str = "",
+    drop: Sequence[str] = (),
+    features: Sequence[str] = (),
+    beside: Mapping[str, str] | None = None,
+) -> Table:
+    """Look at a .npy file of numbers, whose columns are x1, x2, ...
+
+    beside : name -> file of a column that lies in a file of its own, as labels and weights may
+    DataError for arrays that cannot be grown from
+    """
+    where, beside = str(path), beside or {}
+    X = npy.table_of(path, where)
+    names = npy.names(X.shape[1])
+    for name, role in [
+        (target, "the target"),
+        (weight, "weights"),
+        *((d, "a column to drop") for d in drop),
+        *((f, "a feature") for f in features),
+    ]:
+        if name and name not in names and name not in beside:
+            raise DataError(
+                f"{where}: there is no column {name!r} to use as {role}; its columns are x1 to {names[-1]}, and a "
+                "column in a file of its own is named by the file, as in y.npy"
+            )
+    if weight == target:
+        raise DataError(f"{where}: {target!r} is to be a target, it cannot hold the weights of rows too")
+
+    def column(name: str, role: str) -> Any:
+        if name in beside:
+            return npy.column_of(beside[name], len(X), role)
+        return X[:, names.index(name)]
+
+    y, w = column(target, "the target"), column(weight, "weights") if weight else None
+    if y.dtype.kind == "S":
+        y = y.astype("U")
+    left_out = {target, weight, *drop}
+    chosen = [j for j, name in enumerate(names) if name not in left_out and (not features or name in features)]
+    if not chosen:
+        raise DataError(f"{where}: no column is left to be a feature")
+    stamp = "; ".join(_stamp(each) for each in (path, *beside.values()))
+    return array_table(X, y, w, where=where, names=names, columns=chosen, target=target, weight=weight, stamp=stamp)
+
+
+def array_table(
+    X: Any,
+    y: Any,
+    weights: Any = None,
+    *,
+    where: str = "X",
+    names: Sequence[str] = (),
+    columns: Sequence[int] | None = None,
+    target: str = "class",
+    weight: str = "weights",
+    stamp: str = "",
+) -> Table:
+    """Look at arrays, which may be memory maps of .npy files. X : (n, p) numbers; y : (n,) labels; weights : (n,)
+
+    names : of the columns of X; columns : those of them that are features, None for all
+    target, weight : what the labels and the weights are called; stamp : as in `Table`
+    """
+    if X.ndim != 2 or X.dtype.kind not in "fiub" or X.shape[0] < 1 or X.shape[1] < 1:
         raise DataError(f"{where}: must be a table of numbers, (rows, features). Got {X.dtype} of shape {X.shape}")
     if y.shape != (len(X),) or (weights is not None and weights.shape != (len(X),)):
         raise DataError(f"{where}: has {len(X)} rows, so labels and weights must be {len(X)} each")
@@ -310,24 +375,39 @@ def array_table(X: Any, y: Any, weights: Any = None, *, where: str = "X", names:
     dropped, lightest, heaviest = 0, np.inf, 0.0
     for first in range(0, len(X), BATCH):
         rows = slice(first, first + BATCH)
-        finite = np.isfinite(X[rows])
+        finite = np.isfinite(_chosen(X[rows], columns))
         if not finite.all():
             i, j = np.argwhere(~finite)[0]
-            raise DataError(f"{where}: holds {X[first + i, j]} in row {first + i}, column {j}; fill it or leave it out")
+            j = int(j if columns is None else columns[j])
+            place = f"row {first + i + 1}, column {names[j] if names else j + 1}"
+            raise DataError(f"{where}: holds {X[first + i, j]} in {place}; fill it or leave it out")
         labels = y[rows]
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            i = int(np.flatnonzero(np.isnan(labels))[0])
+            raise DataError(f"{where}: the target {target!r} is missing in row {first + i + 1}; leave the row out")
         if weights is not None:
             w = np.asarray(weights[rows], dtype=np.float64)
-            if not (np.isfinite(w) & (w >= 0)).all():
-                raise DataError(f"{where}: a weight is a number from 0 up. Got {w[~(np.isfinite(w) & (w >= 0))][0]}")
+            wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+            if len(wrong):
+                raise DataError(
+                    f"{where}: column {weight!r} holds {w[wrong[0]]} in row {first + int(wrong[0]) + 1}; a weight is a "
+                    "number from 0 up"
+                )
             dropped += int((w == 0).sum())
             labels = labels[w > 0]
             if len(labels):
                 lightest, heaviest = min(lightest, float(w[w > 0].min())), max(heaviest, float(w.max()))
         seen.update(dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True)))
+        if len(seen) > MOST_CLASSES:
+            raise DataError(
+                f"{where}: the target {target!r} has more than {MOST_CLASSES} different values, so it is no class; "
+                "trees of tables beyond memory predict classes"
+            )
     if len(seen) < 2:
         raise DataError(f"{where}: the labels have {len(seen)} classes, at least 2 are needed")
     classes = tuple(sorted(seen))
-    features = tuple(Column(name, "number") for name in (names or [f"x{j + 1}" for j in range(X.shape[1])]))
+    names = names or npy.names(X.shape[1])
+    features = tuple(Column(names[j], "number") for j in (range(X.shape[1]) if columns is None else columns))
 
     def read() -> Iterator[Part]:
         known = np.array(classes)
@@ -335,13 +415,19 @@ def array_table(X: Any, y: Any, weights: Any = None, *, where: str = "X", names:
             rows = slice(first, first + BATCH)
             codes = np.searchsorted(known, y[rows]).astype(np.int32)
             w = None if weights is None else np.asarray(weights[rows], dtype=np.float64)
-            yield Part(np.asarray(X[rows], dtype=np.float64).T, codes, w)
+            yield Part(np.asarray(_chosen(X[rows], columns), dtype=np.float64).T, codes, w)
 
     of_class = np.array([seen[label] for label in classes])
     lightest, heaviest = 1.0 if lightest == np.inf else lightest, heaviest or 1.0
     single = X.dtype in (np.float32, np.float16, np.int8, np.int16)
-    weight = "" if weights is None else "weights"
-    return Table(where, features, "class", classes, of_class, len(X), read, dropped, weight, lightest, heaviest, single)
+    return Table(
+        where, features, target, classes, of_class, len(X), read, dropped, "" if weights is None else weight, lightest,
+        heaviest, single, stamp, "npy",
+    )  # fmt: skip
+
+
+def _chosen(rows: Any, columns: Sequence[int] | None) -> Any:
+    return rows if columns is None or len(columns) == rows.shape[1] else rows[:, columns]
 
 
 # ---- into a store ----------------------------------------------------------------------------------------------------
@@ -504,6 +590,8 @@ def _check_text(source: Path, target: Path) -> None:
         start = raw.read(len(PARQUET))
     if start == PARQUET:
         raise DataError(f"{source}: this is a Parquet file already; `oblique fit` takes it as it is")
+    if start == npy.MAGIC[: len(PARQUET)]:
+        raise DataError(f"{source}: this is a .npy file, which `oblique fit` takes as it is")
 
 
 def _kind(pc: Any, pa: Any, column: Any, kind: str) -> str:

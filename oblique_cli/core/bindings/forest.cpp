@@ -247,10 +247,11 @@ void bind_forest(nb::module_& m) {
   nb::class_<Forest>(m, "Forest", "Trees of one forest. Tree number t depends on the data, the seed and t alone.")
       .def(
           "__init__",
-          [](Forest* forest, std::size_t n_features, std::size_t n_classes, std::uint64_t seed) {
-            new (forest) Forest{n_features, n_classes, seed, {}};
-          },
-          "n_features"_a, "n_classes"_a, "seed"_a)
+          [](Forest* forest, std::size_t n_features, std::size_t n_classes, std::uint64_t seed,
+             std::size_t first_number) { new (forest) Forest{n_features, n_classes, seed, {}, first_number}; },
+          "n_features"_a, "n_classes"_a, "seed"_a, "first_number"_a = 0,
+          "first_number is that of the first tree; above 0 for a part of a forest, whose `state` is put together with "
+          "those of other parts.")
       .def("grow", &grow_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
            "n_trees"_a, "n_threads"_a, "families"_a = nb::list(),
            "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None, "
@@ -306,10 +307,11 @@ void bind_forest(nb::module_& m) {
       .def("restore", &restore, "trees"_a,
            "Replace the trees by those of `state`; ValueError if the arrays do not form a forest.")
       .def("__len__", [](const Forest& f) { return f.trees.size(); })
+      .def_ro("first_number", &Forest::first_number)
       .def("__getstate__", [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f)); })
       .def("__setstate__", [](Forest& f, const nb::tuple& saved) {
         new (&f) Forest{
-            nb::cast<std::size_t>(saved[0]), nb::cast<std::size_t>(saved[1]), nb::cast<std::uint64_t>(saved[2]), {}};
+            nb::cast<std::size_t>(saved[0]), nb::cast<std::size_t>(saved[1]), nb::cast<std::uint64_t>(saved[2]), {}, 0};
         restore(f, nb::cast<nb::list>(saved[3]));
       });
 }

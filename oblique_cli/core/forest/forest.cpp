@@ -28,7 +28,8 @@ void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t 
   try {
     on_threads(more, n_threads, [&]() {
       return [&, grower = ForestTreeGrower(data, options)](std::size_t i) mutable {
-        trees[first + i] = grower.grow(seed_of_tree(seed, first + i), first + i);
+        const std::size_t number = first_number + first + i;
+        trees[first + i] = grower.grow(seed_of_tree(seed, number), number);
       };
     });
   } catch (...) {
@@ -46,7 +47,7 @@ void Forest::vote(const double* x, std::size_t n, bool shares, int n_threads, do
 std::vector<std::uint32_t> Forest::draws(std::size_t n, std::size_t more, const RowDraw& rows) const {
   std::vector<std::uint32_t> out, of_tree;
   for (std::size_t t = trees.size(); t < trees.size() + more; ++t) {
-    rows.draw(seed_of_tree(seed, t), n, of_tree);
+    rows.draw(seed_of_tree(seed, first_number + t), n, of_tree);
     out.insert(out.end(), of_tree.begin(), of_tree.end());
   }
   return out;

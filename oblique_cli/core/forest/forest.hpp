@@ -20,6 +20,7 @@ class Forest {
   std::size_t n_features = 0, n_classes = 0;
   std::uint64_t seed = 0;
   std::vector<ForestTree> trees;
+  std::size_t first_number = 0;  // of trees[0]; above 0 in a part of a forest that is grown elsewhere
 
   // Adds trees.
   void grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads);

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,7 +34,7 @@ from oblique_cli.estimators.forest.leaf_probabilities import (
     out_of_bag_shares,
 )
 from oblique_cli.estimators.forest.scores import votes_of
-from oblique_cli.estimators.jobs import LARGEST, N_JOBS, threads_of
+from oblique_cli.estimators.jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.estimators.rows import checked
 from oblique_cli.magnitudes import RATIO
 from oblique_cli.nodes import parents_of
@@ -43,6 +46,7 @@ Array = NDArray[np.float64]
 
 VOTINGS = ("majority", "mean")
 MOST_TREES = 1_000_000
+PARTS_A_WORKER = 4  # of a forest that grows on workers: a slow one holds up a quarter of its share
 FAINT = 2.0**-300  # a weight next to 1 that leaves no trace in a sum and has a normal cube
 
 
@@ -293,8 +297,34 @@ class ForestClassifier(CoreForest):
     def _add_trees(
         self, rows: Array, codes: NDArray[np.int32], weights: Array | None, options: dict[str, Any], more: int
     ) -> None:
-        """Grow further trees of `forest_`."""
-        self.forest_.grow(rows, codes, weights, options, more, self._threads(), self._families())
+        """Grow further trees of `forest_`: here, or on the workers that `joblib.parallel_config` gives."""
+        crew = workers()
+        if not crew or more < 2:
+            self._grow(self.forest_, rows, codes, weights, options, more, self._threads())
+            return
+        seed, first = self.forest_.__getstate__()[2], len(self.forest_)
+        plain = copy.copy(self)
+        del plain.forest_
+        table = Table(rows, codes, weights)
+        number = min(more, PARTS_A_WORKER * crew)
+        ends = [first + more * i // number for i in range(number + 1)]
+        parts = on_workers(
+            grown_part, [(plain, table, options, int(seed), start, end - start) for start, end in pairwise(ends)]
+        )
+        self.forest_.restore([*self.forest_.state(), *chain.from_iterable(parts)])
+
+    def _grow(
+        self,
+        forest: Any,
+        rows: Array,
+        codes: NDArray[np.int32],
+        weights: Array | None,
+        options: dict[str, Any],
+        more: int,
+        threads: int,
+    ) -> None:
+        """Grow further trees of a forest, or of a part of one, in this process."""
+        forest.grow(rows, codes, weights, options, more, threads, self._families())
 
     def _families(self) -> list[tuple[str, dict[str, Any]]]:
         """The families of the core that trees take in turn, with their options, where splits are a family's."""
@@ -411,6 +441,26 @@ class ForestClassifier(CoreForest):
         shares = votes_of(self.forest_, rows, self.voting, None, self._threads()) / len(self.forest_)
         right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
         return self._sizes() | {"tree_accuracy": float(right.mean())}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows for a task. joblib puts bare arrays on one worker, and they go when it goes; these travel with the task."""
+
+    rows: Array
+    codes: NDArray[np.int32]
+    weights: Array | None
+
+
+def grown_part(
+    estimator: ForestClassifier, table: Table, options: dict[str, Any], seed: int, first: int, more: int
+) -> list[dict[str, Any]]:
+    """Grow trees number `first` and following of a forest; runs on a worker. The same trees wherever it runs."""
+    rows = np.ascontiguousarray(table.rows)
+    part = _core.Forest(rows.shape[1], len(estimator.classes_), seed, first)
+    estimator._grow(part, rows, table.codes, table.weights, options, more, 1)
+    state: list[dict[str, Any]] = part.state()
+    return state
 
 
 def as_tree(state: Mapping[str, Any], p: int, n_classes: int) -> Tree:

@@ -109,13 +109,20 @@ class TAOForestClassifier(ForestClassifier):
     def _measured(self, weights: Array) -> Array:
         return relative(weights)
 
-    def _add_trees(
-        self, rows: Array, codes: NDArray[np.int32], weights: Array | None, options: dict[str, Any], more: int
+    def _grow(
+        self,
+        forest: Any,
+        rows: Array,
+        codes: NDArray[np.int32],
+        weights: Array | None,
+        options: dict[str, Any],
+        more: int,
+        threads: int,
     ) -> None:
         refuse_extreme(rows, type(self).__name__)
         made = [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(self.proposer)]
-        first, seed = len(self.forest_), int(self.forest_.__getstate__()[2])
-        draws = np.asarray(self.forest_.draws(len(rows), more, options["bootstrap"], options["max_samples"]))
+        first, seed = forest.first_number + len(forest), int(forest.__getstate__()[2])
+        draws = np.asarray(forest.draws(len(rows), more, options["bootstrap"], options["max_samples"]))
 
         def grown(i: int) -> dict[str, Any]:
             number = first + i
@@ -128,8 +135,8 @@ class TAOForestClassifier(ForestClassifier):
             )
             return state_of(tree, rows)
 
-        with ThreadPoolExecutor(self._threads()) as pool:
-            self.forest_.restore([*self.forest_.state(), *pool.map(grown, range(more))])
+        with ThreadPoolExecutor(threads) as pool:
+            forest.restore([*forest.state(), *pool.map(grown, range(more))])
 
     def _refined(self, X: Array, codes: NDArray[np.int32], weights: Array, proposer: Proposer, seed: int) -> Tree:
         """The tree of the rows it drew, in units of the least weight."""

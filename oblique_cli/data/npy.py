@@ -1,0 +1,76 @@
+"""Tables of numbers in .npy files: rows by columns x1, x2, ..., and columns of their own in further files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.errors import DataError
+
+MAGIC = b"\x93NUMPY"
+ENDING = ".npy"
+
+
+def names(n_columns: int) -> tuple[str, ...]:
+    """Return what columns of an array are called, since .npy files have no header: x1, x2, ..."""
+    return tuple(f"x{j}" for j in range(1, n_columns + 1))
+
+
+def name_of(path: str | Path, taken: Sequence[str]) -> str:
+    """Return what the column in a file is called: as the file, unless a column of the table is called so."""
+    name = Path(path).stem
+    while name in taken:
+        name += "_"
+    return name
+
+
+def table_of(source: str | Path | bytes, where: str) -> Any:
+    """Return a table of numbers (n, p), of a path mapped from the disk. DataError for any other array."""
+    found = _array(source, where)
+    if found.dtype.names:
+        raise DataError(f"{where}: holds records ({', '.join(found.dtype.names[:5])}), not a table of numbers")
+    if found.dtype.kind not in "fiub":
+        raise DataError(f"{where}: holds {found.dtype}, not numbers; save it as np.save(..., X.astype(float))")
+    if found.ndim != 2 or found.shape[1] < 1:
+        raise DataError(f"{where}: has the shape {found.shape}; a table is (rows, features), such as (1000, 16)")
+    return found
+
+
+def column_of(path: str | Path, n_rows: int, role: str) -> Any:
+    """Return a column in a file of its own, (n_rows,), mapped from the disk. DataError for any other array.
+
+    role : "the target" may hold numbers or texts, "weights" are numbers
+    """
+    where = str(path)
+    found = _array(path, where)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    kinds, what = ("fiubUS", "numbers or texts") if role == "the target" else ("fiub", "numbers")
+    if found.dtype.names or found.dtype.kind not in kinds:
+        raise DataError(f"{where}: holds {found.dtype}, and {role} must be {what}")
+    if found.shape != (n_rows,):
+        raise DataError(f"{where}: has the shape {found.shape}, and the table has {n_rows} rows: ({n_rows},) is needed")
+    return found
+
+
+def _array(source: str | Path | bytes, where: str) -> Any:
+    try:
+        if isinstance(source, bytes):
+            return np.load(io.BytesIO(source), allow_pickle=False)
+        # The first bytes say what a file is; numpy would take any other one for a pickle.
+        with open(source, "rb") as stream:
+            start = stream.read(len(MAGIC))
+        if start != MAGIC:
+            raise DataError(f"{where}: is no .npy file; write it with np.save")
+        return np.load(source, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise DataError(f"{where}: cannot be read ({error.strerror or error})") from None
+    except (ValueError, EOFError) as error:
+        said = str(error).splitlines()[0]
+        if "Object arrays" in said or "Python objects" in said:
+            said = "it holds Python objects, which could run anything; save numbers or texts"
+        raise DataError(f"{where}: not a whole .npy file that can be read ({said})") from None

@@ -1,0 +1,162 @@
+"""`oblique fit` of .npy files, with weights of rows, in memory and beyond it; and forests on workers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cli_support import environment, oblique
+from scale_support import same, table
+
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.models.model import load
+from oblique_cli.scale.tables import Division
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a table of 20,000 rows and one of 300, labels and weights beside them or as columns."""
+    where = tmp_path_factory.mktemp("arrays")
+    X, y = table(1, n=20_000)
+    w = np.random.default_rng(1).integers(0, 4, len(X))
+    names = np.array(["a", "b", "c"])[y]
+    for name, rows in (("", slice(None)), ("few_", slice(300))):
+        np.save(where / f"{name}X.npy", X[rows])
+        np.save(where / f"{name}y.npy", names[rows])
+        np.save(where / f"{name}w.npy", w[rows])
+        np.save(where / f"{name}all.npy", np.column_stack([X, w, y])[rows])
+    with open(where / "few.csv", "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["x1", "x2", "x3", "w", "y"])
+        few = zip(X[:300].tolist(), w[:300], names[:300], strict=True)
+        writer.writerows([*map(repr, row), weight, label] for row, weight, label in few)
+    np.save(where / "negative.npy", np.where(np.arange(20_000) == 5, -1.0, 1.0))
+    np.save(where / "objects.npy", np.array([[1, None]], dtype=object))
+    np.save(where / "cube.npy", np.zeros((2, 2, 2)))
+    np.save(where / "words.npy", np.array([["a", "b"]]))
+    np.save(where / "short.npy", y[:7])
+    (where / "junk.npy").write_bytes(b"no array")
+    return where
+
+
+def fitted(folder, *arguments):
+    ended = oblique(folder, "fit", *arguments, "-o", "model.json")
+    assert ended.code == 0, ended.err
+    return load(folder / "model.json").estimator.tree_, ended.out
+
+
+HERE = ("--algorithm", "hhcart_d", "--set", "pruning=none", "--folds", "2")
+
+
+def test_labels_and_weights_lie_beside_the_rows_or_in_them(folder):
+    X, y, w = (np.load(folder / f"few_{name}.npy") for name in "Xyw")
+    beside, said = fitted(folder, "few_X.npy", "--target", "few_y.npy", "--weights", "few_w.npy", *HERE)
+    expected = make("hhcart_d", pruning="none").fit(X, y, w.astype(float)).tree_
+    assert not same(beside, expected)
+    assert f"{int((w == 0).sum())} rows of weight 0 left out" in said
+    within, _ = fitted(folder, "few_all.npy", "--target", "x5", "--weights", "x4", *HERE)
+    text, _ = fitted(folder, "few.csv", "--target", "y", "--weights", "w", *HERE)
+    assert not same(within, expected) and not same(text, expected)
+    unweighted, _ = fitted(folder, "few.csv", "--target", "y", "--drop", "w", *HERE)
+    assert same(unweighted, expected)
+
+
+def test_a_model_of_arrays_predicts_arrays(folder):
+    fitted(folder, "few_X.npy", "--target", "few_y.npy", *HERE)
+    predicted = oblique(folder, "predict", "model.json", "few_X.npy")
+    assert predicted.code == 0, predicted.err
+    found = [row[-1] for row in csv.reader(predicted.out.splitlines()[1:])]
+    assert np.mean(np.array(found) == np.load(folder / "few_y.npy")) > 0.9
+    scored = oblique(folder, "tree", "few_all.npy", "--target", "x5", "--drop", "x4")
+    assert scored.code == 0, scored.err
+
+
+BEYOND = ("--algorithm", "hhcart_d", "--set", "pruning=none", "--set", "max_depth=5", "--memory")
+
+
+def test_arrays_larger_than_memory_give_the_tree_of_memory(folder):
+    found, said = fitted(folder, "X.npy", "--target", "y.npy", "--weights", "w.npy", *BEYOND, "7MB")
+    assert "Grown from the disk within 7 MB" in said and "rows have no class or no weight" in said
+    X, y, w = (np.load(folder / f"{name}.npy") for name in "Xyw")
+    kept = Division(0.0, 0.1, 1).drawn()(len(X)) == 2
+    expected = make("hhcart_d", pruning="none", max_depth=5).fit(X[~kept], y[~kept], w[~kept].astype(float)).tree_
+    assert not same(found, expected)
+    within, _ = fitted(folder, "all.npy", "--target", "x5", "--weights", "x4", *BEYOND, "7MB")
+    assert not same(within, expected)
+
+
+@pytest.mark.parametrize("beyond", [(), ("--memory", "7MB", "--algorithm", "hhcart_d")])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("X.npy", "--target", "y.npy", "--weights", "negative.npy"), "column 'negative' holds"),
+        (("X.npy", "--target", "y.npy", "--weights", "x7"), "there is no column 'x7' to use as weights"),
+        (("X.npy", "--target", "x7"), "there is no column 'x7' to use as"),
+        (("X.npy", "--target", "short.npy"), "short.npy: has the shape (7,), and the table has 20000 rows"),
+        (("X.npy", "--target", "none.npy"), "none.npy: cannot be read (No such file or directory)"),
+        (("X.npy", "--target", "x1", "--weights", "x1"), "'x1' is to be a target"),
+        (("objects.npy", "--target", "x1"), "it holds Python objects, which could run anything"),
+        (("cube.npy", "--target", "x1"), "has the shape (2, 2, 2); a table is (rows, features)"),
+        (("words.npy", "--target", "x1"), "words.npy: holds <U1, not numbers"),
+        (("junk.npy", "--target", "x1"), "junk.npy: is no .npy file; write it with np.save"),
+    ],
+)
+def test_bad_arrays_are_told_in_a_sentence(folder, arguments, message, beyond):
+    ended = oblique(folder, "fit", *arguments, *beyond)
+    assert ended.code == 4 and message in " ".join(ended.err.split()) and "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (("few_X.npy",), "or name a second file with the labels, as in --target y.npy", 2),
+        (("bupa", "--weights", "w"), "--weights goes with a file of your own", 2),
+        (("few.csv", "--target", "y", "--weights", "y"), "'y' is to be a target, it cannot hold the weights", 4),
+        (("few.csv", "--target", "y", "--weights", "x1"), "column 'x1' holds", 4),
+        (("few.csv", "--target", "y", "--weights", "wt"), "there is no column 'wt' to use as weights", 4),
+        (("few.csv", "--target", "y", "--weights", "w", "--algorithm", "knn"), "knn takes no weights of rows", 2),
+    ],
+)
+def test_bad_weights_are_told_in_a_sentence(folder, arguments, message, code):
+    ended = oblique(folder, "fit", *arguments)
+    assert ended.code == code and message in " ".join(ended.err.split()) and "Traceback" not in ended.err
+
+
+def test_arrays_need_no_converting(folder):
+    ended = oblique(folder, "convert", "few_X.npy", "few_X.parquet")
+    assert ended.code == 4 and "this is a .npy file, which `oblique fit` takes as it is" in " ".join(ended.err.split())
+
+
+def test_workers_are_threads_of_a_model_in_memory(folder):
+    models = []
+    for workers in ("1", "3"):
+        name = f"w{workers}.json"
+        ended = oblique(
+            folder, "fit", "few_X.npy", "--target", "few_y.npy", "--algorithm", "hhgdt_forest", "--folds", "2",
+            "--set", "n_estimators=7", "--workers", workers, "-o", name,
+        )  # fmt: skip
+        assert ended.code == 0, ended.err
+        models.append(json.loads((folder / name).read_text())["state"])
+    assert models[0] == models[1]
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask's own
+def test_a_forest_grows_on_workers(folder):
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'oblique-trees[dask]'")
+    states = []
+    for name, how in (("here", ()), ("there", ("--scheduler", "local", "--workers", "2"))):
+        # A process that was forked cannot start workers, and `python -m` begins one for certain.
+        command = [
+            sys.executable, "-m", "oblique_cli", "fit", "few_X.npy", "--target", "few_y.npy", "--algorithm",
+            "hhgdt_forest", "--folds", "2", "--set", "n_estimators=7", *how, "-o", f"{name}.json",
+        ]  # fmt: skip
+        done = subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        states.append(load(folder / f"{name}.json").estimator.forest_.state())
+    assert len(states[0]) == 7
+    for one, other in zip(*states, strict=True):
+        assert all(np.array_equal(one[key], other[key]) for key in one)
