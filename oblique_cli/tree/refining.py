@@ -162,9 +162,7 @@ class PlaneSpace:
 
         penalty : share of the training weight; leaves : models in place of labels
         """
-        models: dict[str, Any] = {}
-        if leaves is not None:
-            models = {"leaf_prior": leaves.scores, "leaf_features": leaves.columns, "leaf_penalty": leaves.penalty}
+        prior = (None, None, 1.0) if leaves is None else (leaves.scores, leaves.columns, leaves.penalty)
         found = _core.refine(
             self.Z,
             self.absent,
@@ -178,7 +176,9 @@ class PlaneSpace:
             tolerance=settings.tolerance,
             split_leaves=settings.split_leaves,
             n_threads=settings.threads,
-            **models,
+            leaf_prior=prior[0],
+            leaf_features=prior[1],
+            leaf_penalty=prior[2],
         )
         objective = np.append(found["before"], found["objective"]) / self.total
         steps = (np.append(0, found["sweep"]), np.append(-2, found["node"]))
