@@ -186,32 +186,6 @@ void sort_few(std::uint64_t* __restrict keys, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::uint64_t>(sorted[i]) ^ sign;
 }
 
-OBLIQUE_CLONES
-void cumulate(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins, float* __restrict cum) {
-  typedef std::int32_t Ints __attribute__((vector_size(64)));
-  typedef float Floats __attribute__((vector_size(64)));
-  const Ints zero = {};
-  Ints before = {};
-  cum[0] = 0.0f;
-  for (int b = 0; b < n_bins; b += 16) {
-    Ints x, y;
-    std::memcpy(&x, counts + b, sizeof x);
-    std::memcpy(&y, more + b, sizeof y);
-    std::memcpy(counts + b, &zero, sizeof zero);
-    std::memcpy(more + b, &zero, sizeof zero);
-    x += y;
-    // Running sums of sixteen in four steps; index 16 and above picks from `zero`.
-    x += OBLIQUE_SHUFFLE(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
-    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
-    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
-    x += before;
-    before = OBLIQUE_SHUFFLE(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
-    const Floats sums = __builtin_convertvector(x, Floats);
-    std::memcpy(cum + b + 1, &sums, sizeof sums);
-  }
-}
-
 void cumulate(const double* __restrict weights, int n_bins, double* __restrict cum) {
   double sum = 0.0;
   cum[0] = 0.0;
@@ -225,164 +199,286 @@ void cumulate(const double* __restrict weights, int n_bins, double* __restrict c
 
 namespace {
 
-// 64 bytes of T. Where the processor has narrower registers the compiler splits it.
-template <class T>
+// W bytes of T. Where registers have 16 bytes the compiler splits 32.
+template <class T, int W>
 struct PackOf;
 template <>
-struct PackOf<float> {
+struct PackOf<float, 32> {
+  typedef float type __attribute__((vector_size(32)));
+};
+template <>
+struct PackOf<double, 32> {
+  typedef double type __attribute__((vector_size(32)));
+};
+template <>
+struct PackOf<float, 64> {
   typedef float type __attribute__((vector_size(64)));
 };
 template <>
-struct PackOf<double> {
+struct PackOf<double, 64> {
   typedef double type __attribute__((vector_size(64)));
 };
-template <class T>
-using Pack = typename PackOf<T>::type;
+template <class T, int W>
+using Pack = typename PackOf<T, W>::type;
 
-template <class T>
-inline constexpr int kWidth = static_cast<int>(64 / sizeof(T));
+template <class T, int W>
+inline constexpr int kWidth = W / static_cast<int>(sizeof(T));
 
-template <class T>
-OBLIQUE_INLINE Pack<T> load(const T* p) {
-  Pack<T> v;
+template <class T, int W>
+OBLIQUE_INLINE Pack<T, W> load(const T* p) {
+  Pack<T, W> v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-template <class T>
-OBLIQUE_INLINE void store(T* p, Pack<T> v) {
+template <class T, int W>
+OBLIQUE_INLINE void store(T* p, Pack<T, W> v) {
   std::memcpy(p, &v, sizeof v);
 }
-template <class T>
-OBLIQUE_INLINE Pack<T> larger(Pack<T> a, Pack<T> b) {
+template <class T, int W>
+OBLIQUE_INLINE Pack<T, W> larger(Pack<T, W> a, Pack<T, W> b) {
   return a > b ? a : b;
 }
 
-template <class T>
+template <class T, int W>
 OBLIQUE_INLINE void edge_sums_of(const ClassEdges<T>& edges, const EdgeSums<T>& out) {
-  for (int e = 0; e < edges.n_edges; e += kWidth<T>) {
-    Pack<T> s = {}, q = {}, r = {}, left = {}, right = {};
+  for (int e = 0; e < edges.n_edges; e += kWidth<T, W>) {
+    Pack<T, W> s = {}, q = {}, r = {}, left = {}, right = {};
     for (int k = 0; k < edges.n_classes; ++k) {
-      const Pack<T> l = load<T>(edges.cum + static_cast<std::size_t>(k) * edges.stride + e);
-      const Pack<T> rest = edges.totals[k] - l;
+      const Pack<T, W> l = load<T, W>(edges.cum + static_cast<std::size_t>(k) * edges.stride + e);
+      const Pack<T, W> rest = edges.totals[k] - l;
       s += l;
       q += l * l;
       r += rest * rest;
-      left = larger<T>(left, l);
-      right = larger<T>(right, rest);
+      left = larger<T, W>(left, l);
+      right = larger<T, W>(right, rest);
     }
-    store<T>(out.s + e, s);
-    store<T>(out.left_square + e, q);
-    store<T>(out.right_square + e, r);
-    store<T>(out.left_max + e, left);
-    store<T>(out.right_max + e, right);
+    store<T, W>(out.s + e, s);
+    store<T, W>(out.left_square + e, q);
+    store<T, W>(out.right_square + e, r);
+    store<T, W>(out.left_max + e, left);
+    store<T, W>(out.right_max + e, right);
   }
 }
 
 // Least and greatest left weight of a cut of each bin: more than the left edge, at most the right one, and at least one
 // row (weight 1) on either side.
-template <class T>
+template <class T, int W>
 struct Limits {
-  Pack<T> lo, hi;
+  Pack<T, W> lo, hi;
 };
-template <class T>
-OBLIQUE_INLINE Limits<T> limits(const T* s, int b, T n) {
-  const Pack<T> zero = {}, one = zero + 1, most = zero + (n - 1);
-  const Pack<T> left = load<T>(s + b) + one, right = load<T>(s + b + 1);
-  const Pack<T> lo = left < most ? left : most;
-  return {lo, larger<T>(right < most ? right : most, lo)};
+template <class T, int W>
+OBLIQUE_INLINE Limits<T, W> limits(const T* s, int b, T n) {
+  const Pack<T, W> zero = {}, one = zero + 1, most = zero + (n - 1);
+  const Pack<T, W> left = load<T, W>(s + b) + one, right = load<T, W>(s + b + 1);
+  const Pack<T, W> lo = left < most ? left : most;
+  return {lo, larger<T, W>(right < most ? right : most, lo)};
 }
 
-template <class T>
+template <class T, int W>
 OBLIQUE_INLINE void gini_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>& sums, T n, T* bound) {
-  const Pack<T> zero = {}, one = zero + 1;
-  for (int b = 0; b + 1 < edges.n_edges; b += kWidth<T>) {
-    const Limits<T> at = limits(sums.s, b, n);
-    const Pack<T> inv_lo = 1 / at.lo, inv_nlo = 1 / (n - at.lo), inv_hi = 1 / at.hi, inv_nhi = 1 / (n - at.hi);
-    const Pack<T> s = load<T>(sums.s + b), q = load<T>(sums.left_square + b), r = load<T>(sums.right_square + b);
-    const Pack<T> q1 = load<T>(sums.left_square + b + 1), r1 = load<T>(sums.right_square + b + 1);
+  const Pack<T, W> zero = {}, one = zero + 1;
+  for (int b = 0; b + 1 < edges.n_edges; b += kWidth<T, W>) {
+    const Limits<T, W> at = limits<T, W>(sums.s, b, n);
+    const Pack<T, W> inv_lo = 1 / at.lo, inv_nlo = 1 / (n - at.lo), inv_hi = 1 / at.hi, inv_nhi = 1 / (n - at.hi);
+    const Pack<T, W> s = load<T, W>(sums.s + b), q = load<T, W>(sums.left_square + b),
+                     r = load<T, W>(sums.right_square + b);
+    const Pack<T, W> q1 = load<T, W>(sums.left_square + b + 1), r1 = load<T, W>(sums.right_square + b + 1);
     // Best multiplier: |p_L|^2 - |p_R|^2, here with the squares averaged over the two edges of the bin.
-    const Pack<T> twice = s + load<T>(sums.s + b + 1);
-    const Pack<T> is = 2 / larger<T>(twice, one), ir = 2 / larger<T>(2 * n - twice, one);
-    const Pack<T> multiplier = ((q + q1) * is * is - (r + r1) * ir * ir) / 2;
-    Pack<T> at_lo = {}, at_hi = {};
+    const Pack<T, W> twice = s + load<T, W>(sums.s + b + 1);
+    const Pack<T, W> is = 2 / larger<T, W>(twice, one), ir = 2 / larger<T, W>(2 * n - twice, one);
+    const Pack<T, W> multiplier = ((q + q1) * is * is - (r + r1) * ir * ir) / 2;
+    Pack<T, W> at_lo = {}, at_hi = {};
     for (int k = 0; k < edges.n_classes; ++k) {
       const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
-      const Pack<T> left = load<T>(row), right = load<T>(row + 1);
-      const Pack<T> d = right - left, sum = left + right, rest = 2 * edges.totals[k] - sum;
-      at_lo += d * larger<T>(sum * inv_lo - rest * inv_nlo - multiplier, zero);
-      at_hi += d * larger<T>(sum * inv_hi - rest * inv_nhi - multiplier, zero);
+      const Pack<T, W> left = load<T, W>(row), right = load<T, W>(row + 1);
+      const Pack<T, W> d = right - left, sum = left + right, rest = 2 * edges.totals[k] - sum;
+      at_lo += d * larger<T, W>(sum * inv_lo - rest * inv_nlo - multiplier, zero);
+      at_hi += d * larger<T, W>(sum * inv_hi - rest * inv_nhi - multiplier, zero);
     }
     at_lo += multiplier * (at.lo - s) + q * inv_lo + r * inv_nlo;
     at_hi += multiplier * (at.hi - s) + q * inv_hi + r * inv_nhi;
     // Where s is small, sum l^2 / s is better bounded by the largest class on that side; likewise on the right.
-    const Pack<T> left_cap = load<T>(sums.left_max + b + 1) + r * inv_nhi;
-    const Pack<T> right_cap = load<T>(sums.right_max + b) + q1 * inv_lo;
-    const Pack<T> cap = left_cap < right_cap ? left_cap : right_cap, best = larger<T>(at_lo, at_hi);
-    store<T>(bound + b, best < cap ? best : cap);
+    const Pack<T, W> left_cap = load<T, W>(sums.left_max + b + 1) + r * inv_nhi;
+    const Pack<T, W> right_cap = load<T, W>(sums.right_max + b) + q1 * inv_lo;
+    const Pack<T, W> cap = left_cap < right_cap ? left_cap : right_cap, best = larger<T, W>(at_lo, at_hi);
+    store<T, W>(bound + b, best < cap ? best : cap);
   }
 }
 
-template <class T>
+template <class T, int W>
 OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<T>& sums, T n, T* bound) {
-  const Pack<T> zero = {}, one = zero + 1;
-  for (int b = 0; b + 1 < edges.n_edges; b += kWidth<T>) {
-    const Limits<T> at = limits(sums.s, b, n);
+  const Pack<T, W> zero = {}, one = zero + 1;
+  for (int b = 0; b + 1 < edges.n_edges; b += kWidth<T, W>) {
+    const Limits<T, W> at = limits<T, W>(sums.s, b, n);
     // With y = l - N s / n at the middle of the bin, F = sum |y| and M = sum N sign(y), the best multiplier is
     // -(M / n + F (n - 2s) / (2 s (n - s))), and any between -1 and 1 is valid.
-    const Pack<T> middle = (load<T>(sums.s + b) + load<T>(sums.s + b + 1)) / 2;
-    const Pack<T> share = middle / n;
-    Pack<T> size = {}, signs = {};
+    const Pack<T, W> middle = (load<T, W>(sums.s + b) + load<T, W>(sums.s + b + 1)) / 2;
+    const Pack<T, W> share = middle / n;
+    Pack<T, W> size = {}, signs = {};
     for (int k = 0; k < edges.n_classes; ++k) {
       const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
       const T total = edges.totals[k];
-      const Pack<T> y = (load<T>(row) + load<T>(row + 1)) / 2 - total * share;
-      size += larger<T>(y, -y);
+      const Pack<T, W> y = (load<T, W>(row) + load<T, W>(row + 1)) / 2 - total * share;
+      size += larger<T, W>(y, -y);
       signs += y > zero ? zero + total : (y < zero ? zero - total : zero);
     }
-    const Pack<T> spread = larger<T>(2 * middle * (n - middle), one);
-    const Pack<T> wanted = -(signs / n + size * (n - 2 * middle) / spread);
-    const Pack<T> capped = wanted < one ? wanted : one, multiplier = larger<T>(capped, -one);
-    const Pack<T> share_lo = at.lo / n, share_hi = at.hi / n;
-    Pack<T> at_lo = {}, at_hi = {};
+    const Pack<T, W> spread = larger<T, W>(2 * middle * (n - middle), one);
+    const Pack<T, W> wanted = -(signs / n + size * (n - 2 * middle) / spread);
+    const Pack<T, W> capped = wanted < one ? wanted : one, multiplier = larger<T, W>(capped, -one);
+    const Pack<T, W> share_lo = at.lo / n, share_hi = at.hi / n;
+    Pack<T, W> at_lo = {}, at_hi = {};
     for (int k = 0; k < edges.n_classes; ++k) {
       const T* row = edges.cum + static_cast<std::size_t>(k) * edges.stride + b;
       const T total = edges.totals[k];
-      const Pack<T> left = load<T>(row), right = load<T>(row + 1);
-      const Pack<T> a = left - total * share_lo, c = right - total * share_lo;
-      const Pack<T> e = left - total * share_hi, f = right - total * share_hi;
-      at_lo += larger<T>(larger<T>(a, -a) + multiplier * a, larger<T>(c, -c) + multiplier * c);
-      at_hi += larger<T>(larger<T>(e, -e) + multiplier * e, larger<T>(f, -f) + multiplier * f);
+      const Pack<T, W> left = load<T, W>(row), right = load<T, W>(row + 1);
+      const Pack<T, W> a = left - total * share_lo, c = right - total * share_lo;
+      const Pack<T, W> e = left - total * share_hi, f = right - total * share_hi;
+      at_lo += larger<T, W>(larger<T, W>(a, -a) + multiplier * a, larger<T, W>(c, -c) + multiplier * c);
+      at_hi += larger<T, W>(larger<T, W>(e, -e) + multiplier * e, larger<T, W>(f, -f) + multiplier * f);
     }
-    const Pack<T> value_lo = at_lo * at_lo / (4 * at.lo * (n - at.lo));
-    const Pack<T> value_hi = at_hi * at_hi / (4 * at.hi * (n - at.hi));
+    const Pack<T, W> value_lo = at_lo * at_lo / (4 * at.lo * (n - at.lo));
+    const Pack<T, W> value_hi = at_hi * at_hi / (4 * at.hi * (n - at.hi));
     // sum |y| is at most 2 s and at most 2 (n - s): tight where s or n - s is tiny.
-    const Pack<T> left_cap = at.hi / (n - at.hi), right_cap = (n - at.lo) / at.lo;
-    const Pack<T> cap = left_cap < right_cap ? left_cap : right_cap, best = larger<T>(value_lo, value_hi);
-    store<T>(bound + b, best < cap ? best : cap);
+    const Pack<T, W> left_cap = at.hi / (n - at.hi), right_cap = (n - at.lo) / at.lo;
+    const Pack<T, W> cap = left_cap < right_cap ? left_cap : right_cap, best = larger<T, W>(value_lo, value_hi);
+    store<T, W>(bound + b, best < cap ? best : cap);
+  }
+}
+
+// Running sums of 8 and of 16 counts at a time, in as many steps as doubling takes; an index beyond them picks from
+// `zero`.
+OBLIQUE_INLINE void cumulate_8(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins,
+                               float* __restrict cum) {
+  typedef std::int32_t Ints __attribute__((vector_size(32)));
+  typedef float Floats __attribute__((vector_size(32)));
+  const Ints zero = {};
+  Ints before = {};
+  cum[0] = 0.0f;
+  for (int b = 0; b < n_bins; b += 8) {
+    Ints x, y;
+    std::memcpy(&x, counts + b, sizeof x);
+    std::memcpy(&y, more + b, sizeof y);
+    std::memcpy(counts + b, &zero, sizeof zero);
+    std::memcpy(more + b, &zero, sizeof zero);
+    x += y;
+    x += OBLIQUE_SHUFFLE(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+    x += OBLIQUE_SHUFFLE(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    x += before;
+    before = OBLIQUE_SHUFFLE(x, x, 7, 7, 7, 7, 7, 7, 7, 7);
+    const Floats sums = __builtin_convertvector(x, Floats);
+    std::memcpy(cum + b + 1, &sums, sizeof sums);
+  }
+}
+
+OBLIQUE_INLINE void cumulate_16(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins,
+                                float* __restrict cum) {
+  typedef std::int32_t Ints __attribute__((vector_size(64)));
+  typedef float Floats __attribute__((vector_size(64)));
+  const Ints zero = {};
+  Ints before = {};
+  cum[0] = 0.0f;
+  for (int b = 0; b < n_bins; b += 16) {
+    Ints x, y;
+    std::memcpy(&x, counts + b, sizeof x);
+    std::memcpy(&y, more + b, sizeof y);
+    std::memcpy(counts + b, &zero, sizeof zero);
+    std::memcpy(more + b, &zero, sizeof zero);
+    x += y;
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    x += OBLIQUE_SHUFFLE(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
+    x += before;
+    before = OBLIQUE_SHUFFLE(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15);
+    const Floats sums = __builtin_convertvector(x, Floats);
+    std::memcpy(cum + b + 1, &sums, sizeof sums);
   }
 }
 
 }  // namespace
 
-OBLIQUE_CLONES void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out) { edge_sums_of(edges, out); }
-OBLIQUE_CLONES void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
-  edge_sums_of(edges, out);
+// Each is compiled for registers of 32 bytes and less, and for those of 64. Lanes are computed alike, so both give the
+// same bits.
+#if defined(OBLIQUE_WIDE)
+static const bool wide_registers = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                                   __builtin_cpu_supports("avx512vl");
+#define OBLIQUE_BY_WIDTH(function, ...) wide_registers ? function##_wide(__VA_ARGS__) : function##_narrow(__VA_ARGS__)
+
+OBLIQUE_WIDE static void cumulate_wide(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
+  cumulate_16(counts, more, n_bins, cum);
+}
+OBLIQUE_WIDE static void edge_sums_wide(const ClassEdges<float>& edges, const EdgeSums<float>& out) {
+  edge_sums_of<float, 64>(edges, out);
+}
+OBLIQUE_WIDE static void edge_sums_wide(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
+  edge_sums_of<double, 64>(edges, out);
+}
+OBLIQUE_WIDE static void gini_bounds_wide(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n,
+                                          float* bound) {
+  gini_bounds_of<float, 64>(edges, sums, n, bound);
+}
+OBLIQUE_WIDE static void gini_bounds_wide(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
+                                          double* bound) {
+  gini_bounds_of<double, 64>(edges, sums, n, bound);
+}
+OBLIQUE_WIDE static void twoing_bounds_wide(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n,
+                                            float* bound) {
+  twoing_bounds_of<float, 64>(edges, sums, n, bound);
+}
+OBLIQUE_WIDE static void twoing_bounds_wide(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
+                                            double* bound) {
+  twoing_bounds_of<double, 64>(edges, sums, n, bound);
+}
+#else
+#define OBLIQUE_BY_WIDTH(function, ...) function##_narrow(__VA_ARGS__)
+#endif
+
+OBLIQUE_NARROW void cumulate_narrow(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
+  cumulate_8(counts, more, n_bins, cum);
+}
+OBLIQUE_NARROW void edge_sums_narrow(const ClassEdges<float>& edges, const EdgeSums<float>& out) {
+  edge_sums_of<float, 32>(edges, out);
+}
+OBLIQUE_NARROW void edge_sums_narrow(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
+  edge_sums_of<double, 32>(edges, out);
+}
+OBLIQUE_NARROW void gini_bounds_narrow(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n,
+                                       float* bound) {
+  gini_bounds_of<float, 32>(edges, sums, n, bound);
+}
+OBLIQUE_NARROW void gini_bounds_narrow(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
+                                       double* bound) {
+  gini_bounds_of<double, 32>(edges, sums, n, bound);
+}
+OBLIQUE_NARROW void twoing_bounds_narrow(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n,
+                                         float* bound) {
+  twoing_bounds_of<float, 32>(edges, sums, n, bound);
+}
+OBLIQUE_NARROW void twoing_bounds_narrow(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
+                                         double* bound) {
+  twoing_bounds_of<double, 32>(edges, sums, n, bound);
 }
 
-OBLIQUE_CLONES void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
-  gini_bounds_of(edges, sums, n, bound);
+void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
+  OBLIQUE_BY_WIDTH(cumulate, counts, more, n_bins, cum);
 }
-OBLIQUE_CLONES void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
-                                double* bound) {
-  gini_bounds_of(edges, sums, n, bound);
+void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out) { OBLIQUE_BY_WIDTH(edge_sums, edges, out); }
+void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out) {
+  OBLIQUE_BY_WIDTH(edge_sums, edges, out);
 }
-
-OBLIQUE_CLONES void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
-  twoing_bounds_of(edges, sums, n, bound);
+void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
+  OBLIQUE_BY_WIDTH(gini_bounds, edges, sums, n, bound);
 }
-OBLIQUE_CLONES void twoing_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n,
-                                  double* bound) {
-  twoing_bounds_of(edges, sums, n, bound);
+void gini_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound) {
+  OBLIQUE_BY_WIDTH(gini_bounds, edges, sums, n, bound);
+}
+void twoing_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound) {
+  OBLIQUE_BY_WIDTH(twoing_bounds, edges, sums, n, bound);
+}
+void twoing_bounds(const ClassEdges<double>& edges, const EdgeSums<double>& sums, double n, double* bound) {
+  OBLIQUE_BY_WIDTH(twoing_bounds, edges, sums, n, bound);
 }
 
 }  // namespace oblique
