@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dtrtrs
 
 Array = NDArray[np.float64]
 
@@ -117,6 +116,8 @@ def _climb(X: Array, shares: Array, regularization: float, max_steps: int) -> Mi
 
 def _maximized(X: Array, shares: Array, regularization: float) -> tuple[Array, Array, Array]:
     """Weights in rows (k,), means and factors, as in `Mixture`, that are most likely given shares : (n, k), C order."""
+    from scipy.linalg.lapack import dpotrf, dtrtrs  # loaded with the first mixture, not with the package
+
     p, k = X.shape[1], shares.shape[1]
     weights = shares.sum(axis=0) + LEAST_WEIGHT
     means = np.matmul(shares.T, X) / weights[:, None]
