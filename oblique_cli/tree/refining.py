@@ -162,23 +162,22 @@ class PlaneSpace:
 
         penalty : share of the training weight; leaves : models in place of labels
         """
-        prior = (None, None, 1.0) if leaves is None else (leaves.scores, leaves.columns, leaves.penalty)
+        given: dict[str, Any] = dict(planes)
+        if leaves is not None:
+            given |= {"leaf_prior": leaves.scores, "leaf_features": leaves.columns, "leaf_penalty": leaves.penalty}
         found = _core.refine(
             self.Z,
             self.absent,
             self.codes,
             self.weights,
             self.n_classes,
-            **planes,
+            **given,
             penalty=penalty * self.total,
             surrogate=settings.surrogate,
             max_sweeps=settings.max_sweeps,
             tolerance=settings.tolerance,
             split_leaves=settings.split_leaves,
             n_threads=settings.threads,
-            leaf_prior=prior[0],
-            leaf_features=prior[1],
-            leaf_penalty=prior[2],
         )
         objective = np.append(found["before"], found["objective"]) / self.total
         steps = (np.append(0, found["sweep"]), np.append(-2, found["node"]))

@@ -187,7 +187,9 @@ def test_the_order_of_features_decides_nothing_but_ties(seed):
 # A generator draws for every row, so a doubled row is not a weight of 2; weights of scikit-learn's tree round. Copies
 # of a row fall in different folds of "tao"; tests/tree/test_refining.py has what holds at one penalty.
 DRAWING = ("forests", "boosted trees")
-BY_DRAWN_ROWS = {name for name in WEIGHTED if ALGORITHMS[name].family.growth in DRAWING} | {"cart_regression", "tao"}
+BY_DRAWN_ROWS = {name for name in WEIGHTED if ALGORITHMS[name].family.growth in DRAWING} | {
+    *("cart_regression", "lmt", "tao", "tao_logistic"),
+}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
