@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-import oblique_cli._core as _core
-from oblique_cli.scale.passes import Answer, ask, together
+from oblique_cli.scale.passes import Answer, Finish, ask, together
 from oblique_cli.scale.store import Store
 
 
@@ -28,9 +27,13 @@ class Here:
         with ThreadPoolExecutor(len(parts)) as pool:
             return together(list(pool.map(lambda some: ask(self.store, some, kind, level, request), parts)))
 
-    def finish(self, jobs: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
-        """Return the trees below nodes whose rows are at hand."""
-        if self.threads == 1:
-            return [_core.grow(*job) for job in jobs]
-        with ThreadPoolExecutor(self.threads) as pool:
-            return list(pool.map(lambda job: _core.grow(*job), jobs))
+    @property
+    def workers(self) -> int:
+        """One: threads share its memory."""
+        return 1
+
+    def finish(self, some: Finish) -> list[dict[str, Any]]:
+        """Return the trees below some nodes. Threads share each of them, so that nodes need not be alike."""
+        found = self.ask("fetch", some.level, some.request)
+        trees = [grow(n_threads=self.threads) for _, grow in some.trees(self.store, found, range(len(some.rows)))]
+        return trees

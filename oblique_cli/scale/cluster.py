@@ -4,32 +4,51 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.experiments.cluster import Cluster
 from oblique_cli.scale.partition import cut
-from oblique_cli.scale.passes import Answer, ask, together
-from oblique_cli.scale.store import Store
+from oblique_cli.scale.passes import Answer, Finish, ask, together
+from oblique_cli.scale.store import MANIFEST, Store
 
 TASKS_A_WORKER = 4  # so that a slow worker holds up a quarter of its share only
 FAN_IN = 4  # answers that are put together at a time
 RETRIES = 3
+MOST_FETCHING = 32  # groups of nodes, and blocks of rows for them, unless there are more workers
 
-_stores: dict[str, Store] = {}  # of this worker
+_stores: dict[Folder, Store] = {}  # of this worker
 
 
-def answered(path: str, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
+@dataclass(frozen=True)
+class Folder:
+    """The folder of a store, and a checksum that tells it from an earlier one of another fit under the same name."""
+
+    path: str
+    checksum: int
+
+    @classmethod
+    def of(cls, store: Store) -> Folder:
+        return cls(str(store.path), zlib.crc32((store.path / MANIFEST).read_bytes()))
+
+    def store(self) -> Store:
+        """Return the store; what was checked of it by this worker stays checked."""
+        if self not in _stores:
+            _stores.clear()
+            _stores[self] = Store.open(self.path)
+        return _stores[self]
+
+
+def answered(of: Folder, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
     """Answer a request for some chunks; runs on a worker. Asked again, it gives the same answer and files."""
-    store = _stores.get(path)
-    if store is None:
-        store = _stores[path] = Store.open(path)
+    store = of.store()
     before = store.bytes_read
     answer = ask(store, chunks, kind, level, request)
     answer["bytes_read"] = np.array([store.bytes_read - before])
@@ -41,14 +60,38 @@ def joined(answers: list[Answer]) -> Answer:
     return together([copy.deepcopy(answers[0]), *answers[1:]])
 
 
-def as_it_is(request: Mapping[str, Any]) -> Mapping[str, Any]:
+def as_it_is(request: Any) -> Any:
     """Return a request, once for all tasks that share it; runs on a worker."""
     return request
 
 
-def grown(job: tuple[Any, ...]) -> dict[str, Any]:
-    """Grow the tree below a node; runs on a worker."""
-    return _core.grow(*job)
+def fetched(of: Folder, chunks: Sequence[int], some: Finish, group_of: Any, n_groups: int) -> list[Answer]:
+    """Return the rows of some chunks by group of nodes; runs on a worker. group_of : (slots,)"""
+    answer = answered(of, chunks, "fetch", some.level, some.request)
+    groups: list[Answer] = []
+    for group in range(n_groups):
+        picked: Answer = {"slot": [], "X": [], "y": [], "w": []}
+        for i, (chunk, slots) in enumerate(answer["slot"]):
+            mine = np.flatnonzero(group_of[slots] == group)
+            picked["slot"].append((chunk, slots[mine]))
+            for name in ("X", "y", "w"):
+                if answer[name]:
+                    picked[name].append((chunk, answer[name][i][1][mine]))
+        groups.append(picked)
+    groups[0]["bytes_read"] = answer["bytes_read"]
+    return groups
+
+
+def group_of_rows(groups: list[Answer], group: int) -> Answer:
+    """Return the rows of one group of nodes, so that no others travel; runs on a worker."""
+    return groups[group]
+
+
+def grown(of: Folder, pieces: list[Answer], some: Finish, slots: Sequence[int]) -> tuple[list[Any], int]:
+    """Return the trees below a group of nodes, and the bytes that its rows took to read; runs on a worker."""
+    found: Answer = {name: [part for piece in pieces for part in piece[name]] for name in ("slot", "X", "y", "w")}
+    bytes_read = sum(int(piece["bytes_read"].sum()) for piece in pieces if "bytes_read" in piece)
+    return [(slot, grow()) for slot, grow in some.trees(of.store(), found, slots)], bytes_read
 
 
 @dataclass
@@ -60,10 +103,15 @@ class Workers:
     lost: type[BaseException] = RuntimeError
     bytes_sent: int = 0
 
+    @property
+    def workers(self) -> int:
+        """How many there are, at least one."""
+        with self._faults():
+            return max(1, len(self.client.ncores()))
+
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         """Return the answer of all chunks."""
-        with self._faults():
-            workers = max(1, len(self.client.ncores()))
+        workers = self.workers
         chunks = range(len(self.store.sizes))
         parts: list[Mapping[str, Any]] = [request]
         row_parts = workers
@@ -85,9 +133,9 @@ class Workers:
     def _together(self, blocks: list[range], kind: str, level: int, request: Mapping[str, Any]) -> Any:
         # What a task gives can be made again when a worker is lost; what is scattered cannot.
         shared = self.client.submit(as_it_is, dict(request), pure=False, retries=RETRIES)
-        path = str(self.store.path)
+        folder = Folder.of(self.store)
         futures = [
-            self.client.submit(answered, path, list(block), kind, level, shared, pure=False, retries=RETRIES)
+            self.client.submit(answered, folder, list(block), kind, level, shared, pure=False, retries=RETRIES)
             for block in blocks
         ]
         while len(futures) > 1:
@@ -95,12 +143,37 @@ class Workers:
             futures = [self.client.submit(joined, group, pure=False, retries=RETRIES) for group in groups]
         return futures[0]
 
-    def finish(self, jobs: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
-        """Return the trees below nodes whose rows are at hand: one task a node."""
+    def finish(self, some: Finish) -> list[dict[str, Any]]:
+        """Return the trees below some nodes: one task a group of nodes, whose rows go from worker to worker."""
+        workers = self.workers
+        most = max(workers, min(TASKS_A_WORKER * workers, MOST_FETCHING))
+        chunks, slots = range(len(self.store.sizes)), range(len(some.rows))
+        groups: list[list[int]] = [[] for _ in range(min(len(slots), most))]
+        loads = [0] * len(groups)
+        group_of = np.zeros(len(slots), np.int64)
+        for slot in sorted(slots, key=lambda slot: -some.rows[slot]):  # to the group with the least work so far
+            group_of[slot] = lightest = loads.index(min(loads))
+            groups[lightest].append(slot)
+            loads[lightest] += some.rows[slot]
+        number = min(len(chunks), most)
+        blocks = [list(chunks[len(chunks) * i // number : len(chunks) * (i + 1) // number]) for i in range(number)]
+        folder, submit = Folder.of(self.store), partial(self.client.submit, pure=False, retries=RETRIES)
         with self._faults():
-            futures = [self.client.submit(grown, job, pure=False, retries=RETRIES) for job in jobs]
-            found: list[dict[str, Any]] = self.client.gather(futures)
-            return found
+            shared = submit(as_it_is, some)
+            found = [submit(fetched, folder, block, shared, group_of, len(groups)) for block in blocks]
+            futures = [
+                # Told where, since Dask, which knows no loads, may let one worker have the two largest groups.
+                submit(
+                    grown, folder, [submit(group_of_rows, each, i) for each in found], shared, groups[i],
+                    workers=[address], allow_other_workers=True,
+                )
+                for i, address in _evenly(loads, sorted(self.client.ncores()))
+            ]  # fmt: skip
+            trees: dict[int, dict[str, Any]] = {}
+            for of_group, bytes_read in self.client.gather(futures):
+                trees.update(of_group)
+                self.store.bytes_read += bytes_read
+        return [trees[slot] for slot in slots]
 
     @contextlib.contextmanager
     def _faults(self) -> Iterator[None]:
@@ -120,6 +193,17 @@ class Workers:
                 f"{self.store.path.parent}: the Dask scheduler is gone ({type(error).__name__}); start it again, and "
                 "the same command goes on from the last level if --scratch names this folder"
             ) from None
+
+
+def _evenly(loads: Sequence[int], workers: Sequence[str]) -> list[tuple[int, str]]:
+    """Return which worker takes which load, the largest ones first, each the one with the least so far."""
+    held = [0] * len(workers)
+    found = []
+    for i in sorted(range(len(loads)), key=lambda i: -loads[i]):
+        at = held.index(min(held))
+        held[at] += loads[i]
+        found.append((i, workers[at]))
+    return found
 
 
 def _by_directions(request: Mapping[str, Any], parts: int) -> list[Mapping[str, Any]]:
@@ -148,7 +232,8 @@ class Company:
 
     def __call__(self, store: Store) -> Workers:
         """Return them at work on a store, whose folder they see under its absolute name."""
-        return Workers(self.client, Store.open(Path(store.path).absolute()), self.lost)
+        store.path = Path(store.path).absolute()
+        return Workers(self.client, store, self.lost)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,8 +14,8 @@ import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.scale import directions
 from oblique_cli.scale.directions import AXES, COVARIANCES, NEEDS, UNIT_ROWS, Slot
-from oblique_cli.scale.passes import Answer
-from oblique_cli.scale.store import Store, parts_of_levels
+from oblique_cli.scale.passes import Answer, Finish
+from oblique_cli.scale.store import Store
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -32,8 +32,12 @@ class Asker(Protocol):
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         """Return the answer of all chunks."""
 
-    def finish(self, jobs: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
-        """Return the trees below nodes whose rows are at hand; a job is what `_core.grow` takes."""
+    @property
+    def workers(self) -> int:
+        """How many have `Plan.memory` of their own: one for the threads of this process."""
+
+    def finish(self, some: Finish) -> list[dict[str, Any]]:
+        """Return the trees below some nodes, by their slots in the request."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,11 @@ class Plan:
             )
         return native
 
-    def in_memory_rows(self, store: Store) -> int:
-        """Return up to how many rows a node is finished in memory.
+    def in_memory_rows(self, store: Store, workers: int = 1) -> tuple[int, int]:
+        """Return up to how many rows a node is finished in memory, and how many rows all nodes at work may have.
+
+        With several workers a node is no more than the share of one, so that they work side by side. Smaller ones would
+        even out better, and take more passes over all rows.
 
         A row takes two copies of its features and about nine numbers more. Nodes of up to `exact_sums_above` rows
         have to be finished so, because their sums are those of rows in a canonical order. ConfigError if memory is too
@@ -81,7 +88,10 @@ class Plan:
                 f"--memory {self.memory / 1e6:.0f} MB is too small: a table of {store.n_features} features needs at "
                 f"least {need / 1e6:.0f} MB, because nodes of up to {least} rows are finished in memory."
             )
-        return max(fitting if self.finish_rows is None else self.finish_rows, least)
+        whole = max(fitting if self.finish_rows is None else self.finish_rows, least)
+        if workers == 1 or self.finish_rows is not None:
+            return whole, whole
+        return max(least, min(whole, store.n_rows // workers)), whole * workers
 
 
 @dataclass
@@ -158,7 +168,7 @@ class _Grower:
         self.family = plan.family
         self.need = NEEDS[self.family]
         self.options = plan.proposer.native_options()
-        self.in_memory = plan.in_memory_rows(store)
+        self.in_memory, self.rows_at_once = plan.in_memory_rows(store, asker.workers)
         self.strict = plan.ties == "strict"
         self.passes = self.finished = 0
 
@@ -195,49 +205,37 @@ class _Grower:
         at = 0
         while at < len(small):
             end, total = at, 0
-            while end < len(small) and (end == at or total + rows_of[end] <= self.in_memory):
+            while end < len(small) and (end == at or total + rows_of[end] <= self.rows_at_once):
                 total += rows_of[end]
                 end += 1
             batch = small[at:end]
             place = np.full(len(state.nodes), -1, np.int32)
             place[batch] = np.arange(len(batch), dtype=np.int32)
-            found = self._ask("fetch", state.level, {"slots": place, "n_slots": len(batch)})
-            jobs = self._jobs(state, batch, found)
-            del found
-            for slot, arrays in zip(batch, self._asker.finish(jobs), strict=True):
+            request = {"slots": place, "n_slots": len(batch)}
+            options = [self._options(state.nodes[slot][1]) for slot in batch]
+            self.passes += 1
+            some = Finish(state.level, request, rows_of[at:end], self.family, options)
+            for slot, arrays in zip(batch, self._asker.finish(some), strict=True):
                 _graft(state.builder, state.nodes[slot][0], arrays)
             self.finished += len(batch)
             at = end
 
-    def _jobs(self, state: State, batch: list[int], found: Answer) -> list[tuple[Any, ...]]:
-        def rows_of(name: str) -> list[Any]:
-            return [part for _, part in sorted(found.pop(name), key=lambda pair: int(pair[0]))]
-
-        slots, parts = rows_of("slot"), {name: rows_of(name) for name in ("X", "y", "w")}
-        plan, jobs = self.plan, []
-        levels = parts_of_levels(self.store.levels)
-        for i, slot in enumerate(batch):
-            chosen = [np.flatnonzero(of_chunk == i) for of_chunk in slots]
-            rows = {
-                name: np.concatenate([part[rows] for part, rows in zip(each, chosen, strict=True)]) if each else None
-                for name, each in parts.items()
-            }
-            depth = state.nodes[slot][1]
-            options = {
-                "criterion": plan.criterion,
-                "min_parent": float(plan.stopping.min_parent),
-                "max_misrate": float(plan.stopping.max_misrate),
-                "max_depth": -1 if plan.stopping.max_depth is None else int(plan.stopping.max_depth) - depth,
-                "min_leaf": float(plan.min_leaf),
-                "strict_ties": self.strict,
-                "polish": False,
-                "split_cost": 0.0,
-                "exhaustive": False,
-                "seed": plan.seed,
-                **self.options,
-            }
-            jobs.append((rows["X"], rows["y"], rows["w"], self.store.n_classes, self.family, options, levels))
-        return jobs
+    def _options(self, depth: int) -> dict[str, Any]:
+        """What `_core.grow` takes for a node at a depth."""
+        plan = self.plan
+        return {
+            "criterion": plan.criterion,
+            "min_parent": float(plan.stopping.min_parent),
+            "max_misrate": float(plan.stopping.max_misrate),
+            "max_depth": -1 if plan.stopping.max_depth is None else int(plan.stopping.max_depth) - depth,
+            "min_leaf": float(plan.min_leaf),
+            "strict_ties": self.strict,
+            "polish": False,
+            "split_cost": 0.0,
+            "exhaustive": False,
+            "seed": plan.seed,
+            **self.options,
+        }
 
     # ---- large nodes -------------------------------------------------------------------------------------------------
 

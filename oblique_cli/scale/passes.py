@@ -6,7 +6,9 @@ the bit: counts and exact sums are added, extremes compared, rows put one behind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,41 @@ def together(answers: Sequence[Answer]) -> Answer:
             else:
                 mine.extend(value)
     return first
+
+
+@dataclass(frozen=True)
+class Finish:
+    """Open nodes that are finished in memory: what to fetch, and how to grow.
+
+    request  of the pass `fetch`: the slots of the level, or -1
+    rows     of each slot of the request
+    options  of `_core.grow`, of each slot
+    """
+
+    level: int
+    request: Mapping[str, Any]
+    rows: Sequence[int]
+    family: str
+    options: Sequence[Mapping[str, Any]]
+
+    def trees(
+        self, store: Store, found: Answer, slots: Sequence[int]
+    ) -> Iterator[tuple[int, Callable[..., dict[str, Any]]]]:
+        """Yield slots, and what grows the tree of each, from an answer to `fetch` that has all rows of these slots."""
+
+        def parts_of(name: str) -> list[Any]:
+            return [part for _, part in sorted(found.pop(name), key=lambda pair: int(pair[0]))]
+
+        of_slots, parts = parts_of("slot"), {name: parts_of(name) for name in ("X", "y", "w")}
+        levels = parts_of_levels(store.levels)
+        for slot in slots:
+            chosen = [np.flatnonzero(of_chunk == slot) for of_chunk in of_slots]
+            rows = {
+                name: np.concatenate([part[some] for part, some in zip(each, chosen, strict=True)]) if each else None
+                for name, each in parts.items()
+            }
+            job = (rows["X"], rows["y"], rows["w"], store.n_classes, self.family, dict(self.options[slot]), levels)
+            yield slot, partial(_core.grow, *job)
 
 
 def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:

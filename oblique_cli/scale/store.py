@@ -24,6 +24,7 @@ MANIFEST = "rows.json"
 FORMAT = 1
 # What a row is for, as chunks keep it: growing the tree, pruning it, or telling how good it is.
 GROW, PRUNE, TEST = 0, 1, 2
+REMEDY = "remove the folder, and fit again from the table"
 TARGET_BYTES = 1 << 23  # of a chunk: small beside any memory, large beside the cost of a call
 
 
@@ -73,7 +74,7 @@ class Store:
                 raise ValueError("another format")
             return cls(path, **{**plain, "levels": tuple(plain["levels"])})
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}: not a folder of rows that a fit has written ({error})") from None
+            raise DataError(f"{path}: not a folder of rows that a fit has written ({error}); {REMEDY}") from None
 
     @property
     def n_rows(self) -> int:
@@ -126,15 +127,13 @@ class Store:
         try:
             content = self.file(chunk).read_bytes()
         except OSError as error:
-            raise DataError(f"{where} cannot be read ({error.strerror}); fit again from the table") from None
+            raise DataError(f"{where} cannot be read ({error.strerror}); {REMEDY}") from None
         self.bytes_read += len(content)
         if len(content) != n * (self.bytes_of_row - 4):
-            raise DataError(
-                f"{where} has {len(content)} bytes instead of {n * (self.bytes_of_row - 4)}; fit again from the table"
-            )
+            raise DataError(f"{where} has {len(content)} bytes instead of {n * (self.bytes_of_row - 4)}; {REMEDY}")
         if chunk not in self._checked:
             if zlib.crc32(content) != self.sums[chunk]:
-                raise DataError(f"{where} is corrupt: its checksum is wrong; fit again from the table")
+                raise DataError(f"{where} is corrupt: its checksum is wrong; {REMEDY}")
             self._checked.add(chunk)
         at = p * n * itemsize
         columns = np.frombuffer(content, self.dtype, p * n).reshape(p, n)
@@ -162,10 +161,10 @@ class Store:
         try:
             places = np.fromfile(self.place_file(level, chunk), "<i4")
         except OSError as error:
-            raise DataError(f"{self.place_file(level, chunk)}: cannot be read ({error.strerror})") from None
+            raise DataError(f"{self.place_file(level, chunk)}: cannot be read ({error.strerror}); {REMEDY}") from None
         self.bytes_read += places.nbytes
         if len(places) != n:
-            raise DataError(f"{self.place_file(level, chunk)}: has {len(places)} places for {n} rows; fit again")
+            raise DataError(f"{self.place_file(level, chunk)}: has {len(places)} places for {n} rows; {REMEDY}")
         return places
 
     def keep_places(self, level: int, chunk: int, places: NDArray[np.int32]) -> None:

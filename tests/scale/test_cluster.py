@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -70,6 +71,32 @@ def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkey
 
 
 @pytest.mark.usefixtures("here")
+def test_a_folder_that_is_written_anew_is_read_anew(workers, tmp_path):
+    for seed in (5, 6):
+        X, y = table(seed)
+        shutil.rmtree(tmp_path / "rows", ignore_errors=True)
+        store = stored(tmp_path / "rows", X, y, blocks=4)
+        asker = workers(store)
+        found = grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING)).tree
+        assert not same(found, grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING))
+
+
+@pytest.mark.usefixtures("here")
+def test_nodes_are_shared_evenly_and_their_rows_stay_with_the_workers(workers, tmp_path, monkeypatch):
+    X, y = table(7)
+    store = stored(tmp_path / "rows", X, y, blocks=4)
+    asker = workers(store)
+    asked = []
+    ask = type(asker).ask
+    monkeypatch.setattr(type(asker), "ask", lambda self, kind, *rest: asked.append(kind) or ask(self, kind, *rest))
+    found = grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING))
+    assert not same(found.tree, grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING))
+    # No node of more than a worker's share is finished by one of them, and no rows pass through here.
+    assert sum(level.finished for level in found.levels) >= 2 and found.levels[0].finished == 0
+    assert "fetch" not in asked
+
+
+@pytest.mark.usefixtures("here")
 def test_a_corrupt_chunk_is_named_by_a_worker(workers, tmp_path):
     X, y = table(2)
     store = stored(tmp_path / "rows", X, y, blocks=3)
@@ -99,8 +126,10 @@ def test_a_worker_killed_in_a_pass_changes_nothing(workers, tmp_path):
                 asker.client.submit(os.kill, pid, 9, workers=[victim], pure=False, retries=0, allow_other_workers=False)
             return asker.ask(kind, level, request)
 
-        def finish(self, jobs):
-            return asker.finish(jobs)
+        workers = 2
+
+        def finish(self, some):
+            return asker.finish(some)
 
     found = grow(Killing(), asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0)).tree
     assert killed
@@ -121,6 +150,8 @@ def test_a_scheduler_that_is_lost_is_told_and_the_fit_goes_on(tmp_path, monkeypa
 
         class Losing:
             """Answers until the second level; then the scheduler is gone."""
+
+            workers = 1
 
             def ask(self, kind, level, request):
                 if level == 1:
@@ -160,3 +191,7 @@ def test_directions_cut_apart_are_all_there():
     parts = cluster._by_directions(request, 3)
     assert [part["place"].tolist() for part in parts] == [[-1, 0, -1, -1, -1], [-1, -1, 0, -1, -1], [-1, -1, -1, 0, 1]]
     assert np.concatenate([part["low"] for part in parts]).tolist() == [0, 1, 2, 3]
+
+
+def test_loads_go_to_the_worker_with_the_least():
+    assert cluster._evenly([5, 9, 4, 3], ["a", "b"]) == [(1, "a"), (0, "b"), (2, "b"), (3, "a")]
