@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 Array = NDArray[np.float64]
 
@@ -81,9 +82,9 @@ def fit_mixture(X: Array, k: int, *, regularization: float, n_init: int, max_ste
     X : (n, p) finite, n >= k and n >= 2; regularization : added to the diagonal of every covariance
     raises SingularCovariance
 
-    Stochasticity. Each start draws k different rows, which are the first means, from numpy.random.RandomState(seed).
+    Stochasticity. Each start draws k different rows, which are the first means, from check_random_state(seed).
     """
-    rng = np.random.RandomState(seed)
+    rng = check_random_state(seed)
     best: Mixture | None = None
     for _ in range(n_init):
         shares = np.zeros((len(X), k))
