@@ -181,7 +181,7 @@ def test_every_floor_is_lived_on():
         ("matplotlib", "drawing/"),
         ("pyarrow", ("data/own_rows.py", "data/parquet.py", "scale/tables.py")),
         # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths;
-        # logarithms of the gamma function; triangular solves of mixtures, by the calls that scikit-learn makes.
+        # logarithms of the gamma function; factors of covariances as scikit-learn takes them.
         # The core takes LAPACK by address.
         (
             "scipy",
