@@ -237,10 +237,14 @@ def procedure_of(model: Model) -> Procedure:
             voting = "mean"  # of these probabilities, whatever leaves without them would give
         return Procedure(tuple(cells), tuple(trees), model.classes, voting, title, target)
     if getattr(tree, "leaf_models", None) is not None:
-        remedy = "fit it with leaf_models none" if "leaf_models" in model.parameters else "fit tao"
+        if "leaf_models" in model.parameters:
+            raise ConfigError(
+                f"{title} with logistic leaves cannot be exported or explained, only its predictions can be had "
+                "(oblique predict); fit it with leaf_models none for that."
+            )
         raise ConfigError(
-            f"{title} with logistic leaves cannot be exported or explained, only its predictions can be had (oblique "
-            f"predict); {remedy} for that."
+            f"{title} cannot be exported or explained, only its predictions can be had (oblique predict): its leaves "
+            "have linear models; fit tao for that."
         )
     if hasattr(tree, "coef_"):
         steps = _hyperplanes(tree, columns, scored, classes)
