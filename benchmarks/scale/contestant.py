@@ -1,6 +1,6 @@
 """One contestant in a process of its own: fits one tree and prints what it took as JSON.
 
-Usage: python -m benchmarks.scale.contestant NAME FILE DEPTH MEMORY WORKERS SCRATCH ROWS_OF_TEST FEATURES
+Usage: python -m benchmarks.scale.contestant NAME FILE DEPTH MEMORY WORKERS SCRATCH ROWS_OF_TEST FEATURES TABLE
 """
 
 from __future__ import annotations
@@ -17,9 +17,16 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from benchmarks.peak import peak
-from benchmarks.scale.data import BLOCK, rows
+from benchmarks.scale.data import BLOCK, MADE, real, rows
 
 FIRST_TEST_BLOCK = 1_000_000  # far beyond those of the table
+
+
+def codes_of(labels: Any) -> Any:
+    """Return the codes of labels: of "no" and "yes", or of "c000", "c001", ..."""
+    if labels[0][0] == "c":
+        return np.array([int(label[1:]) for label in labels], np.int32)
+    return (labels == "yes").astype(np.int32)
 
 
 def blocks(path: str) -> Iterator[tuple[Any, Any]]:
@@ -27,7 +34,7 @@ def blocks(path: str) -> Iterator[tuple[Any, Any]]:
     file = pq.ParquetFile(path)
     for group in range(file.num_row_groups):  # of BLOCK rows
         *columns, y = file.read_row_group(group).combine_chunks().columns
-        yield np.column_stack([c.to_numpy() for c in columns]), (np.array(y.to_pylist()) == "yes").astype(np.int32)
+        yield np.column_stack([c.to_numpy() for c in columns]), codes_of(np.array(y.to_pylist()))
 
 
 def whole(path: str) -> tuple[Any, Any]:
@@ -66,7 +73,7 @@ def disk(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
             "grow": growing,
             "leaves": estimator.n_leaves_,
         }
-        return lambda X: (estimator.predict(X) == "yes").astype(int), facts
+        return lambda X: codes_of(estimator.predict(X)), facts
 
     return fit
 
@@ -86,7 +93,7 @@ def dask(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
             )  # fmt: skip
         growing = sum(level.seconds for level in found.levels)
         estimator = found.estimator
-        return lambda X: (estimator.predict(X) == "yes").astype(int), {"grow": growing, "leaves": estimator.n_leaves_}
+        return lambda X: codes_of(estimator.predict(X)), {"grow": growing, "leaves": estimator.n_leaves_}
 
     return fit
 
@@ -214,12 +221,12 @@ CONTESTANTS: dict[str, Callable[..., tuple[Predict, dict[str, Any]]]] = {
 
 def main() -> None:
     """Fit what the command line asks for."""
-    name, path, depth, memory_, workers, scratch, n_test, p = sys.argv[1:]
+    name, path, depth, memory_, workers, scratch, n_test, p, table = sys.argv[1:]
     before, spent = time.perf_counter(), time.process_time()
     predict, facts = CONTESTANTS[name](path, int(depth), int(memory_), int(workers), scratch)
     total = {"seconds": time.perf_counter() - before, "cpu": time.process_time() - spent}
     found = {**facts, **total, "peak": peak()}
-    X, y = rows(FIRST_TEST_BLOCK, int(n_test), int(p), 1)
+    X, y = rows(FIRST_TEST_BLOCK, int(n_test), int(p), 1) if table == MADE else real(table)[2:]
     print(json.dumps({**found, "right": float((predict(X) == y).mean())}))
 
 

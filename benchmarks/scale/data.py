@@ -1,4 +1,4 @@
-"""The table of the benchmark: made-up rows, the same for a seed, written block by block."""
+"""Tables of the benchmark: made-up rows, or real ones repeated, the same for a seed, written block by block."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 BLOCK = 100_000
+MADE = "made"
+# Real tables of the catalogue, and how often each row is there.
+REPEATED = {"letter": 50, "shuttle": 20}
+COVTYPE = "covtype"  # fetched and checked by scikit-learn: 581,012 rows of 54 features, 7 classes
+TABLES = (MADE, *REPEATED, COVTYPE)
 
 
 def rows(block: int, n: int, p: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
@@ -31,3 +36,44 @@ def write(path: Path, n: int, p: int, seed: int = 1, first_block: int = 0) -> No
             X, y = rows(first_block + i, min(BLOCK, n - first), p, seed)
             columns = [*X.T, np.where(y == 0, "no", "yes")]
             writer.write_table(pa.table(columns, schema=schema))
+
+
+def real(name: str) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
+    """Return rows and labels of a real table, and every tenth of its rows apart, to test on."""
+    if name == COVTYPE:
+        from sklearn.datasets import fetch_covtype
+
+        X, labels = fetch_covtype(return_X_y=True)
+        y = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    else:
+        from oblique_cli import config
+        from oblique_cli.data import catalogue
+
+        plain = {"version": 1, "dataset": {"name": name}, "algorithm": {"name": "hhcart_d"}}
+        dataset = catalogue.load(config.from_mapping(plain, "benchmark", [], where="benchmark").datasets[0], None, True)
+        X, y = np.asarray(dataset.X), np.asarray(dataset.y)
+    apart = np.arange(len(X)) % 10 == 0
+    return X[~apart], y[~apart], X[apart], y[apart]
+
+
+def write_real(path: Path, name: str, seed: int = 1) -> int:
+    """Write a real table and return its number of rows; all but the first copy of a row are moved a little.
+
+    A number is moved by up to a quarter of the least step between two values of its feature, so that whole numbers stay
+    nearest to what they were, and no two rows are alike.
+    """
+    X, y, _, _ = real(name)
+    step = np.array([np.diff(np.unique(column)).min(initial=np.inf) for column in X.T])
+    step[~np.isfinite(step)] = 0.0
+    names = [f"x{j}" for j in range(X.shape[1])]
+    schema = pa.schema([*((each, pa.float64()) for each in names), ("y", pa.string())])
+    copies = REPEATED.get(name, 1)
+    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=["y"]) as writer:
+        for copy in range(copies):
+            rng = np.random.default_rng([seed, 2, copy])
+            moved = X + rng.uniform(-0.25, 0.25, X.shape) * step if copy else X
+            for first in range(0, len(X), BLOCK):
+                rows_ = slice(first, first + BLOCK)
+                labels = np.char.mod("c%03d", y[rows_])
+                writer.write_table(pa.table([*moved[rows_].T, labels], schema=schema))
+    return copies * len(X)

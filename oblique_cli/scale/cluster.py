@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import logging
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -267,12 +268,27 @@ def forests_on(address: str | None, n_workers: int = 1) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Let errors be told once, by who asked: Dask also logs those that it raises, with tracebacks."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado.application")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+@contextlib.contextmanager
 def _cluster(address: str | None, n_workers: int) -> Iterator[Cluster]:
     try:
         from distributed import LocalCluster
     except ImportError:
         raise ConfigError("--scheduler needs Dask: pip install 'oblique-trees[dask]'") from None
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_quiet())
         if address is None:
             local = LocalCluster(
                 n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50

@@ -75,7 +75,15 @@ class Finish:
                 name: np.concatenate([part[some] for part, some in zip(each, chosen, strict=True)]) if each else None
                 for name, each in parts.items()
             }
-            job = (rows["X"], rows["y"], rows["w"], store.n_classes, self.family, dict(self.options[slot]), levels)
+            job: tuple[Any, ...] = (
+                rows["X"],
+                rows["y"],
+                rows["w"],
+                store.n_classes,
+                self.family,
+                dict(self.options[slot]),
+                levels,
+            )
             yield slot, partial(_core.grow, *job)
 
 

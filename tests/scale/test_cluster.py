@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 
@@ -195,3 +196,11 @@ def test_directions_cut_apart_are_all_there():
 
 def test_loads_go_to_the_worker_with_the_least():
     assert cluster._evenly([5, 9, 4, 3], ["a", "b"]) == [(1, "a"), (0, "b"), (2, "b"), (3, "a")]
+
+
+def test_errors_are_told_once():
+    seen = logging.getLogger("distributed.client")
+    before = seen.getEffectiveLevel()
+    with cluster._quiet():
+        assert not seen.isEnabledFor(logging.CRITICAL)
+    assert seen.getEffectiveLevel() == before
