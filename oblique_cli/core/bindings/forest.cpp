@@ -248,7 +248,9 @@ void bind_forest(nb::module_& m) {
       .def(
           "__init__",
           [](Forest* forest, std::size_t n_features, std::size_t n_classes, std::uint64_t seed,
-             std::size_t first_number) { new (forest) Forest{n_features, n_classes, seed, {}, first_number}; },
+             std::size_t first_number) {
+            new (forest) Forest{n_features, n_classes, seed, {}, first_number};
+          },
           "n_features"_a, "n_classes"_a, "seed"_a, "first_number"_a = 0,
           "first_number is that of the first tree; above 0 for a part of a forest, whose `state` is put together with "
           "those of other parts.")

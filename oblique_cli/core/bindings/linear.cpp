@@ -64,7 +64,7 @@ using Models = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::
 
 // Rows with the leaf of each, in a tree whose nodes have these parents.
 RoutedRows node_rows(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes, const Codes& leaf,
-                   const Codes& parent) {
+                     const Codes& parent) {
   const std::size_t n = x.shape(0), p = x.shape(1), nodes = parent.shape(0);
   require(n_classes >= 1 && nodes >= 1 && parent(0) == -1, "a tree must have a root and rows a class");
   check_rows(x, y, weights, n_classes);
@@ -109,7 +109,8 @@ nb::tuple losses_of_nodes(const Matrix& x, const Codes& y, const Doubles& weight
     const Released released;
     found = node_losses(rows, models.data());
   }
-  return nb::make_tuple(array(std::move(found.wrong), {rows.n_nodes}), array(std::move(found.log_loss), {rows.n_nodes}));
+  return nb::make_tuple(array(std::move(found.wrong), {rows.n_nodes}),
+                        array(std::move(found.log_loss), {rows.n_nodes}));
 }
 
 nb::object errors_of_boosting(const Matrix& x, const Codes& y, const Doubles& weights, const Matrix& test_x,
@@ -121,8 +122,8 @@ nb::object errors_of_boosting(const Matrix& x, const Codes& y, const Doubles& we
   const auto rows_of = [&](const Matrix& given, const Codes& codes, const Doubles& v) {
     check_rows(given, codes, v, n_classes);
     for (std::size_t i = 0; i < given.size(); ++i) require(std::isfinite(given.data()[i]), "X must be finite");
-    return RoutedRows{given.data(), codes.data(), v.data(),  nullptr, given.shape(0),
-                    given.shape(1), n_classes, &root, 1};
+    return RoutedRows{given.data(),   codes.data(), v.data(), nullptr, given.shape(0),
+                      given.shape(1), n_classes,    &root,    1};
   };
   const RoutedRows training = rows_of(x, y, weights), test = rows_of(test_x, test_y, test_weights);
   std::vector<double> found;
@@ -143,17 +144,20 @@ void bind_linear(nb::module_& m) {
         "Plane w.x + b of least weighted loss ('logistic' or 'squared_hinge') plus l1 |w|_1 + l2 / 2 |w|_2^2, within "
         "|w_j| <= box. X (n, p) float64 C order, finite; side (n,) float64 of -1 and 1; weights (n,) or None; start "
         "(p + 1,) coefficients and intercept to begin with, or None. Returns (w, b, objective, steps, converged).");
-  m.def("node_models", &models_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
-        "leaf"_a.noconvert(), "parent"_a.noconvert(), "penalty"_a.none() = nb::none(), "steps"_a = 0,
-        "tolerance"_a = 1e-5,
-        "Linear scores of the classes at every node of a tree, each starting from those of its parent, the root from the "
-        "class shares. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) positive; leaf (n,) int32 of "
-        "every row; parent (n_nodes,) int32, -1 at the root. What a node adds has a ridge `penalty`, or is `steps` of "
-        "LogitBoost where penalty is None; a minimum is found to `tolerance` of the loss of a row. Returns (n_nodes, n_classes, p + 1), the intercept last.");
-  m.def("node_losses", &losses_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
-        "leaf"_a.noconvert(), "parent"_a.noconvert(), "models"_a.noconvert(),
-        "Misclassified weight and log loss of the model of every node on the rows that come through it. Arguments as of "
-        "`node_models`, whose answer `models` is. Returns two arrays (n_nodes,).");
+  m.def(
+      "node_models", &models_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
+      "leaf"_a.noconvert(), "parent"_a.noconvert(), "penalty"_a.none() = nb::none(), "steps"_a = 0,
+      "tolerance"_a = 1e-5,
+      "Linear scores of the classes at every node of a tree, each starting from those of its parent, the root from the "
+      "class shares. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) positive; leaf (n,) int32 of "
+      "every row; parent (n_nodes,) int32, -1 at the root. What a node adds has a ridge `penalty`, or is `steps` of "
+      "LogitBoost where penalty is None; a minimum is found to `tolerance` of the loss of a row. Returns (n_nodes, "
+      "n_classes, p + 1), the intercept last.");
+  m.def(
+      "node_losses", &losses_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
+      "leaf"_a.noconvert(), "parent"_a.noconvert(), "models"_a.noconvert(),
+      "Misclassified weight and log loss of the model of every node on the rows that come through it. Arguments as of "
+      "`node_models`, whose answer `models` is. Returns two arrays (n_nodes,).");
   m.def("boosting_errors", &errors_of_boosting, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(),
         "test_X"_a.noconvert(), "test_y"_a.noconvert(), "test_weights"_a.noconvert(), "n_classes"_a, "most"_a = 200,
         "patience"_a = 50,

@@ -1,6 +1,7 @@
 // Multinomial logistic regression with a ridge, whose scores start from an offset.
 //
-//   minimize over b, W:  sum_i v_i (log sum_k exp f_ik - f_i,y(i)) + l2 / 2 (|b|^2 + |W|^2),  f_i = offset_i + b + W x_i
+//   minimize over b, W:  sum_i v_i (log sum_k exp f_ik - f_i,y(i)) + l2 / 2 (|b|^2 + |W|^2),  f_i = offset_i + b + W
+//   x_i
 //
 // With l2 > 0 the minimum is unique and finite, whether or not a plane separates the rows. The method is L-BFGS
 // (Nocedal 1980) preconditioned by the bound of Boehning (1992): half the Gram matrix of the rows bounds the second

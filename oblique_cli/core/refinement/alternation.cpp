@@ -155,8 +155,8 @@ class Alternation {
     divide();
   }
 
-  // Gives a leaf what is best for its rows: the label of most weight, or a model, which has to get no more of them wrong
-  // than the one that is there.
+  // Gives a leaf what is best for its rows: the label of most weight, or a model, which has to get no more of them
+  // wrong than the one that is there.
   void settle(std::size_t leaf) {
     double wrong;
     const Place place = places_[leaf];
@@ -443,9 +443,9 @@ class Alternation {
   const std::vector<std::uint32_t> ranks_;
   std::vector<double> below_, by_class_;
   double total_ = 0.0, objective_ = 0.0;
-  std::optional<LeafFits> fits_;        // where leaves have models
-  std::vector<std::uint64_t> fitted_;   // digest of the rows of a leaf when its model was last looked for
-  std::vector<Whole> whole_;            // of decision nodes
+  std::optional<LeafFits> fits_;       // where leaves have models
+  std::vector<std::uint64_t> fitted_;  // digest of the rows of a leaf when its model was last looked for
+  std::vector<Whole> whole_;           // of decision nodes
   SoftmaxSolver solver_;
 };
 

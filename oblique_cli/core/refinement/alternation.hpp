@@ -62,7 +62,7 @@ struct PlaneTree {
   std::vector<double> w;                  // nodes * p, of unit length
   std::vector<double> b;
   std::vector<std::uint8_t> missing_left;
-  std::vector<std::int32_t> label;  // of leaves
+  std::vector<std::int32_t> label;                 // of leaves
   std::vector<std::vector<std::int32_t>> answers;  // of leaves with a model: the class of every row; else empty
 
   std::size_t size() const { return left.size(); }
