@@ -155,6 +155,7 @@ def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, s
     Rows in a .npy file have their labels in a column of it, or in a second file; likewise their weights.
     """
     from oblique_cli.data import npy
+    from oblique_cli.errors import DataError
 
     beside: dict[str, str] = {}
     if not data.lower().endswith(npy.ENDING):
@@ -168,6 +169,8 @@ def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, s
         return name
 
     if own.target is not None:
+        if own.target == weights and weights.lower().endswith(npy.ENDING):
+            raise DataError(f"{weights!r} is to be a target, it cannot hold the weights too")
         own = replace(own, target=named(own.target))
     return own, named(weights), beside
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def table_of(source: str | Path | bytes, where: str) -> Any:
 def column_of(path: str | Path, n_rows: int, role: str) -> Any:
     """Return a column in a file of its own, (n_rows,), mapped from the disk. DataError for any other array.
 
-    role : "the target" may hold numbers or texts, "weights" are numbers
+    role : "the target" may hold numbers or texts (bytes are texts in UTF-8), "weights" are numbers
     """
     where = str(path)
     found = _array(path, where)
@@ -54,7 +55,16 @@ def column_of(path: str | Path, n_rows: int, role: str) -> Any:
         raise DataError(f"{where}: holds {found.dtype}, and {role} must be {what}")
     if found.shape != (n_rows,):
         raise DataError(f"{where}: has the shape {found.shape}, and the table has {n_rows} rows: ({n_rows},) is needed")
-    return found
+    return _texts_of(found, where) if found.dtype.kind == "S" else found
+
+
+def _texts_of(values: Any, where: str) -> Any:
+    try:
+        return np.char.decode(np.asarray(values), "utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{where}: holds bytes that are not UTF-8 ({error.reason}); save texts in place of bytes"
+        ) from None
 
 
 def _array(source: str | Path | bytes, where: str) -> Any:
@@ -69,8 +79,10 @@ def _array(source: str | Path | bytes, where: str) -> Any:
         return np.load(source, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise DataError(f"{where}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, EOFError) as error:
-        said = str(error).splitlines()[0]
+    except MemoryError:
+        raise DataError(f"{where}: says that it has more numbers than there is memory") from None
+    except (ValueError, EOFError, OverflowError, TypeError, SyntaxError, tokenize.TokenError) as error:
+        said = (str(error) or type(error).__name__).splitlines()[0]
         if "Object arrays" in said or "Python objects" in said:
             said = "it holds Python objects, which could run anything; save numbers or texts"
         raise DataError(f"{where}: not a whole .npy file that can be read ({said})") from None

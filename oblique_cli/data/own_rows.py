@@ -318,10 +318,8 @@ def _npy_rows(arrays: Sequence[Any]) -> Iterator[Row]:
 
 
 def _plain(values: Any) -> Any:
-    """Values that become texts as those of other files do: truth values are 0 and 1, bytes are text."""
-    if values.dtype.kind == "b":
-        return values.astype("u1")
-    return values.astype("U") if values.dtype.kind == "S" else values
+    """Values that become texts as those of other files do: truth values are 0 and 1."""
+    return values.astype("u1") if values.dtype.kind == "b" else values
 
 
 def _texts(values: Iterable[Any]) -> list[str]:

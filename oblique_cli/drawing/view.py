@@ -285,6 +285,8 @@ def histogram(
     if not high > low:
         low, high = threshold - 0.5, threshold + 0.5
     width = (high - low) / (BINS - 1)
+    if not 0.0 < width < np.inf:
+        return None
     before = int(np.clip(np.ceil((threshold - low) / width - 1e-9), 1, BINS - 1))
     low = threshold - before * width
     bins = np.floor((np.clip(sums, low, low + BINS * width) - low) / width).astype(np.int64)

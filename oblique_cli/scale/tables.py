@@ -340,8 +340,6 @@ def npy_table(
         return X[:, names.index(name)]
 
     y, w = column(target, "the target"), column(weight, "weights") if weight else None
-    if y.dtype.kind == "S":
-        y = y.astype("U")
     left_out = {target, weight, *drop}
     chosen = [j for j, name in enumerate(names) if name not in left_out and (not features or name in features)]
     if not chosen:

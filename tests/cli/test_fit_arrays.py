@@ -39,7 +39,12 @@ def folder(tmp_path_factory):
     np.save(where / "cube.npy", np.zeros((2, 2, 2)))
     np.save(where / "words.npy", np.array([["a", "b"]]))
     np.save(where / "short.npy", y[:7])
+    np.save(where / "bytes.npy", np.char.encode(names, "utf-8"))
+    np.save(where / "latin.npy", np.array([b"caf\xe9", b"b", b"c"])[y])
     (where / "junk.npy").write_bytes(b"no array")
+    for name, shape in (("huge", 10**30), ("false", True)):
+        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}, 2), }}\n".encode()
+        (where / f"{name}.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     return where
 
 
@@ -124,6 +129,26 @@ def test_bad_arrays_are_told_in_a_sentence(folder, arguments, message, beyond):
 def test_bad_weights_are_told_in_a_sentence(folder, arguments, message, code):
     ended = oblique(folder, "fit", *arguments)
     assert ended.code == code and message in " ".join(ended.err.split()) and "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("beyond", [(), ("--memory", "7MB")])
+def test_labels_of_bytes_are_texts(folder, beyond):
+    ended = oblique(folder, "fit", "X.npy", "--target", "bytes.npy", *HERE, *beyond, "-o", "model.json")
+    assert ended.code == 0, ended.err
+    assert load(folder / "model.json").classes == ("a", "b", "c")
+    ended = oblique(folder, "fit", "X.npy", "--target", "latin.npy", *HERE, *beyond)
+    assert (ended.code, ended.out) == (4, "") and "latin.npy: holds bytes that are not UTF-8" in ended.err
+
+
+@pytest.mark.parametrize("name", ["huge", "false"])
+def test_a_header_that_lies_is_told_in_a_sentence(folder, name):
+    ended = oblique(folder, "fit", f"{name}.npy", "--target", "y.npy", *HERE)
+    assert (ended.code, ended.out) == (4, "") and f"{name}.npy: not a whole .npy file that can be read" in ended.err
+
+
+def test_one_file_cannot_hold_labels_and_weights(folder):
+    ended = oblique(folder, "fit", "few_X.npy", "--target", "few_y.npy", "--weights", "few_y.npy")
+    assert (ended.code, ended.out) == (4, "") and "'few_y.npy' is to be a target, it cannot hold" in ended.err
 
 
 def test_arrays_need_no_converting(folder):

@@ -310,10 +310,14 @@ void bind_forest(nb::module_& m) {
            "Replace the trees by those of `state`; ValueError if the arrays do not form a forest.")
       .def("__len__", [](const Forest& f) { return f.trees.size(); })
       .def_ro("first_number", &Forest::first_number)
-      .def("__getstate__", [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f)); })
+      .def("__getstate__",
+           [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f), f.first_number); })
       .def("__setstate__", [](Forest& f, const nb::tuple& saved) {
-        new (&f) Forest{
-            nb::cast<std::size_t>(saved[0]), nb::cast<std::size_t>(saved[1]), nb::cast<std::uint64_t>(saved[2]), {}, 0};
+        new (&f) Forest{nb::cast<std::size_t>(saved[0]),
+                        nb::cast<std::size_t>(saved[1]),
+                        nb::cast<std::uint64_t>(saved[2]),
+                        {},
+                        nb::cast<std::size_t>(saved[4])};
         restore(f, nb::cast<nb::list>(saved[3]));
       });
 }

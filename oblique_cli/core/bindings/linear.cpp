@@ -116,12 +116,15 @@ nb::tuple losses_of_nodes(const Matrix& x, const Codes& y, const Doubles& weight
 nb::object errors_of_boosting(const Matrix& x, const Codes& y, const Doubles& weights, const Matrix& test_x,
                               const Codes& test_y, const Doubles& test_weights, std::size_t n_classes, int most,
                               int patience) {
-  require(x.shape(0) >= 1 && test_x.shape(1) == x.shape(1), "both must have rows of the same features");
+  require(x.shape(0) >= 1 && test_x.shape(0) >= 1 && test_x.shape(1) == x.shape(1),
+          "both must have rows of the same features");
   require(most >= 0 && patience >= 0, "most and patience must not be negative");
   const std::int32_t root = -1;
   const auto rows_of = [&](const Matrix& given, const Codes& codes, const Doubles& v) {
     check_rows(given, codes, v, n_classes);
     for (std::size_t i = 0; i < given.size(); ++i) require(std::isfinite(given.data()[i]), "X must be finite");
+    for (std::size_t i = 0; i < v.shape(0); ++i)
+      require(std::isfinite(v(i)) && v(i) > 0.0, "weights must be finite and positive");
     return RoutedRows{given.data(),   codes.data(), v.data(), nullptr, given.shape(0),
                       given.shape(1), n_classes,    &root,    1};
   };

@@ -36,11 +36,14 @@ class DirectionCuts {
 
   // The first of the cuts of least error along w, in the middle of its gap; at `given` alone unless that is NaN.
   DirectionCut best(const double* w, double given) {
-    for (std::size_t i = 0; i < n_; ++i) sorted_[i] = {dot_row(w, x_ + i * p_, p_), i};
+    DirectionCut found;
+    for (std::size_t i = 0; i < n_; ++i) {
+      sorted_[i] = {dot_row(w, x_ + i * p_, p_), i};
+      if (!std::isfinite(sorted_[i].first)) return found;  // no order, hence no cut
+    }
     std::sort(sorted_.begin(), sorted_.end());
     find_cuts(w, given);
     checkpoint(n_ * (p_ + m_));
-    DirectionCut found;
     if (cuts_.empty()) return found;
     for (std::size_t i = 0; i < n_; ++i) {
       const double* row = rows_ + sorted_[i].second * m_;
@@ -67,7 +70,7 @@ class DirectionCuts {
   // side of a row would be chance.
   void find_cuts(const double* w, double given) {
     cuts_.clear();
-    if (n_ < 2 * least_) return;
+    if (least_ > n_ / 2) return;
     if (!std::isnan(given)) {
       const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), given,
                                           [](double value, const auto& row) { return value < row.first; });

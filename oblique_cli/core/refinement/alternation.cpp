@@ -169,8 +169,8 @@ class Alternation {
     const std::uint32_t* rows = order_.data() + place.begin;
     const std::size_t n = place.end - place.begin;
     const LeafFit found = fits_->fit(rows, n, solver_);
-    if (tree_.answers[leaf].empty() || found.wrong <= fits_->wrong(tree_.answers[leaf], rows, n))
-      tree_.answers[leaf] = fits_->answers(found);
+    const double now = tree_.answers[leaf].empty() ? wrong : fits_->wrong(tree_.answers[leaf], rows, n);
+    if (found.wrong <= now) tree_.answers[leaf] = fits_->answers(found);
   }
 
   void take_place(std::size_t node, std::size_t child) {

@@ -36,6 +36,8 @@ class SplitSearch final : public NodeSearch {
 
   void begin(const NodeRows& rows) override {
     rows_ = &rows;
+    // Only counts in single precision are cleared where they are added up.
+    if (!use_float_) std::fill_n(bin_counts_, 2 * kMaxBins, 0u);
     const int n_classes = rows.n_classes;
     of_class_.assign(static_cast<std::size_t>(n_classes), 0.0);
     for (int k = 0; k < n_classes; ++k) {
@@ -136,7 +138,9 @@ class SplitSearch final : public NodeSearch {
     ++counts.directions;
     checkpoint(4 * rows_->n);
     if (!(range.high - range.low > (strict_ ? 0.0 : distinct))) return;
-    if (exhaustive_ || strict_ || rows_->n < (totals_.counts ? kSortRows : kSortWeighted) || !keyable(range))
+    const bool unnumbered = !totals_.counts && rows_->n >= (std::size_t{1} << kPayloadBits);  // too many for a payload
+    if (exhaustive_ || strict_ || unnumbered || rows_->n < (totals_.counts ? kSortRows : kSortWeighted) ||
+        !keyable(range))
       search_by_sorting(order, z, range, distinct);
     else
       use_float_ ? search_by_bins(counts_table_, order, z, range, distinct)

@@ -286,7 +286,7 @@ class ForestClassifier(CoreForest):
                 f"keeps. Got {self.n_estimators}."
             )
         self._add_trees(rows, codes.astype(np.int32), weights, options, more)
-        for learned_before in ("probability_strength_", "leaf_probabilities_"):
+        for learned_before in ("probability_strength_", "leaf_probabilities_", "oob_score_", "oob_votes_"):
             self.__dict__.pop(learned_before, None)
         if self.probabilities != COUNTS:
             self._learn_probabilities(rows, codes, weights, options)

@@ -40,7 +40,7 @@ class ForestForm(Codec):
     }
 
     def plain(self, value: Any, scope: Scope) -> Any:
-        _, _, seed, trees = value.__getstate__()
+        _, _, seed, trees, _ = value.__getstate__()
         fields = {
             "seed": seed,
             "sizes": np.array([[len(tree[name]) for name in OF_TREE] for tree in trees], dtype=np.int64),

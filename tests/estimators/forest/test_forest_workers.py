@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 import time
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
+import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import jobs
 from oblique_cli.estimators.algorithms import make
@@ -116,3 +118,8 @@ def test_no_scheduler_is_told(monkeypatch):
     monkeypatch.setattr("oblique_cli.experiments.cluster.SECONDS", 0.5)
     with pytest.raises(ConfigError, match="no Dask scheduler with workers answers"), forests_on("tcp://127.0.0.1:9"):
         pass
+
+
+def test_a_part_of_a_forest_stays_that_part_when_it_is_copied():
+    part = copy.deepcopy(_core.Forest(3, 2, 7, 5))
+    assert part.first_number == 5

@@ -11,6 +11,7 @@ import pytest
 from contracts import real_set
 from forest_oracle import Stream, bootstrap
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -168,6 +169,14 @@ def test_a_bad_parameter_is_one_sentence(params: dict[str, Any], sentence: str):
     data = real_set("iris")
     with pytest.raises(ConfigError, match=sentence):
         make("hhgdt_forest", n_estimators=2, **params).fit(data.X, data.y)
+
+
+def test_a_refit_without_an_out_of_bag_score_has_none():
+    data = load_wine()
+    forest = make("hhgdt_forest", n_estimators=5, oob_score=True, random_state=0).fit(data.data, data.target)
+    assert hasattr(forest, "oob_score_")
+    forest.set_params(oob_score=False).fit(data.data[::2], data.target[::2])
+    assert not hasattr(forest, "oob_score_") and not hasattr(forest, "oob_votes_")
 
 
 def test_without_any_row_out_of_bag_the_strength_is_1():

@@ -94,6 +94,15 @@ def test_the_cut_along_a_direction_is_the_best_of_both_sides(seed, n, p, least, 
             assert n_left in cuts and slow[list(cuts).index(n_left)] == pytest.approx(slow.min(), rel=1e-9, abs=1e-12)
 
 
+def test_there_is_no_cut_where_there_is_no_order_or_no_room():
+    X, rows = np.arange(40.0).reshape(20, 2), np.column_stack([np.ones(20), np.arange(20.0)])
+    directions = np.array([[1.0, 0.0], [np.inf, -np.inf]])
+    errors, thresholds = _core.cuts_along(X, directions, None, rows, 1.0, 1, ZERO)
+    assert np.isfinite([errors[0], thresholds[0]]).all() and errors[1] == np.inf and np.isnan(thresholds[1])
+    errors, _ = _core.cuts_along(X, directions[:1], None, rows, 1.0, 2**63, ZERO)
+    assert errors[0] == np.inf
+
+
 def test_directions_that_do_not_fit_the_rows_are_refused_by_the_core():
     rows, X = np.ones((3, 2)), np.ones((3, 4))
     with pytest.raises(ValueError, match="one component per column"):
