@@ -131,12 +131,12 @@ def test_bad_weights_are_told_in_a_sentence(folder, arguments, message, code):
     assert ended.code == code and message in " ".join(ended.err.split()) and "Traceback" not in ended.err
 
 
-@pytest.mark.parametrize("beyond", [(), ("--memory", "7MB")])
-def test_labels_of_bytes_are_texts(folder, beyond):
-    ended = oblique(folder, "fit", "X.npy", "--target", "bytes.npy", *HERE, *beyond, "-o", "model.json")
+@pytest.mark.parametrize("how", [HERE, ("--algorithm", "hhcart_d", "--memory", "7MB")])
+def test_labels_of_bytes_are_texts(folder, how):
+    ended = oblique(folder, "fit", "X.npy", "--target", "bytes.npy", *how, "-o", "model.json")
     assert ended.code == 0, ended.err
     assert load(folder / "model.json").classes == ("a", "b", "c")
-    ended = oblique(folder, "fit", "X.npy", "--target", "latin.npy", *HERE, *beyond)
+    ended = oblique(folder, "fit", "X.npy", "--target", "latin.npy", *how)
     assert (ended.code, ended.out) == (4, "") and "latin.npy: holds bytes that are not UTF-8" in ended.err
 
 

@@ -75,7 +75,7 @@ def assert_same_nodes(state: dict[str, Any], oracle: Oracle) -> None:
 def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
     X, y = small_set(seed, whole=seed % 2 == 1 and rule in ("none", "axis"), n_classes=2 + seed % 4)
     model = MPSVMForestClassifier("raf", rule, n_estimators=3, max_features=3, random_state=seed).fit(X, y)
-    seed, states = model.forest_.__getstate__()[2:]
+    seed, states = model.forest_.__getstate__()[2:4]
     for t, state in enumerate(states):
         assert_same_nodes(state, Oracle(X, y, seed, t, rule=rule, mtry=3))
 
@@ -85,7 +85,7 @@ def test_every_node_is_the_one_the_oracle_finds(rule: str, seed: int):
 def test_rotated_trees_are_those_of_the_oracle(base: str, mtry: int | None, rule: str):
     X, y = small_set(11, p=5)
     model = MPSVMForestClassifier(base, rule, n_estimators=3, max_features=mtry, random_state=1).fit(X, y)
-    seed, states = model.forest_.__getstate__()[2:]
+    seed, states = model.forest_.__getstate__()[2:4]
     for t, state in enumerate(states):
         oracle = Oracle(X, y, seed, t, rule=rule, group_size=3, bootstrap=False, mtry=mtry or 99)
         assert_same_nodes(state, oracle)
@@ -97,7 +97,7 @@ def test_weighted_rows_are_split_as_the_oracle_splits_them():
     for rule in REGULARIZATIONS:
         model = MPSVMForestClassifier("raf", rule, n_estimators=2, max_features=3, min_samples_leaf=3, random_state=2)
         model.fit(X, y, sample_weight=weights)
-        seed, states = model.forest_.__getstate__()[2:]
+        seed, states = model.forest_.__getstate__()[2:4]
         for t, state in enumerate(states):
             assert_same_nodes(state, Oracle(X, y, seed, t, weights, rule=rule, mtry=3, minleaf=3))
 
@@ -152,7 +152,7 @@ def test_rotation_of_the_core_is_block_orthogonal_on_scaled_features_and_that_of
     X, y = small_set(2, p=6)
     scale = {"range": np.ptp(X, axis=0), "deviation": X.std(axis=0), "none": np.ones(6)}[scaling]
     model = MPSVMForestClassifier("rof", "none", n_estimators=2, scaling=scaling, random_state=0).fit(X, y)
-    seed, states = model.forest_.__getstate__()[2:]
+    seed, states = model.forest_.__getstate__()[2:4]
     for t, state in enumerate(states):
         R = rotation_of(state, 6)
         np.testing.assert_allclose((R * scale) @ (R * scale).T, np.eye(6), atol=1e-12)
