@@ -25,7 +25,7 @@ STORED = tests/experiments/test_store_faults.py tests/experiments/test_store_tru
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: run test soak sanitize lint format wheels bench figures docs screenshots reproduce help clean
+.PHONY: run test soak sanitize lint format generated wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -52,6 +52,10 @@ format: $(VENV)/.lint  ## Python and C++ in the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
+
+generated: $(INSTALLED)  ## what is written from the code: classes for type checkers, tables in the pages of algorithms
+	$(BIN)/python -m tools.stubs
+	$(BIN)/python -m tools.algorithm_pages --text
 
 wheels: $(VENV)/.wheels  ## a manylinux wheel for PYTHON in DIST, checked where there is no compiler
 	rm -rf build/wheels

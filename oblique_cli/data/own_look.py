@@ -79,6 +79,7 @@ class _Look:
 
     def __init__(self, source: Source, reading: Reading) -> None:
         self.where, self.reading = source.where, reading
+        self.files = dict(source.beside)  # of columns that lie in a file of their own
         self.notes: list[str] = []
         self.kind = source.kind
         self.charset = _charset(reading.charset) or (source.charset if self.kind == "csv" else "utf-8")
@@ -126,20 +127,17 @@ class _Look:
                 if name not in self.header and not (name == "*" and names is r.keep):
                     hint = close_matches(name, self.header) or f" Columns: {_few(self.header)}."
                     raise DataError(f"{self.where}: there is no column {name!r} to use as {role}.{hint}")
-        for names, role in [
-            (r.qualitative, "listed under qualitative"),
-            (r.drop, "dropped"),
-            (r.features, "a feature"),
-        ]:
-            if self.target in names:
-                raise DataError(f"{self.where}: {self.target!r} is the target, it cannot be {role}")
-        if r.groups == self.target:
-            raise DataError(f"{self.where}: {self.target!r} is the target, it cannot be the column of cv.groups")
-        if r.weights and (r.weights == self.target or r.weights in r.features):
-            other = "target" if r.weights == self.target else "feature"
-            raise DataError(f"{self.where}: {r.weights!r} is to be a {other}, it cannot hold the weights of rows too")
-        if both := next((name for name in r.drop if name in r.keep or name in r.features), None):
-            raise DataError(f"{self.where}: {both!r} is to be dropped and to be kept; say one of them")
+        clash = own_roles.clash_of_roles(
+            self.target,
+            r.weights,
+            drop=r.drop,
+            keep=r.keep,
+            features=r.features,
+            qualitative=r.qualitative,
+            groups=r.groups,
+        )
+        if clash:
+            raise DataError(f"{self.where}: {clash}")
         if len(self.header) == 1:
             raise DataError(f"{self.where}: {self.target!r} is the only column, at least one feature is needed")
 
@@ -407,10 +405,10 @@ class _Look:
         wrong = {cell for cell, w in value.items() if not (math.isfinite(w) and w >= 0)}
         if wrong:
             k = next(k for k, cell in enumerate(cells) if cell in wrong)
-            raise DataError(
-                f"{self.where}: column {name!r} holds {cells[k]!r} in row {k + 1} (line {self.lines[k]}); a weight is "
-                "a number from 0 up"
-            )
+            held = repr(cells[k]) if cells[k] else "no number"
+            place = f"row {k + 1}" if self.kind == "npy" else f"row {k + 1} (line {self.lines[k]})"
+            where = self.files.get(name) or f"{self.where}: column {name!r}"
+            raise DataError(f"{where} holds {held} in {place}; a weight is a number from 0 up")
         return np.fromiter((value[cell] for cell in cells), np.float64, len(cells))
 
     def _groups(self, stays: np.ndarray) -> np.ndarray:

@@ -29,6 +29,30 @@ ROWS_A_CLASS = 3  # rows of a class, on average, below which whole numbers are h
 TARGET_NAMES = ("class", "target", "label", "y", "outcome", "diagnosis", "species", "response")
 
 
+def clash_of_roles(
+    target: str,
+    weights: str = "",
+    *,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    features: Sequence[str] = (),
+    qualitative: Sequence[str] = (),
+    groups: str = "",
+) -> str | None:
+    """Return the sentence for a column that is to be two things at once, or None."""
+    for names, role in [(qualitative, "listed under qualitative"), (drop, "dropped"), (features, "a feature")]:
+        if target in names:
+            return f"{target!r} is the target, it cannot be {role}"
+    if groups == target:
+        return f"{target!r} is the target, it cannot be the column of cv.groups"
+    if weights and (weights == target or weights in features):
+        other = "target" if weights == target else "feature"
+        return f"{weights!r} is to be a {other}, it cannot hold the weights of rows too"
+    if both := next((name for name in drop if name in keep or name in features), None):
+        return f"{both!r} is to be dropped and to be kept; say one of them"
+    return None
+
+
 def is_named_identifier(name: str) -> bool:
     """Whether a column is called an identifier."""
     apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", name)

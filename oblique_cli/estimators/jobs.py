@@ -63,9 +63,9 @@ def workers() -> int:
     return 0
 
 
-def on_workers(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
-    """Return what a task gives for some arguments, in their order, from the workers that `workers` counts."""
-    found: list[Any] = Parallel(n_jobs=-1)(delayed(task)(*arguments) for arguments in calls)
+def on_workers(crew: int, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """Return what a task gives for some arguments, in their order. crew : what `workers` counts"""
+    found: list[Any] = Parallel(n_jobs=crew)(delayed(task)(*arguments) for arguments in calls)
     return found
 
 

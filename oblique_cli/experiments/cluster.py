@@ -97,6 +97,17 @@ class Cluster:
         context: AbstractContextManager[Any] = joblib.parallel_config(Backend(client=self.client))
         return context
 
+    def answers(self) -> bool:
+        """Whether the scheduler is there, as far as one can tell by asking it."""
+        from concurrent.futures import CancelledError
+
+        try:
+            scheduler: Any = self.client.scheduler
+            self.client.sync(scheduler.identity, callback_timeout=SECONDS)
+        except (OSError, TimeoutError, CancelledError, ValueError):
+            return False
+        return True
+
     def close(self) -> None:
         """End the connection; the cluster lives on."""
         self.client.close()

@@ -262,6 +262,8 @@ def forests_on(address: str | None, n_workers: int = 1) -> Iterator[None]:
                 "fewer of them."
             ) from None
         except (OSError, TimeoutError, CancelledError) as error:
+            if cluster.answers():  # then the error is the fit's own
+                raise
             raise DataError(
                 f"the Dask scheduler is gone ({type(error).__name__}); start it again, and run the same command again"
             ) from None

@@ -21,6 +21,7 @@ from oblique_cli.data import npy
 from oblique_cli.data.columns import Column
 from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.own_numbers import MARKS
+from oblique_cli.data.own_roles import clash_of_roles
 from oblique_cli.data.own_rows import sniffed
 from oblique_cli.data.own_source import Source
 from oblique_cli.errors import ConfigError, DataError
@@ -109,6 +110,8 @@ def parquet_table(
     for name in features:
         if name not in names:
             raise DataError(f"{where}: there is no column {name!r} to use as a feature.{close_matches(name, names)}")
+    if clash := clash_of_roles(target, weight, drop=drop, features=features):
+        raise DataError(f"{where}: {clash}")
     chosen = [n for n in names if n not in {target, weight, *drop} and (not features or n in features)]
     if not chosen:
         raise DataError(f"{where}: no column is left to be a feature")
@@ -166,10 +169,7 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
                 w = _numbers(batch.column(weight))
                 wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
                 if len(wrong):
-                    raise DataError(
-                        f"{where}: column {weight!r} holds {w[wrong[0]]} in row {at + int(wrong[0]) + 1}; a weight is "
-                        "a number from 0 up"
-                    )
+                    raise _no_weight(f"{where}: column {weight!r}", w, wrong, at)
                 useful &= w > 0
                 if useful.any():
                     lightest, heaviest = min(lightest, float(w[useful].min())), max(heaviest, float(w[useful].max()))
@@ -331,8 +331,8 @@ def npy_table(
                 f"{where}: there is no column {name!r} to use as {role}; its columns are x1 to {names[-1]}, and a "
                 "column in a file of its own is named by the file, as in y.npy"
             )
-    if weight == target:
-        raise DataError(f"{where}: {target!r} is to be a target, it cannot hold the weights of rows too")
+    if clash := clash_of_roles(target, weight, drop=drop, features=features):
+        raise DataError(f"{where}: {clash}")
 
     def column(name: str, role: str) -> Any:
         if name in beside:
@@ -345,7 +345,17 @@ def npy_table(
     if not chosen:
         raise DataError(f"{where}: no column is left to be a feature")
     stamp = "; ".join(_stamp(each) for each in (path, *beside.values()))
-    return array_table(X, y, w, where=where, names=names, columns=chosen, target=target, weight=weight, stamp=stamp)
+    return array_table(
+        X, y, w, where=where, names=names, columns=chosen, target=target, weight=weight,
+        file_of_weights=beside.get(weight, ""), stamp=stamp,
+    )  # fmt: skip
+
+
+def _no_weight(where: str, weights: Array, wrong: NDArray[np.int64], first: int) -> DataError:
+    """The error for weights of which some are none. wrong : their places; first : the row of the first weight"""
+    held = weights[wrong[0]]
+    said = "no number" if np.isnan(held) else repr(str(held))
+    return DataError(f"{where} holds {said} in row {first + int(wrong[0]) + 1}; a weight is a number from 0 up")
 
 
 def array_table(
@@ -358,12 +368,14 @@ def array_table(
     columns: Sequence[int] | None = None,
     target: str = "class",
     weight: str = "weights",
+    file_of_weights: str = "",
     stamp: str = "",
 ) -> Table:
     """Look at arrays, which may be memory maps of .npy files. X : (n, p) numbers; y : (n,) labels; weights : (n,)
 
     names : of the columns of X; columns : those of them that are features, None for all
-    target, weight : what the labels and the weights are called; stamp : as in `Table`
+    target, weight : what the labels and the weights are called; file_of_weights : where these lie, if by themselves
+    stamp : as in `Table`
     """
     if X.ndim != 2 or X.dtype.kind not in "fiub" or X.shape[0] < 1 or X.shape[1] < 1:
         raise DataError(f"{where}: must be a table of numbers, (rows, features). Got {X.dtype} of shape {X.shape}")
@@ -387,10 +399,7 @@ def array_table(
             w = np.asarray(weights[rows], dtype=np.float64)
             wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
             if len(wrong):
-                raise DataError(
-                    f"{where}: column {weight!r} holds {w[wrong[0]]} in row {first + int(wrong[0]) + 1}; a weight is a "
-                    "number from 0 up"
-                )
+                raise _no_weight(file_of_weights or f"{where}: column {weight!r}", w, wrong, first)
             dropped += int((w == 0).sum())
             labels = labels[w > 0]
             if len(labels):

@@ -35,6 +35,7 @@ def folder(tmp_path_factory):
         few = zip(X[:300].tolist(), w[:300], names[:300], strict=True)
         writer.writerows([*map(repr, row), weight, label] for row, weight, label in few)
     np.save(where / "negative.npy", np.where(np.arange(20_000) == 5, -1.0, 1.0))
+    np.save(where / "lacking.npy", np.where(np.arange(20_000) == 7, np.nan, 1.0))
     np.save(where / "objects.npy", np.array([[1, None]], dtype=object))
     np.save(where / "cube.npy", np.zeros((2, 2, 2)))
     np.save(where / "words.npy", np.array([["a", "b"]]))
@@ -98,7 +99,11 @@ def test_arrays_larger_than_memory_give_the_tree_of_memory(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("X.npy", "--target", "y.npy", "--weights", "negative.npy"), "column 'negative' holds"),
+        (("X.npy", "--target", "y.npy", "--weights", "negative.npy"), "negative.npy holds '-1.0' in row"),
+        (("X.npy", "--target", "y.npy", "--weights", "lacking.npy"), "lacking.npy holds no number in row 8;"),
+        (("X.npy", "--target", "y.npy", "--features", "x1", "--weights", "x1"), "'x1' is to be a feature, it cannot"),
+        (("X.npy", "--target", "y.npy", "--features", "x1", "--drop", "x1"), "'x1' is to be dropped and to be kept"),
+        (("X.npy", "--target", "x1", "--features", "x1"), "'x1' is the target, it cannot be a feature"),
         (("X.npy", "--target", "y.npy", "--weights", "x7"), "there is no column 'x7' to use as weights"),
         (("X.npy", "--target", "x7"), "there is no column 'x7' to use as"),
         (("X.npy", "--target", "short.npy"), "short.npy: has the shape (7,), and the table has 20000 rows"),

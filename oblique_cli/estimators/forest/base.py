@@ -136,6 +136,9 @@ class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator)
     classes_: NDArray[Any]
     n_features_in_: int
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "forest_")
+
     def _threads(self) -> int:
         return threads_of(self)
 
@@ -276,16 +279,18 @@ class ForestClassifier(CoreForest):
             rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], self._measured(weights[useful])
         options = self._all_options(*rows.shape)
         if not again:
+            self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
             self.classes_, self._drawing = classes, drawing
             seed = int(check_random_state(self.random_state).randint(2**31))
-            self.forest_ = _core.Forest(rows.shape[1], len(classes), seed)
-        more = self.n_estimators - len(self.forest_)
+        forest = self.forest_ if again else _core.Forest(rows.shape[1], len(classes), seed)
+        more = self.n_estimators - len(forest)
         if more < 0:
             raise ConfigError(
-                f"n_estimators of {type(self).__name__} must be at least the {len(self.forest_)} trees that warm_start "
+                f"n_estimators of {type(self).__name__} must be at least the {len(forest)} trees that warm_start "
                 f"keeps. Got {self.n_estimators}."
             )
-        self._add_trees(rows, codes.astype(np.int32), weights, options, more)
+        self._add_trees(forest, rows, codes.astype(np.int32), weights, options, more)
+        self.forest_ = forest
         for learned_before in ("probability_strength_", "leaf_probabilities_", "oob_score_", "oob_votes_"):
             self.__dict__.pop(learned_before, None)
         if self.probabilities != COUNTS:
@@ -295,23 +300,29 @@ class ForestClassifier(CoreForest):
         return self
 
     def _add_trees(
-        self, rows: Array, codes: NDArray[np.int32], weights: Array | None, options: dict[str, Any], more: int
+        self,
+        forest: Any,
+        rows: Array,
+        codes: NDArray[np.int32],
+        weights: Array | None,
+        options: dict[str, Any],
+        more: int,
     ) -> None:
-        """Grow further trees of `forest_`: here, or on the workers that `joblib.parallel_config` gives."""
+        """Grow further trees of a forest: here, or on the workers that `joblib.parallel_config` gives."""
         crew = workers()
         if not crew or more < 2:
-            self._grow(self.forest_, rows, codes, weights, options, more, self._threads())
+            self._grow(forest, rows, codes, weights, options, more, self._threads())
             return
-        seed, first = self.forest_.__getstate__()[2], len(self.forest_)
+        seed, first = forest.__getstate__()[2], len(forest)
         plain = copy.copy(self)
-        del plain.forest_
+        plain.__dict__.pop("forest_", None)
         table = Table(rows, codes, weights)
         number = min(more, PARTS_A_WORKER * crew)
         ends = [first + more * i // number for i in range(number + 1)]
         parts = on_workers(
-            grown_part, [(plain, table, options, int(seed), start, end - start) for start, end in pairwise(ends)]
+            crew, grown_part, [(plain, table, options, int(seed), start, end - start) for start, end in pairwise(ends)]
         )
-        self.forest_.restore([*self.forest_.state(), *chain.from_iterable(parts)])
+        forest.restore([*forest.state(), *chain.from_iterable(parts)])
 
     def _grow(
         self,

@@ -152,6 +152,7 @@ class ObliqueBoostingClassifier(CoreForest):
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
+        self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
         # As in forests, a class whose rows all weigh 0 is one of classes_.
         self.classes_, codes = np.unique(labels, return_inverse=True)
         codes = np.asarray(codes, dtype=np.int32)
@@ -188,8 +189,9 @@ class ObliqueBoostingClassifier(CoreForest):
             "tolerance": float(self.tol),
         }
         grown_by = families(self.proposer, "gini", 1.0)
-        self.forest_ = _core.Forest(p, len(self.classes_), seed)
-        found = self.forest_.boost(*grow, *held, options, grown_by, boosting)
+        forest = _core.Forest(p, len(self.classes_), seed)
+        found = forest.boost(*grow, *held, options, grown_by, boosting)
+        self.forest_ = forest
         self.baseline_, self.leaf_values_ = found["baseline"], found["leaf_values"]
         self.training_loss_ = found["training_loss"]
         self.__dict__.pop("validation_loss_", None)  # of an earlier fit

@@ -11,12 +11,14 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.exceptions import NotFittedError
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import jobs
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.scale.cluster import forests_on
 
 
 def same(one, other):
@@ -73,6 +75,22 @@ def test_kept_trees_weights_and_out_of_bag_scores_hold_on_workers(client):
     assert same(*made) and made[0].oob_score_ == made[1].oob_score_
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_no_more_workers_are_asked_than_the_context_says(client, monkeypatch):
+    asked = []
+    plain = jobs.Parallel
+    monkeypatch.setattr(jobs, "Parallel", lambda n_jobs: asked.append(n_jobs) or plain(n_jobs=n_jobs))
+    with joblib.parallel_config("dask", n_jobs=2):
+        make("hhgdt_forest", random_state=3, n_estimators=4).fit(*ROWS)
+    assert asked == [2]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_error_of_the_fit_is_not_called_the_schedulers(client):
+    with pytest.raises(OSError, match="no space left"), forests_on(client.scheduler.address):
+        raise OSError("no space left")
+
+
 def on_a_worker():
     """How many workers a fit gets that is itself a task of one."""
     with joblib.parallel_config("dask", n_jobs=-1):
@@ -113,8 +131,6 @@ def test_a_worker_killed_while_trees_grow_changes_nothing(client):
 
 def test_no_scheduler_is_told(monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'oblique-trees[dask]'")
-    from oblique_cli.scale.cluster import forests_on
-
     monkeypatch.setattr("oblique_cli.experiments.cluster.SECONDS", 0.5)
     with pytest.raises(ConfigError, match="no Dask scheduler with workers answers"), forests_on("tcp://127.0.0.1:9"):
         pass
@@ -123,3 +139,27 @@ def test_no_scheduler_is_told(monkeypatch):
 def test_a_part_of_a_forest_stays_that_part_when_it_is_copied():
     part = copy.deepcopy(_core.Forest(3, 2, 7, 5))
     assert part.first_number == 5
+
+
+@pytest.mark.parametrize("name", ["hhgdt_forest", "oblique_boosting"])
+def test_a_fit_that_fails_leaves_no_forest(name, monkeypatch):
+    """Not one without trees, and not that of earlier rows beside the classes of these."""
+    estimator = make(name, random_state=3, n_estimators=3).fit(*ROWS)
+
+    class Failing:
+        def __init__(self, *_):
+            pass
+
+        def grow(self, *_):
+            raise MemoryError
+
+        boost = grow
+
+        def __len__(self):
+            return 0
+
+    monkeypatch.setattr(_core, "Forest", Failing)
+    with pytest.raises(MemoryError):
+        estimator.fit(*ROWS)
+    with pytest.raises(NotFittedError):
+        estimator.predict(ROWS[0])
