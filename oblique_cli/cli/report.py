@@ -39,9 +39,9 @@ WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger 
 @click.option(
     "--trees",
     type=click.IntRange(0),
-    default=1,
-    show_default=True,
-    help="Show the trees of so many folds of every algorithm and data set; 0 for none.",
+    default=None,
+    help="Show the trees of so many folds of every algorithm and data set; 0 for none.  [default: of one fold each the "
+    "smallest 24]",
 )
 @click.option(
     "-o",
@@ -58,7 +58,7 @@ def report(
     metric: str,
     datasets: tuple[str, ...],
     algorithms: tuple[str, ...],
-    trees: int,
+    trees: int | None,
     output: str | None,
     results: str,
     data_dir: str | None,

@@ -143,6 +143,9 @@ def _methods(
     found: dict[str, dict[str, _Results]] = {name: {} for names in sets.values() for name in names}
     for run in runs:
         experiment = run.experiment
+        rows_of: dict[tuple[str, str], dict[tuple[int, int], Row]] = {}
+        for row in run.rows:
+            rows_of.setdefault((row.dataset, row.algorithm), {})[row.repeat, row.fold] = row
         for algorithm in experiment.algorithms:
             others = [(name, setting) for name, setting in settings[algorithm.id] if name != experiment.name]
             mine = _setting(experiment, algorithm)
@@ -151,11 +154,7 @@ def _methods(
             label = titles.get(algorithm.name, algorithm.name) if algorithm.id == algorithm.name else algorithm.id
             labels[method] = f"{label} ({experiment.name})" if clash else label
             for spec in experiment.datasets:
-                rows = {
-                    (row.repeat, row.fold): row
-                    for row in run.rows
-                    if (row.dataset, row.algorithm) == (spec.name, algorithm.id)
-                }
+                rows = rows_of.get((spec.name, algorithm.id), {})
                 places = schemes.expected_places(experiment, spec.name)
                 found[spec.name][method] = _Results(rows, experiment, partition(run, spec.name), places)
     return labels, found

@@ -12,6 +12,7 @@ Which test is for what, with its formula, is in docs/statistics.md. Sources:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf, isinf, sqrt
@@ -167,16 +168,25 @@ def bayesian_signed_rank(differences: Sequence[float], rope: float, draws: int =
     d = np.asarray(differences, dtype=float)
     d = np.concatenate([[0.0], d[np.lexsort((d, np.abs(d)))]])
     sums = d[:, None] + d
-    weights = seeds.generator(0, "bayesian signed rank").standard_exponential((draws, len(d)))
-    weights /= weights.sum(axis=1, keepdims=True)
-    first = ((weights @ (sums > 2 * rope)) * weights).sum(axis=1)
-    second = ((weights @ (sums < -2 * rope)) * weights).sum(axis=1)
+    weights = _dirichlet_weights(draws, len(d))
+    first = np.einsum("ij,ij->i", weights @ (sums > 2 * rope).astype(float), weights)
+    second = np.einsum("ij,ij->i", weights @ (sums < -2 * rope).astype(float), weights)
     same = 1 - first - second
     if rope == 0:
         first, second, same = first + same / 2, second + same / 2, np.full(draws, -1.0)
-    shares = np.stack([first, same, second], axis=1)
-    most = shares >= shares.max(axis=1, keepdims=True) - 1e-12
-    return Probabilities(*(float(share) for share in (most / most.sum(axis=1, keepdims=True)).mean(axis=0)))
+    largest = np.maximum(np.maximum(first, same), second) - 1e-12
+    most = [share >= largest for share in (first, same, second)]
+    tied = np.add(np.add(most[0], most[1], dtype=np.int8), most[2], dtype=np.int8)
+    return Probabilities(*(float((one / tied).mean()) for one in most))
+
+
+@functools.lru_cache(maxsize=1)
+def _dirichlet_weights(draws: int, n: int) -> np.ndarray:
+    """Draws of n weights, (draws, n): the same for every pair of methods over as many data sets."""
+    weights = seeds.generator(0, "bayesian signed rank").standard_exponential((draws, n))
+    weights /= weights.sum(axis=1, keepdims=True)
+    weights.flags.writeable = False
+    return weights
 
 
 def _tied(differences: Sequence[float]) -> np.ndarray:

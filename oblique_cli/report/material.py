@@ -31,6 +31,15 @@ class Shown:
     remarks: Sequence[str]
     data: Mapping[str, str]
 
+    @cached_property
+    def good(self) -> Mapping[tuple[str, str], Sequence[Row]]:
+        """Rows that are good by data set and algorithm, in the order of repetitions and folds."""
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            if row.status == "ok":
+                found.setdefault((row.dataset, row.algorithm), []).append(row)
+        return {key: sorted(rows, key=lambda row: (row.repeat, row.fold)) for key, rows in found.items()}
+
     @property
     def done(self) -> int:
         """How many folds are good."""
@@ -86,8 +95,7 @@ class Method:
 
     def rows(self, dataset: str) -> list[Row]:
         """Return its good rows on a data set, by repetition and fold."""
-        own = [row for row in self.shown.rows if (row.dataset, row.algorithm) == (dataset, self.spec.id)]
-        return sorted((row for row in own if row.status == "ok"), key=lambda row: (row.repeat, row.fold))
+        return list(self.shown.good.get((dataset, self.spec.id), ()))
 
     def tested(self, dataset: str) -> list[Row]:
         """Return its good rows but for folds that are tested on their own training rows."""

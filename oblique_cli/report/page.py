@@ -36,6 +36,8 @@ from oblique_cli.resources import PACKAGE
 PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration", "time")
 FEW_ROWS, MANY_ROWS = 12, 60  # a longer list is folded
 MANY_CLASSES = 30  # a larger matrix is not shown
+FEW_TREES = 24  # shown unless it is said how many
+LONG_SHEET = 400  # rows; of a longer one there is one form for other programs
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,14 @@ class DrawnTree:
 TreeOf = Callable[[Method, Row], DrawnTree]
 
 
-def page(material: Material, request: Request, tree_of: TreeOf | None = None, trees: int = 1, command: str = "") -> str:
+def page(
+    material: Material, request: Request, tree_of: TreeOf | None = None, trees: int | None = None, command: str = ""
+) -> str:
     """Return the page as HTML.
 
     request   what plots are asked for, see `plots.Request`
     tree_of   grows the tree of a fold again; None shows no trees
-    trees     how many folds of every method and data set have their tree shown
+    trees     how many folds of every method and data set have their tree shown; None: of one each, the smallest ones
     command   what made the page
     """
     sections: list[tuple[str, str, str]] = [("results", "Results", _results(material))]
@@ -124,9 +128,10 @@ def _head(material: Material) -> str:
 def _results(material: Material) -> str:
     parts = []
     for one in material.shown:
-        table: HasSheet = one.table()
+        plain = one.table()
+        table: HasSheet = plain
         with suppress(ConfigError):  # of one algorithm, or of a scheme whose folds are not compared, nothing is best
-            table = marked(one.table(), one.stored())
+            table = marked(plain, one.stored())
         if len(material.shown) > 1:
             parts.append(f"<h3>{escape(one.experiment.title or one.run.name)}</h3>")
         parts.append(_sheet(table))
@@ -138,9 +143,10 @@ def _sheet(table: HasSheet) -> str:
     sheet: Sheet = table.sheet()
     grids = "".join((f"<h3>{escape(grid.caption)}</h3>" if grid.caption else "") + _grid(grid) for grid in sheet.grids)
     notes = "".join(f"<li>{escape(_said(note))}</li>" for note in sheet.notes)
+    long = sum(len(grid.rows) for grid in sheet.grids) > LONG_SHEET
     forms = "".join(
         f'<details data-copy="{title}"><summary>as {title}</summary><pre>{escape(render(table, form))}</pre></details>'
-        for title, form in (("LaTeX", "latex"), ("CSV", "csv"), ("Markdown", "md"))
+        for title, form in (("CSV", "csv"), ("LaTeX", "latex"), ("Markdown", "md"))[: 1 if long else None]
     )
     return f'<div class="result"><div class="tools"></div>{grids}<ul class="notes">{notes}</ul>{forms}</div>'
 
@@ -310,30 +316,44 @@ def _choices(material: Material) -> str:
     return f"{table}<details><summary>fold by fold ({len(each)})</summary>{folds}</details>"
 
 
-def _trees(material: Material, tree_of: TreeOf | None, trees: int) -> str:
-    if tree_of is None or trees < 1:
+def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str:
+    if tree_of is None or trees == 0:
         return ""
+    wanted = [
+        (method, row)
+        for dataset in material.datasets
+        for method in material.methods
+        if material.has(method, dataset)
+        for row in method.rows(dataset)[: trees or 1]
+    ]
+    left_out = 0
+    if trees is None:  # what is no tree has no leaves, and stays: a sentence says why it is not shown
+        sized = sorted((row.n_leaves, i) for i, (_, row) in enumerate(wanted) if row.n_leaves)
+        large = {i for _, i in sized[FEW_TREES:]}
+        left_out = len(large)
+        wanted = [one for i, one in enumerate(wanted) if i not in large]
     parts = []
     missing: dict[str, list[str]] = {}
-    for dataset in material.datasets:
-        for method in material.methods:
-            if not material.has(method, dataset):
-                continue
-            for row in method.rows(dataset)[:trees]:
-                try:
-                    found = tree_of(method, row)
-                except (ConfigError, DataError, StoreError) as why:
-                    missing.setdefault(str(why), []).append(f"{method.label} on {dataset}")
-                    break
-                parts.append(
-                    f"<details><summary>{escape(dataset)}, {escape(found.title)}: repetition {row.repeat}, fold "
-                    f'{row.fold}, {row.n_leaves} leaves</summary><div class="tree">{found.svg}</div>'
-                    f"<pre>{escape(found.text)}</pre></details>"
-                )
+    failed: set[tuple[str, str]] = set()
+    for method, row in wanted:
+        if (method.label, row.dataset) in failed:
+            continue
+        try:
+            found = tree_of(method, row)
+        except (ConfigError, DataError, StoreError) as why:
+            missing.setdefault(str(why), []).append(f"{method.label} on {row.dataset}")
+            failed.add((method.label, row.dataset))
+            continue
+        parts.append(
+            f"<details><summary>{escape(row.dataset)}, {escape(found.title)}: repetition {row.repeat}, fold "
+            f'{row.fold}, {row.n_leaves} leaves</summary><div class="tree">{found.svg}</div>'
+            f"<pre>{escape(found.text)}</pre></details>"
+        )
     run = material.shown[0].run.name
+    others = f"Those of fewest leaves; <code>--trees 1</code> shows {left_out} more. " if left_out else ""
     more = (
-        f'<p class="soft">Grown again from the stored jobs. Any other fold: <code>oblique tree {escape(run)} --fold N '
-        "--repeat R --dataset NAME --algorithm ID --html</code>.</p>"
+        f'<p class="soft">Grown again from the stored jobs. {others}Any other fold: <code>oblique tree {escape(run)} '
+        "--fold N --repeat R --dataset NAME --algorithm ID --html</code>.</p>"
     )
     if not parts:
         more = ""

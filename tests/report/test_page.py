@@ -64,6 +64,38 @@ def test_a_tree_that_cannot_be_grown_again_costs_no_report_but_says_why(page, ca
     assert "it was &lt;grown&gt; elsewhere. (Axis-parallel on iris, " in text
 
 
+def test_without_a_number_the_smallest_trees_are_shown(page, call, monkeypatch):
+    monkeypatch.setattr(report, "FEW_TREES", 3)
+    with Store(call.folder / "results" / "oblique.sqlite", must_exist=True) as store:
+        material = gather(store, ["x"])
+        first = [method.rows(dataset)[0] for dataset in material.datasets for method in material.methods]
+
+        def shown(trees):
+            grown = []
+
+            def tree_of(method, row):
+                grown.append(row)
+                return report.DrawnTree(method.label, "", "leaf")
+
+            return grown, report.page(material, Request(), tree_of, trees)
+
+        grown, text = shown(None)
+        assert sorted(row.n_leaves for row in grown) == sorted(row.n_leaves for row in first)[:3]
+        assert "Those of fewest leaves; <code>--trees 1</code> shows 1 more." in text
+        grown, text = shown(1)
+        assert grown == first and "Those of fewest leaves" not in text
+        assert shown(0)[0] == []
+
+
+def test_a_long_table_has_one_form_for_other_programs(page, call, monkeypatch):
+    text = page.read_text(encoding="utf-8")
+    monkeypatch.setattr(report, "LONG_SHEET", 1)
+    with Store(call.folder / "results" / "oblique.sqlite", must_exist=True) as store:
+        short = report.page(gather(store, ["x"]), Request())
+    assert text.count('data-copy="CSV"') == short.count('data-copy="CSV"') > 0
+    assert text.count('data-copy="LaTeX"') > short.count('data-copy="LaTeX"') == 0
+
+
 def test_counts_of_a_matrix_keep_their_digits():
     text = report._matrix("A", ["a", "b"], np.array([[45586.0, 0.0], [1.5, 8903.0]]))
     assert re.findall(r">([\d.e+]+)</td>", text) == ["45586", "1.5", "8903"]

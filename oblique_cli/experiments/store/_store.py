@@ -353,6 +353,9 @@ class Store:
     def remarks(self, run: str) -> list[str]:
         """Return what a table of `run` must say of its rows: which environments made them, if several did."""
         with self._reading(run):
+            query = "SELECT count(DISTINCT environment) FROM rows WHERE run = ?"
+            if self._db.execute(query, (run,)).fetchone()[0] < 2:
+                return []
             known = self._environments(run)
             counts = Counter(row.environment for row in self._rows(run))
         if len(counts) < 2:
