@@ -196,9 +196,21 @@ def test_braces_of_latex_are_balanced_and_nothing_special_is_left():
     assert stripped.count("{") == stripped.count("}")
 
 
+def _has_latex(name):
+    """Whether LaTeX finds a class or a package."""
+    found = subprocess.run(["kpsewhich", name], capture_output=True, text=True, check=False)
+    return bool(found.stdout.strip())
+
+
 @pytest.mark.skipif(LATEX is None, reason="there is no LaTeX (lualatex, xelatex or pdflatex) on this machine")
-def test_latex_makes_a_page_of_the_tree(tmp_path):
-    (tmp_path / "tree.tex").write_text(tikz(view()), encoding="utf-8")
+@pytest.mark.parametrize("shown", [view, wild_view])
+def test_latex_makes_a_page_of_the_tree(tmp_path, shown):
+    lacking = [name for name in ("standalone.cls", "textcomp.sty", "tikz.sty") if not _has_latex(name)]
+    if lacking:
+        pytest.skip(f"LaTeX is here without {', '.join(lacking)}")
+    if shown is wild_view and LATEX == "pdflatex":
+        pytest.skip("pdflatex has few signs beyond Latin letters; lualatex and xelatex have all")
+    (tmp_path / "tree.tex").write_text(tikz(shown()), encoding="utf-8")
     command = [str(LATEX), "-interaction=nonstopmode", "-halt-on-error", "tree.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and (tmp_path / "tree.pdf").exists(), done.stdout[-2000:]
