@@ -56,7 +56,7 @@ def tikz(view: TreeView, standalone: bool = True) -> str:
         r"\begin{tikzpicture}[",
         r"  every node/.style={font=\sffamily\scriptsize},",
         r"  split/.style={draw=black!30, rounded corners=2pt, align=center, anchor=north, inner sep=3pt},",
-        r"  way/.style={pos=0.65, fill=white, inner sep=1pt}]",
+        r"  way/.style={pos=0.65, fill=white, inner sep=1pt, text=black!70}]",
     ]
     for place, (node, depth) in enumerate(zip(view.nodes, depths, strict=True)):
         style = "split"
