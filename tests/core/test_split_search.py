@@ -250,6 +250,85 @@ def test_crowded_bins_are_divided_before_they_are_sorted():
     assert tree["bins"] < tree["directions"]
 
 
+# The quick look before a search
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_places_are_counted_by_class_and_bin(plainly, data):
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    sizes = rng.choice([1, 2, 63, 64, 65, 130, 511, 512, 700, 8200], rng.integers(1, 12)).astype(np.int32)
+    spread = int(rng.choice([1, 3, 256]))
+    places = (
+        rng.integers(256 - spread, 256, sizes.sum()) if rng.random() < 0.5 else rng.integers(0, spread, sizes.sum())
+    )
+    last = data.draw(st.integers(0, 30))
+    bin_of = np.sort(rng.integers(0, last + 1, 256)).astype(np.int32)
+    counts = _core.count_places(places.astype(np.int32), sizes, bin_of, plainly)
+    of_class = np.repeat(np.arange(len(sizes)), sizes)
+    for k in range(len(sizes)):
+        expected = np.cumsum(np.bincount(bin_of[places[of_class == k]], minlength=31))
+        np.testing.assert_array_equal(counts[k, :31], expected)
+
+
+def test_a_class_of_many_rows_is_counted_to_the_last():
+    # More rows than the narrow sums of the count hold.
+    rng = np.random.default_rng(12)
+    sizes = np.array([70_001, 40, 32_768, 65_536], dtype=np.int32)
+    places = rng.integers(0, 256, sizes.sum()).astype(np.int32)
+    bin_of = (np.arange(256) * 31 // 256).astype(np.int32)
+    for plainly in (False, True):
+        counts = _core.count_places(places, sizes, bin_of, plainly)
+        for k, rows in enumerate(np.split(places, np.cumsum(sizes)[:-1])):
+            np.testing.assert_array_equal(counts[k, :31], np.cumsum(np.bincount(bin_of[rows], minlength=31)))
+
+
+def awkward_rows(kind, n, rng):
+    """Features along which places are a poor picture of the order of the rows."""
+    X = rng.normal(size=(n, 4))
+    if kind == "gaps of 1e-12":  # below what counts as a difference, and above
+        X = rng.integers(0, 3, (n, 4)) + 1e-12 * rng.integers(0, 9, (n, 4)) + 1e-7 * rng.integers(0, 3, (n, 4))
+    elif kind == "offset":
+        X = 1e9 + rng.integers(0, 30, (n, 4)) / 8.0
+    elif kind == "outliers":
+        X[rng.integers(0, n, 3), rng.integers(0, 4, 3)] = [1e12, -1e15, 1e300]
+    elif kind == "tiny":
+        X *= 1e-200
+    elif kind == "sample of copies":  # the sampled rows say nothing of the others
+        X[:: max(n // 64, 1)] = 0.0
+    elif kind == "whole numbers":
+        X = rng.integers(0, 16, (n, 4)).astype(float)
+    return X
+
+
+@pytest.mark.parametrize(
+    "kind", ["plain", "gaps of 1e-12", "offset", "outliers", "tiny", "sample of copies", "whole numbers"]
+)
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_a_quick_look_loses_no_split(criterion, kind):
+    for seed in range(12):
+        rng = np.random.default_rng([13, seed])
+        n, n_classes = int(10 ** rng.uniform(1.8, 3.6)), int(rng.integers(2, 27))
+        X = awkward_rows(kind, n, rng)
+        # Ranks, since sums of outliers would be those of one row.
+        z = np.argsort(np.argsort(X, axis=0), axis=0) @ rng.normal(size=4)
+        y = np.argsort(np.argsort(z)) * n_classes // n
+        y = np.where(rng.random(n) < rng.choice([0.2, 0.9]), y, rng.integers(0, n_classes, n))
+        # Many directions alike, so that the last ones meet a high bar; some a hair apart.
+        first = rng.normal(size=4)
+        groups = [
+            Candidates.reflection(unit(first + 10.0 ** -rng.integers(0, 12) * rng.normal(size=4))) for _ in range(9)
+        ]
+        min_leaf = float(rng.choice([1.0, 20.0]))
+        quick = search(X, y, None, n_classes, criterion, groups, min_leaf)
+        slow = search(X, y, None, n_classes, criterion, groups, min_leaf, exhaustive=True)
+        assert (quick is None) == (slow is None), seed
+        if quick is not None:
+            assert (quick.order, quick.threshold, quick.gain) == (slow.order, slow.threshold, slow.gain), seed
+
+
 # The tie rule
 
 

@@ -11,6 +11,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/release.hpp"
+#include "common/counting.hpp"
 #include "common/kernels.hpp"
 #include "growth/climbing/line_search.hpp"
 #include "search/candidates.hpp"
@@ -161,6 +162,22 @@ nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
   return array(std::move(out), {size});
 }
 
+nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bin_of, bool plainly) {
+  require(bin_of.shape(0) == 256, "there are 256 places");
+  std::vector<std::uint8_t> place(places.data(), places.data() + places.shape(0)),
+      bin(bin_of.data(), bin_of.data() + 256);
+  std::vector<std::size_t> first_row{0};
+  for (std::size_t k = 0; k < sizes.shape(0); ++k)
+    first_row.push_back(first_row.back() + static_cast<std::size_t>(sizes(k)));
+  require(first_row.back() == place.size(), "the sizes of the classes must add up to the number of places");
+  place.resize(place.size() + kPlacePadding);
+  constexpr std::size_t stride = kPlaceBins + 1;
+  std::vector<float> counts(sizes.shape(0) * stride);
+  (plainly ? count_up_to_plainly : count_up_to)(place.data(), first_row.data(), static_cast<int>(sizes.shape(0)),
+                                                bin.data(), counts.data(), stride);
+  return array(Vector(counts.begin(), counts.end()), {sizes.shape(0), stride});
+}
+
 nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
   require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
   Totals totals;
@@ -192,6 +209,10 @@ void bind_search(nb::module_& m) {
         "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");
   m.def("bin_bounds", &bin_bounds, "counts"_a.noconvert(), "criterion"_a,
         "Upper bounds of a criterion's value over the cuts of each bin; counts (n_classes, n_bins) float64.");
+  m.def("count_places", &count_places, "places"_a.noconvert(), "sizes"_a.noconvert(), "bin_of"_a.noconvert(),
+        "plainly"_a,
+        "Rows of each class in bins up to each of 31 bins of 256 places, and one column more that means nothing; the "
+        "classes have the given sizes and come one after the other.");
   m.def("cut_value", &cut_value, "left"_a.noconvert(), "totals"_a.noconvert(), "criterion"_a,
         "Value and published gain of a cut with class weights `left` of `totals` on the left.");
 }

@@ -260,6 +260,38 @@ OBLIQUE_INLINE void edge_sums_of(const ClassEdges<T>& edges, const EdgeSums<T>& 
   }
 }
 
+template <int W>
+OBLIQUE_INLINE void combine_four_of(const double* const* columns, const double* const* u, std::size_t p,
+                                    double* const* out, std::size_t n) {
+  constexpr std::size_t width = kWidth<double, W>;
+  std::size_t i = 0;
+  for (; i + 2 * width <= n; i += 2 * width) {
+    Pack<double, W> sum[4][2];
+    const Pack<double, W> x0 = load<double, W>(columns[0] + i), x1 = load<double, W>(columns[0] + i + width);
+    for (int q = 0; q < 4; ++q) {
+      sum[q][0] = u[q][0] * x0;
+      sum[q][1] = u[q][0] * x1;
+    }
+    for (std::size_t j = 1; j < p; ++j) {
+      const Pack<double, W> a = load<double, W>(columns[j] + i), b = load<double, W>(columns[j] + i + width);
+      for (int q = 0; q < 4; ++q) {
+        sum[q][0] += u[q][j] * a;
+        sum[q][1] += u[q][j] * b;
+      }
+    }
+    for (int q = 0; q < 4; ++q) {
+      store<double, W>(out[q] + i, sum[q][0]);
+      store<double, W>(out[q] + i + width, sum[q][1]);
+    }
+  }
+  for (; i < n; ++i)
+    for (int q = 0; q < 4; ++q) {
+      double sum = u[q][0] * columns[0][i];
+      for (std::size_t j = 1; j < p; ++j) sum += u[q][j] * columns[j][i];
+      out[q][i] = sum;
+    }
+}
+
 // Least and greatest left weight of a cut of each bin: more than the left edge, at most the right one, and at least one
 // row (weight 1) on either side.
 template <class T, int W>
@@ -409,6 +441,10 @@ static const bool wide_registers = __builtin_cpu_supports("avx512f") && __builti
 OBLIQUE_WIDE static void cumulate_wide(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
   cumulate_16(counts, more, n_bins, cum);
 }
+OBLIQUE_WIDE static void combine_four_wide(const double* const* columns, const double* const* u, std::size_t p,
+                                           double* const* out, std::size_t n) {
+  combine_four_of<64>(columns, u, p, out, n);
+}
 OBLIQUE_WIDE static void edge_sums_wide(const ClassEdges<float>& edges, const EdgeSums<float>& out) {
   edge_sums_of<float, 64>(edges, out);
 }
@@ -438,6 +474,10 @@ OBLIQUE_WIDE static void twoing_bounds_wide(const ClassEdges<double>& edges, con
 OBLIQUE_NARROW void cumulate_narrow(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
   cumulate_8(counts, more, n_bins, cum);
 }
+OBLIQUE_NARROW void combine_four_narrow(const double* const* columns, const double* const* u, std::size_t p,
+                                        double* const* out, std::size_t n) {
+  combine_four_of<32>(columns, u, p, out, n);
+}
 OBLIQUE_NARROW void edge_sums_narrow(const ClassEdges<float>& edges, const EdgeSums<float>& out) {
   edge_sums_of<float, 32>(edges, out);
 }
@@ -463,6 +503,10 @@ OBLIQUE_NARROW void twoing_bounds_narrow(const ClassEdges<double>& edges, const 
 
 void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
   OBLIQUE_BY_WIDTH(cumulate, counts, more, n_bins, cum);
+}
+void combine_four(const double* const* columns, const double* const* u, std::size_t p, double* const* out,
+                  std::size_t n) {
+  OBLIQUE_BY_WIDTH(combine_four, columns, u, p, out, n);
 }
 void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out) { OBLIQUE_BY_WIDTH(edge_sums, edges, out); }
 void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out) {

@@ -25,6 +25,11 @@ double largest_of(const double* x, std::size_t n);
 // out[i] = sum over j of u[j] * columns[j][i], added up in the order of j.
 void combine_columns(const double* const* columns, const double* u, std::size_t p, double* out, std::size_t n);
 
+// The same of four u at a time, each with its own out, by one reading of the columns. To the bit what combine_columns
+// gives.
+void combine_four(const double* const* columns, const double* const* u, std::size_t p, double* const* out,
+                  std::size_t n);
+
 // y[i] += a * x[i]
 void add_scaled(double a, const double* x, double* y, std::size_t n);
 

@@ -56,6 +56,23 @@ void SpaceParts::add_up(const Space& space, std::size_t first, std::size_t last,
   checkpoint(columns.size() * (last - first));
 }
 
+void SpaceParts::add_up(std::size_t first, std::size_t last, double* xu) const {
+  const double* u[4];
+  double* out[4];
+  for (std::size_t s = first; s < last; ++s) {
+    u[s - first] = spaces_[s].u.data();
+    out[s - first] = xu + (s - first) * rows_.n;
+  }
+  const auto is_original = [&](std::size_t s) { return spaces_[s].original; };
+  if (last - first < 4 || is_original(first) || is_original(first + 1) || is_original(first + 2) ||
+      is_original(first + 3)) {
+    for (std::size_t s = first; s < last; ++s) add_up(spaces_[s], 0, rows_.n, out[s - first]);
+    return;
+  }
+  combine_four(rows_.columns.data(), u, rows_.columns.size(), out, rows_.n);
+  checkpoint(4 * rows_.columns.size() * rows_.n);
+}
+
 void SpaceParts::search_axis(NodeSearch& search, std::size_t s, std::size_t j, const Spread::Reflected& reflected,
                              std::int64_t first_order, const double* xu) const {
   const Space& space = spaces_[s];
@@ -73,12 +90,15 @@ void SpaceParts::search_space(NodeSearch& search, std::size_t s, std::int64_t fi
 
 void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces,
                    std::int64_t first_order, Vector& xu) {
-  if (xu.size() < rows.n) xu.resize(rows.n);
+  const std::size_t n = rows.n, p = rows.columns.size();
   const SpaceParts parts(rows, spread, spaces);
-  for (std::size_t s = 0; s < spaces.size(); ++s) {
-    const std::size_t p = rows.columns.size();
-    if (!search.is_over(first_order + static_cast<std::int64_t>(s * p))) parts.add_up(spaces[s], 0, rows.n, xu.data());
-    parts.search_space(search, s, first_order, xu.data());
+  // Four spaces at a time share the reading of the rows.
+  constexpr std::size_t together = 4;
+  if (xu.size() < n * std::min(together, spaces.size())) xu.resize(n * std::min(together, spaces.size()));
+  for (std::size_t first = 0; first < spaces.size(); first += together) {
+    const std::size_t last = std::min(first + together, spaces.size());
+    if (!search.is_over(first_order + static_cast<std::int64_t>(first * p))) parts.add_up(first, last, xu.data());
+    for (std::size_t s = first; s < last; ++s) parts.search_space(search, s, first_order, xu.data() + (s - first) * n);
   }
 }
 

@@ -23,6 +23,7 @@
 #include "search/bin_table.hpp"
 #include "search/criteria.hpp"
 #include "search/node_search.hpp"
+#include "search/screen.hpp"
 
 namespace oblique {
 
@@ -80,6 +81,8 @@ class SplitSearch final : public NodeSearch {
       bins_.resize(rows.n);
       keys_.resize(rows.n);
     }
+    screens_ = use_float_ && !strict_ && !exhaustive_ && rows.n >= Screen::kRows;
+    if (screens_) screen_.begin(rows, of_class_.data());
     class_of_row_.clear();
     if (rows.weights || strict_ || exhaustive_) fill_class_of_row();
     counts = SearchCounts{};
@@ -103,6 +106,11 @@ class SplitSearch final : public NodeSearch {
   void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) override {
     if (is_over(order)) {
       ++counts.directions;
+      return;
+    }
+    if (screens_ && screen_.is_worth_it() && !can_win(order, x, w, c, distinct)) {
+      ++counts.directions;
+      checkpoint(rows_->n);
       return;
     }
     const Range range = project_reflected(x, w, c, z_.data(), rows_->n);
@@ -133,6 +141,26 @@ class SplitSearch final : public NodeSearch {
   static constexpr int kMaxBins = 256, kPayloadBits = 24;
   static constexpr float kCrowd = 64.0f;             // rows: so many are soon sorted
   static constexpr double kQuanta = 549755813888.0;  // 2^39 steps over the range, 500 times finer than `distinct`
+
+  // Whether some cut of a reflected direction may win, as far as a quick look tells.
+  bool can_win(std::int64_t order, const double* x, const double* w, double c, double distinct) {
+    if (!screen_.count(x, w, c, distinct)) return true;
+    BinTable<float>& table = screen_.table();
+    const double slack = Criterion::template slack<float>(totals_), needed = front_.needed(order);
+    const auto is_open = [&](int b) {
+      return !(static_cast<double>(table.bound[b]) + slack < needed) && table.filled(b) && screen_.is_asked(b);
+    };
+    const auto some_open = [&] {
+      edge_sums(table.edges(), table.sums());
+      Criterion::bounds(table, totals_);
+      for (int b = 0; b < table.n_bins; ++b)
+        if (is_open(b)) return true;
+      return false;
+    };
+    const bool wins = some_open() && (!screen_.look_closer(is_open) || some_open());
+    screen_.tell(wins);
+    return wins;
+  }
 
   void search(std::int64_t order, const double* z, Range range, double distinct) {
     ++counts.directions;
@@ -427,6 +455,8 @@ class SplitSearch final : public NodeSearch {
   const bool strict_, exhaustive_;
   const double min_leaf_;
   int n_bins_ = 16;
+  Screen screen_;
+  bool screens_ = false;
   BinTable<float> counts_table_, parts_table_;
   BinTable<double> weights_table_;
   bool use_float_ = true;

@@ -1,0 +1,242 @@
+#include "common/counting.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "common/clones.hpp"
+#include "common/kernels.hpp"
+#if defined(OBLIQUE_WIDE)
+#include <immintrin.h>
+// GCC 12 takes the undefined operands of its own intrinsics for a mistake.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace oblique {
+
+OBLIQUE_CLONES
+void place_reflected(const double* __restrict x, const double* __restrict w, double c, double scale, double shift,
+                     std::uint8_t* __restrict places, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double along = (x[i] - c * w[i]) * scale + shift;
+    const double above = along > 0.0 ? along : 0.0, within = above < 255.0 ? above : 255.0;
+    places[i] = static_cast<std::uint8_t>(static_cast<int>(within));
+  }
+}
+
+Moments sample_moments(const double* x, const double* w, double c, std::size_t step) {
+  double z[64], sum[8] = {}, square[8] = {};
+  for (std::size_t i = 0; i < 64; ++i) z[i] = x[i * step] - c * w[i * step];
+  for (int i = 0; i < 64; i += 8)
+    for (int lane = 0; lane < 8; ++lane) sum[lane] += z[i + lane];
+  double mean = 0.0, variance = 0.0;
+  for (const double part : sum) mean += part / 64;
+  for (int i = 0; i < 64; i += 8)
+    for (int lane = 0; lane < 8; ++lane) square[lane] += (z[i + lane] - mean) * (z[i + lane] - mean);
+  for (const double part : square) variance += part / 64;
+  return {mean, variance};
+}
+
+OBLIQUE_CLONES
+static void divide_places(const float* __restrict below, float per, std::uint8_t* __restrict bin_of) {
+  for (int place = 0; place < 256; ++place) {
+    const float bin = below[place] * per, last = kPlaceBins - 1;
+    bin_of[place] = static_cast<std::uint8_t>(static_cast<int>(bin < last ? bin : last));
+  }
+}
+
+void choose_bins(const std::uint8_t* places, std::size_t step, int sample, std::uint8_t* bin_of) {
+  std::uint32_t even[256] = {}, odd[256] = {};
+  for (int i = 0; i < sample; i += 2) {
+    ++even[places[static_cast<std::size_t>(i) * step]];
+    ++odd[places[static_cast<std::size_t>(i + 1) * step]];
+  }
+  float below[257];
+  cumulate(even, odd, 256, below);
+  divide_places(below, static_cast<float>(kPlaceBins) / static_cast<float>(sample), bin_of);
+}
+
+namespace {
+
+constexpr int kTogether = 8;         // edges that a reading of the places serves
+constexpr std::size_t kTurns = 255;  // as many ones fit in a byte
+
+// 64 bytes of 0 before 64 of 255: read from 64 - m on, the first m are 0.
+constexpr std::array<std::uint8_t, 128> behind_last = [] {
+  std::array<std::uint8_t, 128> out{};
+  for (std::size_t i = 64; i < 128; ++i) out[i] = 255;
+  return out;
+}();
+
+typedef std::uint8_t Bytes __attribute__((vector_size(32)));
+
+OBLIQUE_INLINE Bytes load_bytes(const std::uint8_t* p) {
+  Bytes v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+OBLIQUE_INLINE std::uint32_t sum_of(Bytes bytes) {
+  typedef std::uint16_t Pairs __attribute__((vector_size(32)));
+  const Pairs all = reinterpret_cast<Pairs>(bytes);
+  const Pairs pairs = (all & 255) + (all >> 8);
+  std::uint32_t sum = 0;
+  for (int i = 0; i < 16; ++i) sum += pairs[i];
+  return sum;
+}
+
+// Counts of kTogether edges among the places from `place` to before `last`.
+OBLIQUE_INLINE void count_narrow(const std::uint8_t* place, const std::uint8_t* last, const std::uint8_t* edges,
+                                 float* counts) {
+  std::uint32_t sums[kTogether] = {};
+  while (place < last) {
+    Bytes ones[kTogether] = {};
+    std::size_t turns = 0;
+    for (; turns < kTurns && last - place >= 32; ++turns, place += 32) {
+      const Bytes here = load_bytes(place);
+      for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here <= edges[e]);
+    }
+    if (turns < kTurns && place < last) {
+      const Bytes here = load_bytes(place) | load_bytes(behind_last.data() + 64 - (last - place));
+      for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here <= edges[e]);
+      place = last;
+    }
+    for (int e = 0; e < kTogether; ++e) sums[e] += sum_of(ones[e]);
+  }
+  for (int e = 0; e < kTogether; ++e) counts[e] = static_cast<float>(sums[e]);
+}
+
+}  // namespace
+
+OBLIQUE_NARROW static void count_up_to_narrow(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
+                                              const std::uint8_t* bin_of, float* counts, std::size_t stride) {
+  // edges[b] : the last place of bins up to b, but for place 255, whose rows are put in last
+  std::uint8_t edges[kPlaceBins + 1] = {};
+  for (int place = 0; place < 255; ++place) edges[bin_of[place]] = static_cast<std::uint8_t>(place);
+  for (int b = 1; b <= kPlaceBins; ++b) edges[b] = edges[b] > edges[b - 1] ? edges[b] : edges[b - 1];
+  for (int k = 0; k < n_classes; ++k) {
+    float* out = counts + static_cast<std::size_t>(k) * stride;
+    for (int b = 0; b <= kPlaceBins; b += kTogether)
+      count_narrow(places + first_row[k], places + first_row[k + 1], edges + b, out + b);
+    for (int b = bin_of[255]; b < kPlaceBins; ++b) out[b] = static_cast<float>(first_row[k + 1] - first_row[k]);
+  }
+}
+
+#if defined(OBLIQUE_WIDE)
+#define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vpopcntdq")))
+
+static const bool slices = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+                           __builtin_cpu_supports("avx512vpopcntdq");
+
+namespace {
+
+// Up to 8 chunks of up to 64 rows of one class each. zeros[d] : for each chunk, the rows whose bin has digit d 0; rows
+// that are none have no digit 0, which is bin 31.
+struct Chunks {
+  alignas(64) std::uint64_t zeros[5][8];
+  alignas(64) std::uint8_t up_to[4][8][8];  // [b / 8][chunk][b % 8]: rows in bins up to b
+
+  // A row's bin is at most b if, among the digits from the first in which they differ, the row has 0 and b has 1. So
+  // the rows up to b follow from those that are up to the end of b by one operation a digit.
+  OBLIQUE_SLICED void count() {
+    __m512i low[32], all[32];
+    low[0] = _mm512_load_si512(zeros[0]);
+    int n = 1;
+#pragma GCC unroll 4
+    for (int d = 1; d < 5; ++d, n = 2 * n + 1) {
+      const __m512i zero = _mm512_load_si512(zeros[d]);
+#pragma GCC unroll 16
+      for (int i = 0; i < n; ++i) {
+        all[i] = _mm512_and_si512(zero, low[i]);
+        all[n + 1 + i] = _mm512_or_si512(zero, low[i]);
+      }
+      all[n] = zero;
+#pragma GCC unroll 32
+      for (int i = 0; i < 2 * n + 1; ++i) low[i] = all[i];
+    }
+    low[31] = _mm512_setzero_si512();
+#pragma GCC unroll 4
+    for (int b = 0; b < 32; b += 8) {
+      __m512i bytes = _mm512_popcnt_epi64(low[b]);
+#pragma GCC unroll 8
+      for (int i = 1; i < 8; ++i)
+        bytes = _mm512_or_si512(bytes, _mm512_slli_epi64(_mm512_popcnt_epi64(low[b + i]), 8 * i));
+      _mm512_store_si512(up_to[b / 8], bytes);
+    }
+  }
+};
+
+}  // namespace
+
+// The rows of 64 bytes are turned into five numbers of 64 digits, one for each binary digit of their bins; then a
+// handful of operations compares 512 rows with a bin.
+OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
+                                              const std::uint8_t* bin_of, float* counts, std::size_t stride) {
+  const __m512i bins0 = _mm512_loadu_si512(bin_of), bins1 = _mm512_loadu_si512(bin_of + 64),
+                bins2 = _mm512_loadu_si512(bin_of + 128), bins3 = _mm512_loadu_si512(bin_of + 192);
+  Chunks chunks = {};
+  const std::uint8_t* place = places;
+  int k = 0, counted = 0;           // classes begun, classes done
+  std::size_t begun = 0, done = 0;  // rows of them
+  __m128i sums[4] = {};             // of the class counted, up to 2^15 rows, then in `counts`
+  bool first = true;
+  while (counted < n_classes) {
+    int n = 0;
+    for (; n < 8 && k < n_classes; ++n) {
+      const std::size_t rest = first_row[k + 1] - first_row[k] - begun;
+      const __m512i here = _mm512_loadu_si512(place + first_row[k] + begun);
+      const __m512i bin =
+          _mm512_mask_blend_epi8(_mm512_movepi8_mask(here), _mm512_permutex2var_epi8(bins0, here, bins1),
+                                 _mm512_permutex2var_epi8(bins2, here, bins3));
+      const std::uint64_t asked = rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
+#pragma GCC unroll 5
+      for (int d = 0; d < 5; ++d)
+        chunks.zeros[d][n] = _mm512_testn_epi8_mask(bin, _mm512_set1_epi8(static_cast<char>(1 << d))) & asked;
+      begun += 64;
+      if (rest <= 64) {
+        ++k;
+        begun = 0;
+      }
+    }
+    chunks.count();
+    for (int c = 0; c < n; ++c) {
+#pragma GCC unroll 4
+      for (int g = 0; g < 4; ++g)
+        sums[g] = _mm_add_epi16(
+            sums[g], _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(chunks.up_to[g][c]))));
+      done += 64;
+      const bool ends = done >= first_row[counted + 1] - first_row[counted];
+      if (!ends && done % 32768 != 0) continue;
+      float* out = counts + static_cast<std::size_t>(counted) * stride;
+#pragma GCC unroll 4
+      for (int g = 0; g < 4; ++g) {
+        __m256 sum = _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(sums[g]));
+        if (!first) sum = _mm256_add_ps(sum, _mm256_loadu_ps(out + 8 * g));
+        _mm256_storeu_ps(out + 8 * g, sum);
+        sums[g] = _mm_setzero_si128();
+      }
+      first = ends;
+      if (ends) {
+        ++counted;
+        done = 0;
+      }
+    }
+  }
+}
+#endif
+
+void count_up_to_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
+                         const std::uint8_t* bin_of, float* counts, std::size_t stride) {
+  count_up_to_narrow(places, first_row, n_classes, bin_of, counts, stride);
+}
+
+void count_up_to(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* bin_of,
+                 float* counts, std::size_t stride) {
+#if defined(OBLIQUE_WIDE)
+  if (slices) return count_up_to_sliced(places, first_row, n_classes, bin_of, counts, stride);
+#endif
+  count_up_to_narrow(places, first_row, n_classes, bin_of, counts, stride);
+}
+
+}  // namespace oblique
