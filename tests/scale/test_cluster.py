@@ -128,6 +128,7 @@ def test_a_worker_killed_in_a_pass_changes_nothing(workers, tmp_path):
             return asker.ask(kind, level, request)
 
         workers = 2
+        copies = 5
 
         def finish(self, some):
             return asker.finish(some)
@@ -153,6 +154,7 @@ def test_a_scheduler_that_is_lost_is_told_and_the_fit_goes_on(tmp_path, monkeypa
             """Answers until the second level; then the scheduler is gone."""
 
             workers = 1
+            copies = 5
 
             def ask(self, kind, level, request):
                 if level == 1:

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <tuple>
 #include <vector>
 
@@ -233,22 +232,46 @@ void Block::add_histograms(const SlotSpaces& spaces, const double* low, const do
     });
 }
 
-GatheredRows Block::gather(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
-                           const WantedBins& wanted, double* smallest) const {
-  // Of every direction that is wanted, the entry of each bin and the entry that it follows.
-  struct Roles {
-    std::vector<std::int32_t> open, follows;
-  };
-  std::map<std::int64_t, Roles> roles;
-  for (std::size_t e = 0; e < wanted.n; ++e) {
-    Roles& of = roles[wanted.direction[e]];
-    if (of.open.empty()) {
-      of.open.assign(static_cast<std::size_t>(n_bins), -1);
-      of.follows = of.open;
+namespace {
+
+// The cells that are wanted of one direction, by bin.
+struct CellsOfDirection {
+  static constexpr std::uint8_t kOpen = 1, kFollows = 2;
+  std::uint8_t role[256] = {};
+  std::int32_t first[256], end[256], follows[256];
+};
+
+// Those of all directions. of[d] : place of direction d in `cells`, or -1
+struct CellsByDirection {
+  std::vector<std::int32_t> of;
+  std::vector<CellsOfDirection> cells;
+
+  CellsByDirection(const WantedCells& wanted, std::size_t n_directions) : of(n_directions, -1) {
+    for (std::size_t e = 0; e < wanted.n; ++e) {
+      std::int32_t& place = of[static_cast<std::size_t>(wanted.direction[e])];
+      if (place < 0) {
+        place = static_cast<std::int32_t>(cells.size());
+        cells.emplace_back();
+      }
+      CellsOfDirection& here = cells[static_cast<std::size_t>(place)];
+      const std::int32_t bin = wanted.bin[e], after = wanted.after[e];
+      if (!(here.role[bin] & CellsOfDirection::kOpen)) here.first[bin] = static_cast<std::int32_t>(e);
+      here.end[bin] = static_cast<std::int32_t>(e) + 1;
+      here.role[bin] |= CellsOfDirection::kOpen;
+      if (after < 0) continue;
+      here.role[after] |= CellsOfDirection::kFollows;
+      here.follows[after] = static_cast<std::int32_t>(e);
     }
-    of.open[static_cast<std::size_t>(wanted.bin[e])] = static_cast<std::int32_t>(e);
-    if (wanted.after[e] >= 0) of.follows[static_cast<std::size_t>(wanted.after[e])] = static_cast<std::int32_t>(e);
   }
+};
+
+}  // namespace
+
+GatheredRows Block::look(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
+                         const WantedCells& wanted, const PartTables& parts, double* smallest) const {
+  const std::size_t n_directions =
+      wanted.n == 0 ? 0 : static_cast<std::size_t>(wanted.direction[wanted.n - 1]) + 1;  // they rise
+  const CellsByDirection all(wanted, n_directions);
   struct Found {
     std::int32_t entry, code;
     double z, weight;
@@ -257,16 +280,38 @@ GatheredRows Block::gather(const SlotSpaces& spaces, const double* low, const do
   std::uint8_t bins[block::kStretch];
   for (const Segment& s : segments_)
     each_direction(s, spaces, [&](std::size_t d, const double* z, Range, std::size_t first, std::size_t n) {
-      const auto at = roles.find(static_cast<std::int64_t>(d));
-      if (at == roles.end()) return;
-      const Roles& of = at->second;
+      if (d >= n_directions || all.of[d] < 0) return;
+      const CellsOfDirection& cells = all.cells[static_cast<std::size_t>(all.of[d])];
       block::bins_of(z, low[d], scale[d], n_bins, bins, n);
       for (std::size_t i = 0; i < n; ++i) {
-        const std::int32_t open = of.open[bins[i]], before = of.follows[bins[i]];
-        if (open >= 0)
-          found.push_back(
-              {open, static_cast<std::int32_t>(s.code), z[i], weights_.empty() ? 1.0 : weights_[first + i]});
-        if (before >= 0) smallest[before] = std::min(smallest[before], z[i]);
+        const std::uint8_t role = cells.role[bins[i]];
+        if (!role) continue;
+        if (role & CellsOfDirection::kFollows) {
+          double& least = smallest[cells.follows[bins[i]]];
+          least = std::min(least, z[i]);
+        }
+        if (!(role & CellsOfDirection::kOpen)) continue;
+        const double* const end = wanted.to + cells.end[bins[i]];
+        const std::size_t e =
+            static_cast<std::size_t>(std::lower_bound(wanted.to + cells.first[bins[i]], end, z[i]) - wanted.to);
+        if (e >= static_cast<std::size_t>(cells.end[bins[i]]) || !(z[i] >= wanted.from[e])) continue;
+        const double weight = weights_.empty() ? 1.0 : weights_[first + i];
+        const std::size_t part = static_cast<std::size_t>(wanted.first_part[e]),
+                          width = static_cast<std::size_t>(wanted.first_part[e + 1]) - part;
+        if (width == 0) {
+          found.push_back({static_cast<std::int32_t>(e), static_cast<std::int32_t>(s.code), z[i], weight});
+          continue;
+        }
+        double at = (z[i] - wanted.origin[e]) * wanted.scale[e];
+        at = at > 0.0 ? at : 0.0;  // also where it is no number, the parts being that narrow
+        const std::size_t q = static_cast<std::size_t>(std::min(at, static_cast<double>(width - 1)));
+        const std::size_t cell = part * n_classes_ + s.code * width + q;
+        if (parts.counts)
+          ++parts.counts[cell];
+        else
+          parts.weighted[cell] += weight;
+        parts.low[part + q] = std::min(parts.low[part + q], z[i]);
+        parts.high[part + q] = std::max(parts.high[part + q], z[i]);
       }
     });
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {

@@ -33,16 +33,25 @@ struct SlotSpaces {
   const std::int64_t* place;
 };
 
-// What `Block::gather` looks for: the rows of some bins. Entry e is bin bin[e] of direction direction[e]; after[e] is
-// the next bin that holds rows, or -1.
-struct WantedBins {
+// What `Block::look` is after, in the order of direction, bin and `from`: rows of bin bin[e] of direction direction[e],
+// from from[e] to to[e]. They are counted in the parts first_part[e] to first_part[e + 1], of equal width from origin[e]
+// on, or fetched if there are none. after[e] is the next bin that holds rows, or -1.
+struct WantedCells {
   const std::int64_t* direction;
-  const std::int32_t* bin;
-  const std::int32_t* after;
+  const std::int32_t *bin, *after;
+  const double *from, *to, *origin, *scale;
+  const std::int64_t* first_part;  // (n + 1,)
   std::size_t n;
 };
 
-// Rows of wanted bins, equal ones joined.
+// Rows of each part by class, (classes, parts) of one cell after the other, in counts or, with weights, in `weighted`;
+// and the range of each part.
+struct PartTables {
+  std::uint32_t* counts;
+  double *weighted, *low, *high;
+};
+
+// Rows of wanted cells, equal ones joined.
 struct GatheredRows {
   std::vector<std::int32_t> entry, code;
   std::vector<double> z, weight;
@@ -81,8 +90,8 @@ class Block {
                       std::uint32_t* counts, double* weighted, double* least, double* largest) const;
 
   // smallest[e] : lowered to the smallest projection in bin after[e].
-  GatheredRows gather(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
-                      const WantedBins& wanted, double* smallest) const;
+  GatheredRows look(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
+                    const WantedCells& wanted, const PartTables& parts, double* smallest) const;
 
   // Sends rows to the slots of the children of their node: to left_slot[s] where normal'x <= threshold. next : (n,) of
   // the rows as they came. below, above : raised and lowered to the projections next to the threshold.
