@@ -23,7 +23,7 @@ from oblique_cli.tree.structure import Tree, TreeBuilder
 Array = NDArray[np.float64]
 
 KEPT_ROW_BYTES = 120  # of a row of a bin that is looked into, while rows of all chunks are put in order
-FEW_ROWS = 0.1  # of the rows of a node: so many are fetched rather than counted once more, which takes a pass
+FEW_ROWS = 0.25  # of the rows of a node: so many are fetched rather than counted once more, which takes a pass
 
 
 class Asker(Protocol):

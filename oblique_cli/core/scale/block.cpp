@@ -234,44 +234,107 @@ void Block::add_histograms(const SlotSpaces& spaces, const double* low, const do
 
 namespace {
 
-// The cells that are wanted of one direction, by bin.
+// Places of equal width, 0 to `last`. Monotone in z.
+struct Ruler {
+  double origin, scale, last;
+  std::size_t at(double z) const {
+    const double place = (z - origin) * scale;
+    // 0 also for what is no number, the places being that narrow.
+    return static_cast<std::size_t>(static_cast<std::int64_t>(place > 0.0 ? std::min(place, last) : 0.0));
+  }
+};
+
+// A cell that is wanted: its rows, and how they come into its parts.
+struct WantedCell {
+  double from, to;
+  Ruler ruler;
+  std::size_t part, width;
+};
+
+// Where among the cells of a bin to begin to look for a row: start + place on the ruler is where the guide keeps it.
+struct Guide {
+  Ruler ruler;
+  std::size_t start;
+};
+
+// The cells of one direction, by bin.
 struct CellsOfDirection {
   static constexpr std::uint8_t kOpen = 1, kFollows = 2;
   std::uint8_t role[256] = {};
-  std::int32_t first[256], end[256], follows[256];
+  std::int32_t first[256], end[256], follows[256], guide[256];
 };
 
-// Those of all directions. of[d] : place of direction d in `cells`, or -1
-struct CellsByDirection {
+// Those of all directions. of[d] : place of direction d in `by_bin`, or -1
+class CellsByDirection {
+ public:
   std::vector<std::int32_t> of;
-  std::vector<CellsOfDirection> cells;
+  std::vector<CellsOfDirection> by_bin;
+  std::vector<WantedCell> cells;
 
-  CellsByDirection(const WantedCells& wanted, std::size_t n_directions) : of(n_directions, -1) {
+  explicit CellsByDirection(const WantedCells& wanted) {
+    if (wanted.n > 0) of.assign(static_cast<std::size_t>(wanted.direction[wanted.n - 1]) + 1, -1);  // they rise
+    cells.reserve(wanted.n);
     for (std::size_t e = 0; e < wanted.n; ++e) {
       std::int32_t& place = of[static_cast<std::size_t>(wanted.direction[e])];
       if (place < 0) {
-        place = static_cast<std::int32_t>(cells.size());
-        cells.emplace_back();
+        place = static_cast<std::int32_t>(by_bin.size());
+        by_bin.emplace_back();
       }
-      CellsOfDirection& here = cells[static_cast<std::size_t>(place)];
+      CellsOfDirection& here = by_bin[static_cast<std::size_t>(place)];
       const std::int32_t bin = wanted.bin[e], after = wanted.after[e];
       if (!(here.role[bin] & CellsOfDirection::kOpen)) here.first[bin] = static_cast<std::int32_t>(e);
       here.end[bin] = static_cast<std::int32_t>(e) + 1;
       here.role[bin] |= CellsOfDirection::kOpen;
-      if (after < 0) continue;
-      here.role[after] |= CellsOfDirection::kFollows;
-      here.follows[after] = static_cast<std::int32_t>(e);
+      if (after >= 0) {
+        here.role[after] |= CellsOfDirection::kFollows;
+        here.follows[after] = static_cast<std::int32_t>(e);
+      }
+      const std::size_t part = static_cast<std::size_t>(wanted.first_part[e]),
+                        width = static_cast<std::size_t>(wanted.first_part[e + 1]) - part;
+      const double last = width > 0 ? static_cast<double>(width - 1) : 0.0;
+      cells.push_back({wanted.from[e], wanted.to[e], {wanted.origin[e], wanted.scale[e], last}, part, width});
     }
+    for (CellsOfDirection& here : by_bin)
+      for (int bin = 0; bin < 256; ++bin)
+        if ((here.role[bin] & CellsOfDirection::kOpen) && here.end[bin] - here.first[bin] > 1)
+          here.guide[bin] = add_guide(here.first[bin], here.end[bin]);
   }
+
+  // The cell of a row in a bin of its direction that has some, or nullptr.
+  const WantedCell* find(const CellsOfDirection& here, std::uint8_t bin, double z) const {
+    const WantedCell *cell = cells.data() + here.first[bin], *const end = cells.data() + here.end[bin];
+    if (end - cell > 1) {
+      const Guide& guide = guides_[static_cast<std::size_t>(here.guide[bin])];
+      cell = cells.data() + starts_[guide.start + guide.ruler.at(z)];
+      while (cell < end && cell->to < z) ++cell;
+    }
+    return cell < end && z >= cell->from && z <= cell->to ? cell : nullptr;
+  }
+
+ private:
+  std::int32_t add_guide(std::int32_t first, std::int32_t end) {
+    const auto cell = [this](std::int32_t e) -> const WantedCell& { return cells[static_cast<std::size_t>(e)]; };
+    const double low = cell(first).from, width = cell(end - 1).to - low, places = 2.0 * (end - first);
+    const Ruler ruler{low, width > 0.0 ? places / width : 0.0, places - 1.0};
+    guides_.push_back({ruler, starts_.size()});
+    std::int32_t e = first;
+    for (std::size_t place = 0; place < static_cast<std::size_t>(places); ++place) {
+      // Cells that end at a lower place end below all rows here.
+      while (e < end && ruler.at(cell(e).to) < place) ++e;
+      starts_.push_back(e);
+    }
+    return static_cast<std::int32_t>(guides_.size()) - 1;
+  }
+
+  std::vector<Guide> guides_;
+  std::vector<std::int32_t> starts_;
 };
 
 }  // namespace
 
 GatheredRows Block::look(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
                          const WantedCells& wanted, const PartTables& parts, double* smallest) const {
-  const std::size_t n_directions =
-      wanted.n == 0 ? 0 : static_cast<std::size_t>(wanted.direction[wanted.n - 1]) + 1;  // they rise
-  const CellsByDirection all(wanted, n_directions);
+  const CellsByDirection all(wanted);
   struct Found {
     std::int32_t entry, code;
     double z, weight;
@@ -280,38 +343,33 @@ GatheredRows Block::look(const SlotSpaces& spaces, const double* low, const doub
   std::uint8_t bins[block::kStretch];
   for (const Segment& s : segments_)
     each_direction(s, spaces, [&](std::size_t d, const double* z, Range, std::size_t first, std::size_t n) {
-      if (d >= n_directions || all.of[d] < 0) return;
-      const CellsOfDirection& cells = all.cells[static_cast<std::size_t>(all.of[d])];
+      if (d >= all.of.size() || all.of[d] < 0) return;
+      const CellsOfDirection& here = all.by_bin[static_cast<std::size_t>(all.of[d])];
       block::bins_of(z, low[d], scale[d], n_bins, bins, n);
       for (std::size_t i = 0; i < n; ++i) {
-        const std::uint8_t role = cells.role[bins[i]];
+        const std::uint8_t role = here.role[bins[i]];
         if (!role) continue;
         if (role & CellsOfDirection::kFollows) {
-          double& least = smallest[cells.follows[bins[i]]];
+          double& least = smallest[here.follows[bins[i]]];
           least = std::min(least, z[i]);
         }
         if (!(role & CellsOfDirection::kOpen)) continue;
-        const double* const end = wanted.to + cells.end[bins[i]];
-        const std::size_t e =
-            static_cast<std::size_t>(std::lower_bound(wanted.to + cells.first[bins[i]], end, z[i]) - wanted.to);
-        if (e >= static_cast<std::size_t>(cells.end[bins[i]]) || !(z[i] >= wanted.from[e])) continue;
-        const double weight = weights_.empty() ? 1.0 : weights_[first + i];
-        const std::size_t part = static_cast<std::size_t>(wanted.first_part[e]),
-                          width = static_cast<std::size_t>(wanted.first_part[e + 1]) - part;
-        if (width == 0) {
-          found.push_back({static_cast<std::int32_t>(e), static_cast<std::int32_t>(s.code), z[i], weight});
+        const WantedCell* const cell = all.find(here, bins[i], z[i]);
+        if (!cell) continue;
+        if (cell->width == 0) {
+          found.push_back({static_cast<std::int32_t>(cell - all.cells.data()), static_cast<std::int32_t>(s.code), z[i],
+                           weights_.empty() ? 1.0 : weights_[first + i]});
           continue;
         }
-        double at = (z[i] - wanted.origin[e]) * wanted.scale[e];
-        at = at > 0.0 ? at : 0.0;  // also where it is no number, the parts being that narrow
-        const std::size_t q = static_cast<std::size_t>(std::min(at, static_cast<double>(width - 1)));
-        const std::size_t cell = part * n_classes_ + s.code * width + q;
+        const std::size_t q = cell->ruler.at(z[i]);
+        const std::size_t count = cell->part * n_classes_ + s.code * cell->width + q;
         if (parts.counts)
-          ++parts.counts[cell];
+          ++parts.counts[count];
         else
-          parts.weighted[cell] += weight;
-        parts.low[part + q] = std::min(parts.low[part + q], z[i]);
-        parts.high[part + q] = std::max(parts.high[part + q], z[i]);
+          parts.weighted[count] += weights_[first + i];
+        double &least = parts.low[cell->part + q], &largest = parts.high[cell->part + q];
+        if (z[i] < least) least = z[i];
+        if (z[i] > largest) largest = z[i];
       }
     });
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {

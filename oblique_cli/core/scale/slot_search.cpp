@@ -183,7 +183,7 @@ class SlotSearchOf final : public SlotSearch {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr double kSoonSorted = 32.0;   // rows of a cell: dividing them would take longer
-  static constexpr double kRowsOfPart = 16.0;   // so many are aimed at
+  static constexpr double kRowsOfPart = 64.0;   // so many are aimed at
   static constexpr std::int32_t kMostParts = 256;
 
   // A bin that may hold the best cut, or have it at its right edge; or a part of one, from its smallest to its largest
