@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import oblique_cli._core as _core
-from oblique_cli.scale.store import Rows, Store, parts_of_levels
+from oblique_cli.scale.store import Room, Rows, Store, parts_of_levels
 
 Answer = dict[str, Any]
 
@@ -91,8 +91,9 @@ class Finish:
 def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
     """Return the answer of some chunks to a request of a kind in ASKED or ADDED_TO. Reads each chunk once, one at a time."""
     answer: Answer = {}
+    room = Room()
     for chunk in chunks:
-        rows = store.read(chunk)
+        rows = store.read(chunk, room)
         places = store.places(level, chunk, rows)
         if kind in ADDED_TO:
             ADDED_TO[kind](store, rows, places, request, answer)

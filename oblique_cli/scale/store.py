@@ -38,6 +38,29 @@ class Rows:
     parts: NDArray[np.int8]
 
 
+class Room:
+    """Memory that the rows of one chunk after the other are read into: fresh memory costs more than reading."""
+
+    def __init__(self) -> None:
+        self._content, self._doubles = bytearray(), np.empty(0)
+
+    def content(self, size: int) -> memoryview:
+        """Return room for so many bytes of a file."""
+        if len(self._content) < size:
+            self._content = bytearray(size)
+        return memoryview(self._content)[:size]
+
+    def doubles(self, columns: NDArray[Any]) -> Array:
+        """Return columns in double precision: themselves if they are."""
+        if columns.dtype == np.float64:
+            return columns
+        if self._doubles.size < columns.size:
+            self._doubles = np.empty(columns.size)
+        found = self._doubles[: columns.size].reshape(columns.shape)
+        found[...] = columns
+        return found
+
+
 @dataclass
 class Store:
     """Rows in a folder, one file a chunk: columns one after the other, codes, weights, parts.
@@ -118,19 +141,26 @@ class Store:
         with writing(self.path / MANIFEST) as stream:
             stream.write(json.dumps(plain).encode())
 
-    def read(self, chunk: int) -> Rows:
-        """Return a chunk. DataError, with the numbers of its rows, if it is not as it was written."""
+    def read(self, chunk: int, room: Room | None = None) -> Rows:
+        """Return a chunk. DataError, with the numbers of its rows, if it is not as it was written.
+
+        room : where the rows are put, until it is used again; memory of their own by default
+        """
         n, p = self.sizes[chunk], self.n_features
         itemsize = np.dtype(self.dtype).itemsize
         first = sum(self.sizes[:chunk])
         where = f"{self.file(chunk)}: chunk {chunk} (rows {first + 1} to {first + n})"
+        room, expected = room or Room(), n * (self.bytes_of_row - 4)
         try:
-            content = self.file(chunk).read_bytes()
+            with open(self.file(chunk), "rb", buffering=0) as stream:
+                size = os.fstat(stream.fileno()).st_size
+                content = room.content(expected)
+                read = stream.readinto(content) if size == expected else size
         except OSError as error:
             raise DataError(f"{where} cannot be read ({error.strerror}); {REMEDY}") from None
-        self.bytes_read += len(content)
-        if len(content) != n * (self.bytes_of_row - 4):
-            raise DataError(f"{where} has {len(content)} bytes instead of {n * (self.bytes_of_row - 4)}; {REMEDY}")
+        self.bytes_read += read
+        if read != expected:
+            raise DataError(f"{where} has {read} bytes instead of {expected}; {REMEDY}")
         if chunk not in self._checked:
             if zlib.crc32(content) != self.sums[chunk]:
                 raise DataError(f"{where} is corrupt: its checksum is wrong; {REMEDY}")
@@ -141,11 +171,11 @@ class Store:
         at += 4 * n
         weights = None
         if self.weighted:
-            # A buffer may begin at any byte; the core wants whole words.
-            weights = np.frombuffer(content[at : at + 8 * n], "<f8")
+            # They may begin at any byte; the core wants whole words.
+            weights = np.frombuffer(content, "<f8", n, at).copy()
             at += 8 * n
         parts = np.frombuffer(content, "|i1", n, at)
-        return Rows(np.ascontiguousarray(columns, np.float64), codes, weights, parts)
+        return Rows(room.doubles(columns), codes, weights, parts)
 
     # ---- places of rows in the tree --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -63,10 +64,10 @@ Block::Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, co
   for (std::size_t i = 0; i < rows.n; ++i)
     if (rows.slots[i] >= 0) row_[start[group(i)]++] = static_cast<std::uint32_t>(i);
   const std::size_t n = row_.size();
-  columns_.resize(n * p_);
+  columns_ = std::make_unique_for_overwrite<double[]>(n * p_);
   for (std::size_t j = 0; j < p_; ++j) {
     const double* from = rows.columns + j * rows.n;
-    double* to = columns_.data() + j * n;
+    double* to = columns_.get() + j * n;
     for (std::size_t i = 0; i < n; ++i) to[i] = from[row_[i]];
   }
   if (rows.weights) {
@@ -78,7 +79,7 @@ Block::Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, co
       for (std::size_t q = 0; q < levels.features.size(); ++q) {
         const std::size_t j = levels.features[q];
         const double* of_slot = scores + s.slot * levels.width + levels.offset[q];
-        double* x = columns_.data() + j * n + s.first;
+        double* x = columns_.get() + j * n + s.first;
         for (std::size_t i = 0; i < s.n; ++i) {
           const std::int32_t level = level_of(x[i], levels.count[j]);
           x[i] = level < 0 ? 0.0 : of_slot[level];

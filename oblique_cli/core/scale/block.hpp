@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/eigen.hpp"
@@ -102,7 +103,7 @@ class Block {
   struct Segment {
     std::size_t slot, code, first, n;
   };
-  const double* column(std::size_t j) const { return columns_.data() + j * row_.size(); }
+  const double* column(std::size_t j) const { return columns_.get() + j * row_.size(); }
   FramedRows framed(const Segment& segment, std::vector<const double*>& columns, double unit) const;
   // z = normal'x for some rows, by the arithmetic of dot_row.
   void project(const double* normal, std::size_t first, std::size_t n, double* z) const;
@@ -113,7 +114,8 @@ class Block {
   std::size_t p_, n_classes_;
   const Levels& levels_;
   std::vector<std::uint32_t> row_;  // place -> row as it came
-  Vector columns_, weights_;
+  std::unique_ptr<double[]> columns_;
+  Vector weights_;
   std::vector<Segment> segments_;
 };
 
