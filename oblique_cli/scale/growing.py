@@ -441,7 +441,10 @@ class _Grower:
                 order,
                 slot.present.astype(np.int32),
                 *counted_or_weighed(found["counts"][start:end]),
-                *(each[start:end] for each in (found["least"], found["largest"], request["low"], request["scale"])),
+                found["least"][start:end],
+                found["largest"][start:end],
+                request["low"][start:end],
+                request["scale"][start:end],
                 gaps,
                 self.store.n_classes,
                 n_bins,
@@ -466,7 +469,9 @@ class _Grower:
             counts = found["counts"][of_parts[i] * self.store.n_classes : of_parts[i + 1] * self.store.n_classes]
             search.take(
                 rows["entry"][here] - np.int32(at[i]),
-                *(rows[name][here] for name in FETCHED[1:]),
+                rows["code"][here],
+                rows["z"][here],
+                rows["found_weight"][here],
                 *counted_or_weighed(counts),
                 found["part_low"][parts],
                 found["part_high"][parts],

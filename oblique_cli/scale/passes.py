@@ -89,7 +89,7 @@ class Finish:
 
 
 def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
-    """Return the answer of some chunks to a request of a kind in ASKED or ADDED_TO. Reads each chunk once, one at a time."""
+    """Return the answer of some chunks to a request of a kind in ASKED or ADDED_TO. Each chunk is read once."""
     answer: Answer = {}
     room = Room()
     for chunk in chunks:
@@ -189,7 +189,12 @@ def _histograms(store: Store, rows: Rows, places: Any, request: Mapping[str, Any
         answer["counts"] = _table(store, (n, store.n_classes, n_bins))
         answer |= {"least": np.full(n, np.inf), "largest": np.full(n, -np.inf)}
     _asked(store, rows, places, request).add_histograms(
-        *(request[name] for name in ("first_space", "u", "place", "low", "scale", "n_bins")),
+        request["first_space"],
+        request["u"],
+        request["place"],
+        request["low"],
+        request["scale"],
+        n_bins,
         *counted_or_weighed(answer["counts"]),
         answer["least"],
         answer["largest"],
@@ -211,12 +216,10 @@ def _look(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], ans
         answer["counts"] = _table(store, parts * store.n_classes)
         answer |= {"part_low": np.full(parts, np.inf), "part_high": np.full(parts, -np.inf)}
         answer |= {"smallest": np.full(len(request["bin"]), np.inf), **{name: [] for name in FETCHED}}
-    found = _asked(store, rows, places, request).look(
-        *(request[name] for name in ("first_space", "u", "place", "low", "scale", "n_bins")),
-        *(request[name] for name in ("direction", "bin", "after", "from", "to", "origin", "step", "first_part")),
-        *counted_or_weighed(answer["counts"]),
-        *(answer[name] for name in ("part_low", "part_high", "smallest")),
-    )
+    names = ("first_space", "u", "place", "low", "scale", "n_bins", "direction", "bin", "after", "from", "to")
+    given = [request[name] for name in (*names, "origin", "step", "first_part")]
+    tables = [*counted_or_weighed(answer["counts"]), answer["part_low"], answer["part_high"], answer["smallest"]]
+    found = _asked(store, rows, places, request).look(*(given + tables))
     for name, part in zip(FETCHED, found, strict=True):
         answer[name].append(part)
 
