@@ -249,6 +249,7 @@ class Block:
         n_classes: int,
         levels: Codes | None = None,
         scores: Doubles | None = None,
+        room: Doubles | None = None,
     ) -> None: ...
     @property
     def n_rows(self) -> int: ...

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import oblique_cli._core as _core
-from oblique_cli.scale.store import Room, Rows, Store, parts_of_levels
+from oblique_cli.scale.store import Rows, Store, parts_of_levels
 
 Answer = dict[str, Any]
 
@@ -91,9 +91,8 @@ class Finish:
 def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
     """Return the answer of some chunks to a request of a kind in ASKED or ADDED_TO. Each chunk is read once."""
     answer: Answer = {}
-    room = Room()
     for chunk in chunks:
-        rows = store.read(chunk, room)
+        rows = store.read(chunk, store.room)
         places = store.places(level, chunk, rows)
         if kind in ADDED_TO:
             ADDED_TO[kind](store, rows, places, request, answer)
@@ -104,9 +103,8 @@ def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Map
 
 
 def _block(store: Store, rows: Rows, slots: Any, n_slots: int, scores: Any = None) -> _core.Block:
-    return _core.Block(
-        rows.columns, rows.codes, slots, rows.weights, n_slots, store.n_classes, parts_of_levels(store.levels), scores
-    )
+    levels, room = parts_of_levels(store.levels), store.room.doubles("block", rows.columns.size)
+    return _core.Block(rows.columns, rows.codes, slots, rows.weights, n_slots, store.n_classes, levels, scores, room)
 
 
 def _slots(places: Any, request: Mapping[str, Any]) -> Any:

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import shutil
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,26 +39,23 @@ class Rows:
     parts: NDArray[np.int8]
 
 
-class Room:
-    """Memory that the rows of one chunk after the other are read into: fresh memory costs more than reading."""
+class Room(threading.local):
+    """Memory of each thread that one chunk after the other is read into: fresh pages cost more than reading does."""
 
     def __init__(self) -> None:
-        self._content, self._doubles = bytearray(), np.empty(0)
+        self._held: dict[str, Any] = {}
 
     def content(self, size: int) -> memoryview:
         """Return room for so many bytes of a file."""
-        if len(self._content) < size:
-            self._content = bytearray(size)
-        return memoryview(self._content)[:size]
+        if len(self._held.get("content", b"")) < size:
+            self._held["content"] = bytearray(size)
+        return memoryview(self._held["content"])[:size]
 
-    def doubles(self, columns: NDArray[Any]) -> Array:
-        """Return columns in double precision: themselves if they are."""
-        if columns.dtype == np.float64:
-            return columns
-        if self._doubles.size < columns.size:
-            self._doubles = np.empty(columns.size)
-        found = self._doubles[: columns.size].reshape(columns.shape)
-        found[...] = columns
+    def doubles(self, name: str, size: int) -> Array:
+        """Return room of a name for so many numbers."""
+        if len(self._held.get(name, ())) < size:
+            self._held[name] = np.empty(size)
+        found: Array = self._held[name]
         return found
 
 
@@ -74,6 +72,7 @@ class Store:
     sizes       rows of each chunk
     sums        CRC-32 of each chunk
     bytes_read  by this process, of rows and of their places in the tree
+    room        for whoever reads chunks one at a time and is done with each before the next
     """
 
     path: Path
@@ -85,6 +84,7 @@ class Store:
     sizes: list[int] = field(default_factory=list)
     sums: list[int] = field(default_factory=list)
     bytes_read: int = 0
+    room: Room = field(default_factory=Room)
     _checked: set[int] = field(default_factory=set)
 
     @classmethod
@@ -150,11 +150,11 @@ class Store:
         itemsize = np.dtype(self.dtype).itemsize
         first = sum(self.sizes[:chunk])
         where = f"{self.file(chunk)}: chunk {chunk} (rows {first + 1} to {first + n})"
-        room, expected = room or Room(), n * (self.bytes_of_row - 4)
+        expected = n * (self.bytes_of_row - 4)
         try:
             with open(self.file(chunk), "rb", buffering=0) as stream:
                 size = os.fstat(stream.fileno()).st_size
-                content = room.content(expected)
+                content = memoryview(bytearray(expected)) if room is None else room.content(expected)
                 read = stream.readinto(content) if size == expected else size
         except OSError as error:
             raise DataError(f"{where} cannot be read ({error.strerror}); {REMEDY}") from None
@@ -175,7 +175,11 @@ class Store:
             weights = np.frombuffer(content, "<f8", n, at).copy()
             at += 8 * n
         parts = np.frombuffer(content, "|i1", n, at)
-        return Rows(room.doubles(columns), codes, weights, parts)
+        if room is not None and columns.dtype != np.float64:
+            doubles = room.doubles("columns", columns.size)[: columns.size].reshape(p, n)
+            doubles[...] = columns
+            columns = doubles
+        return Rows(np.ascontiguousarray(columns, np.float64), codes, weights, parts)
 
     # ---- places of rows in the tree --------------------------------------------------------------------------------
 

@@ -41,19 +41,20 @@ class HeldBlock {
  public:
   HeldBlock(const In<double>& columns, const Codes& codes, const Codes& slots, const std::optional<Doubles>& weights,
             std::size_t n_slots, std::size_t n_classes, const std::optional<Codes>& levels,
-            const std::optional<In<double>>& scores)
-      : p(columns.shape(0)), n_slots_(n_slots), n_classes_(n_classes), levels_(levels_of(levels, p)) {
+            const std::optional<In<double>>& scores, const std::optional<InOut<double>>& room)
+      : room_(room), p(columns.shape(0)), n_slots_(n_slots), n_classes_(n_classes), levels_(levels_of(levels, p)) {
     const std::size_t n = codes.shape(0);
     require_size(columns.ndim() == 2 && columns.shape(1) == n && slots.shape(0) == n && n < (std::size_t{1} << 32));
     require_size(!weights || weights->shape(0) == n);
     require_size(!scores || scores->size() == n_slots * levels_.width);
+    require_size(!room || room->size() >= n * p);
     check_codes(codes, n_classes);
     for (std::size_t i = 0; i < n; ++i)
       require(slots(i) < static_cast<std::int64_t>(n_slots), "slots must be below n_slots");
     const Released released;
     block_ = std::make_unique<Block>(
         RawRows{columns.data(), codes.data(), slots.data(), weights ? weights->data() : nullptr, n, p}, n_slots,
-        n_classes, levels_, scores ? scores->data() : nullptr);
+        n_classes, levels_, scores ? scores->data() : nullptr, room ? room->data() : nullptr);
     n_raw_ = n;
   }
 
@@ -169,6 +170,7 @@ class HeldBlock {
     return {first_space.data(), u.data(), place.data()};
   }
 
+  std::optional<InOut<double>> room_;
   std::size_t p, n_slots_, n_classes_, n_raw_ = 0;
   Levels levels_;
   std::unique_ptr<Block> block_;
@@ -413,10 +415,11 @@ std::size_t exact_above(std::optional<std::size_t> rows) {
 void bind_scale(nb::module_& m) {
   nb::class_<HeldBlock>(m, "Block", "Rows of many nodes, and what each pass over them asks (core/scale/block.hpp).")
       .def(nb::init<const In<double>&, const Codes&, const Codes&, const std::optional<Doubles>&, std::size_t,
-                    std::size_t, const std::optional<Codes>&, const std::optional<In<double>>&>(),
+                    std::size_t, const std::optional<Codes>&, const std::optional<In<double>>&,
+                    const std::optional<InOut<double>>&>(),
            "columns"_a.noconvert(), "codes"_a.noconvert(), "slots"_a.noconvert(), "weights"_a.noconvert().none(),
            "n_slots"_a, "n_classes"_a, "levels"_a.noconvert().none() = nb::none(),
-           "scores"_a.noconvert().none() = nb::none())
+           "scores"_a.noconvert().none() = nb::none(), "room"_a.noconvert().none() = nb::none())
       .def_prop_ro("n_rows", &HeldBlock::n_rows)
       .def("add_boxes", &HeldBlock::add_boxes, "rows"_a.noconvert(), "weight"_a.noconvert(), "heaviest"_a.noconvert(),
            "low"_a.noconvert(), "high"_a.noconvert(), "tables"_a.noconvert())

@@ -47,7 +47,7 @@ void add_column(double w, const double* __restrict x, double* __restrict sum, st
 }  // namespace block
 
 Block::Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, const Levels& levels,
-             const double* scores)
+             const double* scores, double* room)
     : p_(rows.p), n_classes_(n_classes), levels_(levels) {
   std::vector<std::size_t> start(n_slots * n_classes + 1, 0);
   const auto group = [&](std::size_t i) {
@@ -64,10 +64,11 @@ Block::Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, co
   for (std::size_t i = 0; i < rows.n; ++i)
     if (rows.slots[i] >= 0) row_[start[group(i)]++] = static_cast<std::uint32_t>(i);
   const std::size_t n = row_.size();
-  columns_ = std::make_unique_for_overwrite<double[]>(n * p_);
+  if (!room) own_ = std::make_unique_for_overwrite<double[]>(n * p_);
+  columns_ = room ? room : own_.get();
   for (std::size_t j = 0; j < p_; ++j) {
     const double* from = rows.columns + j * rows.n;
-    double* to = columns_.get() + j * n;
+    double* to = columns_ + j * n;
     for (std::size_t i = 0; i < n; ++i) to[i] = from[row_[i]];
   }
   if (rows.weights) {
@@ -79,7 +80,7 @@ Block::Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, co
       for (std::size_t q = 0; q < levels.features.size(); ++q) {
         const std::size_t j = levels.features[q];
         const double* of_slot = scores + s.slot * levels.width + levels.offset[q];
-        double* x = columns_.get() + j * n + s.first;
+        double* x = columns_ + j * n + s.first;
         for (std::size_t i = 0; i < s.n; ++i) {
           const std::int32_t level = level_of(x[i], levels.count[j]);
           x[i] = level < 0 ? 0.0 : of_slot[level];

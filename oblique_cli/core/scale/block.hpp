@@ -61,8 +61,9 @@ struct GatheredRows {
 class Block {
  public:
   // scores : those of the levels in every slot, (n_slots, levels.width), or nullptr to leave codes of levels as they
-  // are
-  Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, const Levels& levels, const double* scores);
+  // are. room : for n * p numbers, which the block uses as long as it is there, or nullptr for room of its own
+  Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, const Levels& levels, const double* scores,
+        double* room);
 
   std::size_t n_rows() const { return row_.size(); }
 
@@ -103,7 +104,7 @@ class Block {
   struct Segment {
     std::size_t slot, code, first, n;
   };
-  const double* column(std::size_t j) const { return columns_.get() + j * row_.size(); }
+  const double* column(std::size_t j) const { return columns_ + j * row_.size(); }
   FramedRows framed(const Segment& segment, std::vector<const double*>& columns, double unit) const;
   // z = normal'x for some rows, by the arithmetic of dot_row.
   void project(const double* normal, std::size_t first, std::size_t n, double* z) const;
@@ -114,7 +115,8 @@ class Block {
   std::size_t p_, n_classes_;
   const Levels& levels_;
   std::vector<std::uint32_t> row_;  // place -> row as it came
-  std::unique_ptr<double[]> columns_;
+  std::unique_ptr<double[]> own_;
+  double* columns_;
   Vector weights_;
   std::vector<Segment> segments_;
 };

@@ -122,15 +122,12 @@ class SlotSearchOf final : public SlotSearch {
     std::sort(open_.begin(), open_.end(), [](const Cell& a, const Cell& b) {
       return a.bound != b.bound ? a.bound > b.bound : earlier(a, b);
     });
-    const bool few = rows <= room.few_rows;
+    divide(rows <= room.few_rows, room);
     double bytes = 0.0;
     std::size_t n = 0;
     for (; n < open_.size(); ++n) {
-      Cell& cell = open_[n];
-      cell.parts = few || cell.rows <= kSoonSorted ? 0 : parts_for(cell.rows);
-      const double more = cell.parts == 0 ? cell.rows * room.of_row : cell.parts * room.of_part;
-      if (n > 0 && bytes + more > room.bytes) break;
-      bytes += more;
+      bytes += bytes_of(open_[n], room);
+      if (n > 0 && bytes > room.bytes) break;
     }
     const auto end = open_.begin() + static_cast<std::ptrdiff_t>(n);
     asked_.assign(std::make_move_iterator(open_.begin()), std::make_move_iterator(end));
@@ -184,7 +181,7 @@ class SlotSearchOf final : public SlotSearch {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr double kSoonSorted = 32.0;   // rows of a cell: dividing them would take longer
   static constexpr double kRowsOfPart = 64.0;   // so many are aimed at
-  static constexpr std::int32_t kMostParts = 256;
+  static constexpr std::int32_t kMostParts = 256, kFewestParts = 8;
 
   // A bin that may hold the best cut, or have it at its right edge; or a part of one, from its smallest to its largest
   // row. next : the smallest projection beyond, unless it is in bin `after`; left : class weights left of it, empty for
@@ -200,10 +197,22 @@ class SlotSearchOf final : public SlotSearch {
     return a.direction != b.direction ? a.direction < b.direction : a.bin != b.bin ? a.bin < b.bin : a.from < b.from;
   }
 
-  static std::int32_t parts_for(double rows) {
-    std::int32_t parts = 8;
-    while (parts < kMostParts && parts * kRowsOfPart < rows) parts *= 2;
-    return parts;
+  // Decides into how many parts the rows of each open cell are counted: into fewer if there is no room otherwise, since
+  // another pass over all rows takes longer than another level of parts.
+  void divide(bool few, const Room& room) {
+    for (std::int32_t most = kMostParts; most >= kFewestParts; most /= 2) {
+      double bytes = 0.0;
+      for (Cell& cell : open_) {
+        cell.parts = few || cell.rows <= kSoonSorted ? 0 : kFewestParts;
+        while (cell.parts > 0 && cell.parts < most && cell.parts * kRowsOfPart < cell.rows) cell.parts *= 2;
+        bytes += bytes_of(cell, room);
+      }
+      if (bytes <= room.bytes) return;
+    }
+  }
+
+  static double bytes_of(const Cell& cell, const Room& room) {
+    return cell.parts == 0 ? cell.rows * room.of_row : cell.parts * room.of_part;
   }
 
   double count(std::size_t d, std::size_t c, std::int32_t b) const {
