@@ -60,7 +60,8 @@ def main() -> None:
             command = [sys.executable, "-m", "benchmarks.scale.contestant", *map(str, arguments)]
             done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **one})
             if done.returncode:
-                print(f"{name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+                said = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
+                print(f"{name}: {said[-1]}", file=sys.stderr)
                 continue
             found = json.loads(done.stdout.splitlines()[-1])
             measured[name] = found

@@ -136,12 +136,12 @@ class HeldBlock {
     GatheredRows found;
     {
       const Released released;
-      found = block_->look(spaces, low.data(), scale.data(), n_bins,
-                           {direction.data(), bin.data(), after.data(), from.data(), to.data(), origin.data(),
-                            step.data(), first_part.data(), n},
-                           {counts ? counts->data() : nullptr, weighted ? weighted->data() : nullptr, part_low.data(),
-                            part_high.data()},
-                           smallest.data());
+      found = block_->look(
+          spaces, low.data(), scale.data(), n_bins,
+          {direction.data(), bin.data(), after.data(), from.data(), to.data(), origin.data(), step.data(),
+           first_part.data(), n},
+          {counts ? counts->data() : nullptr, weighted ? weighted->data() : nullptr, part_low.data(), part_high.data()},
+          smallest.data());
     }
     const std::size_t size = found.z.size();
     return nb::make_tuple(array(std::move(found.entry), {size}), array(std::move(found.code), {size}),
@@ -193,7 +193,8 @@ class HeldSearch {
     require_size(least.size() == d && largest.size() == d && distinct.size() == d);
     require_size(low.size() == d && scale.size() == d && present.size() == n_classes_);
     for (std::size_t c = 0; c < n_classes_; ++c)
-      require(present.data()[c] >= 0 && present.data()[c] < static_cast<std::int64_t>(n_codes), "present: no such class");
+      require(present.data()[c] >= 0 && present.data()[c] < static_cast<std::int64_t>(n_codes),
+              "present: no such class");
     const auto copy = [](const auto& from) {
       return std::vector<std::remove_cvref_t<decltype(*from.data())>>(from.data(), from.data() + from.size());
     };
@@ -243,8 +244,8 @@ class HeldSearch {
   }
 
   void take(In<std::int32_t> entry, In<std::int32_t> code, In<double> z, In<double> weight,
-            std::optional<In<std::uint32_t>> counts, std::optional<In<double>> weighted, In<double> low, In<double> high,
-            In<double> smallest) {
+            std::optional<In<std::uint32_t>> counts, std::optional<In<double>> weighted, In<double> low,
+            In<double> high, In<double> smallest) {
     const std::size_t n = entry.size();
     require_size(code.size() == n && z.size() == n && weight.size() == n && smallest.size() == n_wanted_);
     require_size(counts.has_value() == counts_.has_value() && weighted.has_value() == weighted_.has_value());
@@ -445,14 +446,13 @@ void bind_scale(nb::module_& m) {
   nb::class_<HeldSearch>(m, "SlotSearch", "Search of a node whose rows lie in blocks (core/scale/slot_search.hpp).")
       .def(nb::init<const std::string&, bool, double, const Doubles&>(), "criterion"_a, "strict_ties"_a, "min_leaf"_a,
            "of_class"_a.noconvert())
-      .def("begin", &HeldSearch::begin, "order"_a.noconvert(), "present"_a.noconvert(),
-           "counts"_a.noconvert().none(), "weighted"_a.noconvert().none(), "least"_a.noconvert(),
-           "largest"_a.noconvert(), "low"_a.noconvert(), "scale"_a.noconvert(), "distinct"_a.noconvert(), "n_codes"_a,
-           "n_bins"_a, "rows"_a)
+      .def("begin", &HeldSearch::begin, "order"_a.noconvert(), "present"_a.noconvert(), "counts"_a.noconvert().none(),
+           "weighted"_a.noconvert().none(), "least"_a.noconvert(), "largest"_a.noconvert(), "low"_a.noconvert(),
+           "scale"_a.noconvert(), "distinct"_a.noconvert(), "n_codes"_a, "n_bins"_a, "rows"_a)
       .def("wanted", &HeldSearch::wanted, "bytes"_a, "of_row"_a, "of_part"_a, "few_rows"_a)
       .def("take", &HeldSearch::take, "entry"_a.noconvert(), "code"_a.noconvert(), "z"_a.noconvert(),
-           "weight"_a.noconvert(), "counts"_a.noconvert().none(), "weighted"_a.noconvert().none(),
-           "low"_a.noconvert(), "high"_a.noconvert(), "smallest"_a.noconvert())
+           "weight"_a.noconvert(), "counts"_a.noconvert().none(), "weighted"_a.noconvert().none(), "low"_a.noconvert(),
+           "high"_a.noconvert(), "smallest"_a.noconvert())
       .def("offer_cut", &HeldSearch::offer_cut, "order"_a, "threshold"_a, "left"_a.noconvert(), "least"_a)
       .def("winner", &HeldSearch::winner);
   m.def("exact_sums_above", &exact_above, "rows"_a = nb::none(),

@@ -24,6 +24,8 @@ namespace oblique {
 namespace block {
 
 constexpr std::size_t kStretch = 2048;  // rows at a time, so that their columns stay in a near cache
+// Where the tables of all directions are too large for any cache, and that of one direction had better stay there.
+constexpr std::size_t kLongStretch = 32768, kLargeTables = std::size_t{1} << 23;
 
 // bins[i] = floor((z[i] - low) * scale), drawn to 0 ... n_bins - 1. Monotone in z.
 OBLIQUE_BLOCK_CLONES
@@ -189,13 +191,14 @@ void Block::add_left(const double* normals, const double* thresholds, std::size_
 }
 
 template <class Use>
-void Block::each_direction(const Segment& s, const SlotSpaces& spaces, Use use) const {
-  double xu[block::kStretch], z[block::kStretch];
+void Block::each_direction(const Segment& s, const SlotSpaces& spaces, std::size_t stretch, Use use) const {
+  std::vector<double> room(2 * std::min(stretch, s.n));
+  double *const z = room.data(), *const xu = z + room.size() / 2;
   std::vector<const double*> columns(p_);
   const std::size_t begin = static_cast<std::size_t>(spaces.first_space[s.slot]),
                     end = static_cast<std::size_t>(spaces.first_space[s.slot + 1]);
-  for (std::size_t first = s.first; first < s.first + s.n && begin < end; first += block::kStretch) {
-    const std::size_t n = std::min(block::kStretch, s.first + s.n - first);
+  for (std::size_t first = s.first; first < s.first + s.n && begin < end; first += stretch) {
+    const std::size_t n = std::min(stretch, s.first + s.n - first);
     for (std::size_t j = 0; j < p_; ++j) columns[j] = column(j) + first;
     for (std::size_t space = begin; space < end; ++space) {
       const double* u = spaces.u + space * p_;
@@ -222,16 +225,17 @@ void Block::add_histograms(const SlotSpaces& spaces, const double* low, const do
   std::uint8_t bins[block::kStretch];
   const std::size_t width = static_cast<std::size_t>(n_bins);
   for (const Segment& s : segments_)
-    each_direction(s, spaces, [&](std::size_t d, const double* z, Range range, std::size_t first, std::size_t n) {
-      least[d] = std::min(least[d], range.low);
-      largest[d] = std::max(largest[d], range.high);
-      block::bins_of(z, low[d], scale[d], n_bins, bins, n);
-      const std::size_t at = (d * n_classes_ + s.code) * width;
-      if (counts)
-        for (std::size_t i = 0; i < n; ++i) ++counts[at + bins[i]];
-      else
-        for (std::size_t i = 0; i < n; ++i) weighted[at + bins[i]] += weights_[first + i];
-    });
+    each_direction(s, spaces, block::kStretch,
+                   [&](std::size_t d, const double* z, Range range, std::size_t first, std::size_t n) {
+                     least[d] = std::min(least[d], range.low);
+                     largest[d] = std::max(largest[d], range.high);
+                     block::bins_of(z, low[d], scale[d], n_bins, bins, n);
+                     const std::size_t at = (d * n_classes_ + s.code) * width;
+                     if (counts)
+                       for (std::size_t i = 0; i < n; ++i) ++counts[at + bins[i]];
+                     else
+                       for (std::size_t i = 0; i < n; ++i) weighted[at + bins[i]] += weights_[first + i];
+                   });
 }
 
 namespace {
@@ -342,12 +346,15 @@ GatheredRows Block::look(const SlotSpaces& spaces, const double* low, const doub
     double z, weight;
   };
   std::vector<Found> found;
-  std::uint8_t bins[block::kStretch];
+  const std::size_t n_parts = wanted.n == 0 ? 0 : static_cast<std::size_t>(wanted.first_part[wanted.n]);
+  const std::size_t bytes = n_parts * ((parts.counts ? sizeof(std::uint32_t) : sizeof(double)) * n_classes_ + 16);
+  const std::size_t stretch = bytes > block::kLargeTables ? block::kLongStretch : block::kStretch;
+  std::vector<std::uint8_t> bins(std::min(stretch, row_.size()));
   for (const Segment& s : segments_)
-    each_direction(s, spaces, [&](std::size_t d, const double* z, Range, std::size_t first, std::size_t n) {
+    each_direction(s, spaces, stretch, [&](std::size_t d, const double* z, Range, std::size_t first, std::size_t n) {
       if (d >= all.of.size() || all.of[d] < 0) return;
       const CellsOfDirection& here = all.by_bin[static_cast<std::size_t>(all.of[d])];
-      block::bins_of(z, low[d], scale[d], n_bins, bins, n);
+      block::bins_of(z, low[d], scale[d], n_bins, bins.data(), n);
       for (std::size_t i = 0; i < n; ++i) {
         const std::uint8_t role = here.role[bins[i]];
         if (!role) continue;

@@ -35,8 +35,8 @@ struct SlotSpaces {
 };
 
 // What `Block::look` is after, in the order of direction, bin and `from`: rows of bin bin[e] of direction direction[e],
-// from from[e] to to[e]. They are counted in the parts first_part[e] to first_part[e + 1], of equal width from origin[e]
-// on, or fetched if there are none. after[e] is the next bin that holds rows, or -1.
+// from from[e] to to[e]. They are counted in the parts first_part[e] to first_part[e + 1], of equal width from
+// origin[e] on, or fetched if there are none. after[e] is the next bin that holds rows, or -1.
 struct WantedCells {
   const std::int64_t* direction;
   const std::int32_t *bin, *after;
@@ -108,9 +108,9 @@ class Block {
   FramedRows framed(const Segment& segment, std::vector<const double*>& columns, double unit) const;
   // z = normal'x for some rows, by the arithmetic of dot_row.
   void project(const double* normal, std::size_t first, std::size_t n, double* z) const;
-  // use(space, axis, direction, z, n, first row) for every direction of a segment that is searched.
+  // use(direction, z, range, first row, n) for every direction of a segment that is searched, `stretch` rows at a time.
   template <class Use>
-  void each_direction(const Segment& segment, const SlotSpaces& spaces, Use use) const;
+  void each_direction(const Segment& segment, const SlotSpaces& spaces, std::size_t stretch, Use use) const;
 
   std::size_t p_, n_classes_;
   const Levels& levels_;

@@ -119,9 +119,8 @@ class SlotSearchOf final : public SlotSearch {
       assumed_ = -kInfinity;
       rows = close(front_.needed(-1));
     }
-    std::sort(open_.begin(), open_.end(), [](const Cell& a, const Cell& b) {
-      return a.bound != b.bound ? a.bound > b.bound : earlier(a, b);
-    });
+    std::sort(open_.begin(), open_.end(),
+              [](const Cell& a, const Cell& b) { return a.bound != b.bound ? a.bound > b.bound : earlier(a, b); });
     divide(rows <= room.few_rows, room);
     double bytes = 0.0;
     std::size_t n = 0;
@@ -179,8 +178,8 @@ class SlotSearchOf final : public SlotSearch {
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr double kSoonSorted = 32.0;   // rows of a cell: dividing them would take longer
-  static constexpr double kRowsOfPart = 64.0;   // so many are aimed at
+  static constexpr double kSoonSorted = 32.0;  // rows of a cell: dividing them would take longer
+  static constexpr double kRowsOfPart = 64.0;  // so many are aimed at
   static constexpr std::int32_t kMostParts = 256, kFewestParts = 8;
 
   // A bin that may hold the best cut, or have it at its right edge; or a part of one, from its smallest to its largest

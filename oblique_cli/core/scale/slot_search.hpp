@@ -14,9 +14,9 @@
 
 namespace oblique {
 
-// What is asked of the rows of one cell. A cell lies within a bin of a direction: it is the whole bin, or the rows of it
-// from `from` to `to`. parts : into so many parts its rows are to be counted, by (z - origin) * scale; 0 to fetch them.
-// after : the next bin that holds rows, whose smallest projection is asked for; -1 if none is.
+// What is asked of the rows of one cell. A cell lies within a bin of a direction: it is the whole bin, or the rows of
+// it from `from` to `to`. parts : into so many parts its rows are to be counted, by (z - origin) * scale; 0 to fetch
+// them. after : the next bin that holds rows, whose smallest projection is asked for; -1 if none is.
 struct Look {
   std::size_t direction;
   std::int32_t bin, after;
@@ -35,9 +35,9 @@ class SlotSearch {
  public:
   virtual ~SlotSearch() = default;
 
-  // counts or weighted : (n_directions, n_codes, n_bins), which must stay where they are; present : codes of the classes
-  // of the node; order : rising places in the enumeration; least, largest : the range of each direction; low, scale :
-  // how it is cut into bins; distinct : the gap above which two projections differ. rows : of the node
+  // counts or weighted : (n_directions, n_codes, n_bins), which must stay where they are; present : codes of the
+  // classes of the node; order : rising places in the enumeration; least, largest : the range of each direction; low,
+  // scale : how it is cut into bins; distinct : the gap above which two projections differ. rows : of the node
   struct Histograms {
     std::vector<std::int64_t> order;
     std::vector<std::int32_t> present;
