@@ -121,12 +121,15 @@ class SlotSearchOf final : public SlotSearch {
     }
     std::sort(open_.begin(), open_.end(),
               [](const Cell& a, const Cell& b) { return a.bound != b.bound ? a.bound > b.bound : earlier(a, b); });
-    divide(rows <= room.few_rows, room);
+    // Cells take room as well, and there are many where bounds close few of their parts.
+    const double of_cell = static_cast<double>(sizeof(Cell) + of_class_.size() * sizeof(double));
+    const double most = std::max(room.bytes - of_cell * static_cast<double>(open_.size()), 0.25 * room.bytes);
+    divide(rows <= room.few_rows, room, most);
     double bytes = 0.0;
     std::size_t n = 0;
     for (; n < open_.size(); ++n) {
       bytes += bytes_of(open_[n], room);
-      if (n > 0 && bytes > room.bytes) break;
+      if (n > 0 && bytes > most) break;
     }
     const auto end = open_.begin() + static_cast<std::ptrdiff_t>(n);
     asked_.assign(std::make_move_iterator(open_.begin()), std::make_move_iterator(end));
@@ -178,8 +181,9 @@ class SlotSearchOf final : public SlotSearch {
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr double kSoonSorted = 32.0;  // rows of a cell: dividing them would take longer
-  static constexpr double kRowsOfPart = 64.0;  // so many are aimed at
+  static constexpr double kSoonSorted = 32.0;            // rows of a cell: dividing them would take longer
+  static constexpr double kRowsOfPart = 64.0;            // so many are aimed at
+  static constexpr double kOfLook = 2.0 * sizeof(Look);  // bytes of what is asked, and its copy
   static constexpr std::int32_t kMostParts = 256, kFewestParts = 8;
 
   // A bin that may hold the best cut, or have it at its right edge; or a part of one, from its smallest to its largest
@@ -198,7 +202,7 @@ class SlotSearchOf final : public SlotSearch {
 
   // Decides into how many parts the rows of each open cell are counted: into fewer if there is no room otherwise, since
   // another pass over all rows takes longer than another level of parts.
-  void divide(bool few, const Room& room) {
+  void divide(bool few, const Room& room, double most_bytes) {
     for (std::int32_t most = kMostParts; most >= kFewestParts; most /= 2) {
       double bytes = 0.0;
       for (Cell& cell : open_) {
@@ -206,12 +210,12 @@ class SlotSearchOf final : public SlotSearch {
         while (cell.parts > 0 && cell.parts < most && cell.parts * kRowsOfPart < cell.rows) cell.parts *= 2;
         bytes += bytes_of(cell, room);
       }
-      if (bytes <= room.bytes) return;
+      if (bytes <= most_bytes) return;
     }
   }
 
   static double bytes_of(const Cell& cell, const Room& room) {
-    return cell.parts == 0 ? cell.rows * room.of_row : cell.parts * room.of_part;
+    return kOfLook + (cell.parts == 0 ? cell.rows * room.of_row : cell.parts * room.of_part);
   }
 
   double count(std::size_t d, std::size_t c, std::int32_t b) const {
