@@ -250,6 +250,7 @@ class Block:
         n_classes: int,
         levels: Codes | None = None,
         scores: Doubles | None = None,
+        room: Doubles | None = None,
     ) -> None: ...
     @property
     def n_rows(self) -> int: ...
@@ -282,7 +283,7 @@ class Block:
         least: Doubles,
         largest: Doubles,
     ) -> None: ...
-    def gather(
+    def look(
         self,
         first_space: Numbers,
         u: Doubles,
@@ -293,6 +294,15 @@ class Block:
         direction: Numbers,
         bin: Codes,
         after: Codes,
+        from_: Doubles,
+        to: Doubles,
+        origin: Doubles,
+        step: Doubles,
+        first_part: Numbers,
+        counts: NDArray[np.uint32] | None,
+        weighted: Doubles | None,
+        part_low: Doubles,
+        part_high: Doubles,
         smallest: Doubles,
     ) -> tuple[Codes, Codes, Doubles, Doubles]: ...
     def route(
@@ -309,10 +319,35 @@ class Block:
 class SlotSearch:
     def __init__(self, criterion: str, strict_ties: bool, min_leaf: float, of_class: Doubles) -> None: ...
     def begin(
-        self, order: Numbers, counts: Doubles, least: Doubles, largest: Doubles, distinct: Doubles, rows: int
+        self,
+        order: Numbers,
+        present: Codes,
+        counts: NDArray[np.uint32] | None,
+        weighted: Doubles | None,
+        least: Doubles,
+        largest: Doubles,
+        low: Doubles,
+        scale: Doubles,
+        distinct: Doubles,
+        n_codes: int,
+        n_bins: int,
+        rows: int,
     ) -> None: ...
-    def wanted(self, most_rows: float) -> tuple[Numbers, Codes, Codes, Doubles]: ...
-    def offer(self, direction: int, bin: int, z: Doubles, code: Codes, weight: Doubles, next: float) -> None: ...
+    def wanted(
+        self, bytes: float, of_row: float, of_part: float, few_rows: float
+    ) -> tuple[Numbers, Codes, Codes, Doubles, Doubles, Doubles, Doubles, Numbers]: ...
+    def take(
+        self,
+        entry: Codes,
+        code: Codes,
+        z: Doubles,
+        weight: Doubles,
+        counts: NDArray[np.uint32] | None,
+        weighted: Doubles | None,
+        low: Doubles,
+        high: Doubles,
+        smallest: Doubles,
+    ) -> None: ...
     def offer_cut(self, order: int, threshold: float, left: Doubles, least: float) -> None: ...
     def winner(self) -> tuple[int, float, float] | None: ...
 

@@ -39,6 +39,14 @@ def table(seed: int, kind: str = "normal", n: int = 300, p: int = 3, n_classes: 
         X[:, 0] = 1e6 + np.round(X[:, 0], 2)
     if kind == "skewed":
         X = np.exp(3 * X)
+    if kind == "heap":  # most rows in a few of the bins of equal width, which far ones stretch
+        X = 1e-3 * X
+        X[rng.random((n, p)) < 0.03] *= 1e5
+    if kind == "tied heap":
+        X = np.round(X)
+        X[:3] = 1e4 * np.sign(X[:3] + 0.5)
+    if kind == "ladder":  # each step of bins holds but the rows of its own size
+        X = np.sign(X) * 2.0 ** rng.uniform(-40, 20, (n, p))
     if kind == "constant":
         X[:, 0] = 0.1
     y = (X @ rng.normal(size=(p, n_classes))).argmax(axis=1)

@@ -14,11 +14,15 @@ import pyarrow.parquet as pq
 from tabulate import tabulate
 
 from benchmarks.scale.contestant import CONTESTANTS
-from benchmarks.scale.data import MADE, TABLES, write, write_real
+from benchmarks.scale.data import FLIGHTS, MADE, TABLES, write, write_real
 
 USUAL = ("HHCART(D) from disk", "HHCART(D) in memory", "scikit-learn", "LightGBM", "XGBoost, external memory")
 
-REAL = ("HHCART(D) from disk", "HHCART(D) in memory", "axis-parallel from disk", "scikit-learn")
+REAL = (
+    *("HHCART(D) from disk", "HHCART(D) in memory", "HHCART(A) from disk", "HHCART(A) in memory"),
+    *("axis-parallel from disk", "axis-parallel in memory", "scikit-learn"),
+)
+OF_TWO_CLASSES = ("LightGBM", "XGBoost, external memory")
 
 
 def main() -> None:
@@ -39,7 +43,7 @@ def main() -> None:
         asked.rows, asked.features, asked.depth = 20_000, 4, 3
     if asked.table != MADE:
         # LightGBM and XGBoost grow a tree for each of several classes, which is no single tree.
-        asked.only = asked.only or REAL
+        asked.only = asked.only or (*REAL, *(OF_TWO_CLASSES if asked.table == FLIGHTS else ()))
     asked.only = asked.only or USUAL
     table, measured = [], {}
     with tempfile.TemporaryDirectory(dir=asked.scratch, prefix="oblique-scale-") as folder:
@@ -56,7 +60,8 @@ def main() -> None:
             command = [sys.executable, "-m", "benchmarks.scale.contestant", *map(str, arguments)]
             done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **one})
             if done.returncode:
-                print(f"{name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+                said = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
+                print(f"{name}: {said[-1]}", file=sys.stderr)
                 continue
             found = json.loads(done.stdout.splitlines()[-1])
             measured[name] = found

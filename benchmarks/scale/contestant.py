@@ -210,6 +210,7 @@ CONTESTANTS: dict[str, Callable[..., tuple[Predict, dict[str, Any]]]] = {
     "HHCART(D) in memory": memory("hhcart_d"),
     "HHCART(D) by Dask": dask("hhcart_d"),
     "HHCART(A) from disk": disk("hhcart_a"),
+    "HHCART(A) in memory": memory("hhcart_a"),
     "axis-parallel from disk": disk("axis_parallel"),
     "axis-parallel in memory": memory("axis_parallel"),
     "scikit-learn": scikit_learn,

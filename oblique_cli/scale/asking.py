@@ -32,6 +32,11 @@ class Here:
         """One: threads share its memory."""
         return 1
 
+    @property
+    def copies(self) -> int:
+        """One table a thread."""
+        return self.threads
+
     def finish(self, some: Finish) -> list[dict[str, Any]]:
         """Return the trees below some nodes. Threads share each of them, so that nodes need not be alike."""
         found = self.ask("fetch", some.level, some.request)

@@ -110,6 +110,11 @@ class Workers:
         with self._faults():
             return max(1, len(self.client.ncores()))
 
+    @property
+    def copies(self) -> int:
+        """Tables that a worker puts together, and their sum."""
+        return FAN_IN + 1
+
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         """Return the answer of all chunks."""
         workers = self.workers

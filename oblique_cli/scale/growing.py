@@ -14,7 +14,7 @@ import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.scale import directions
 from oblique_cli.scale.directions import AXES, COVARIANCES, NEEDS, UNIT_ROWS, Slot
-from oblique_cli.scale.passes import Answer, Finish
+from oblique_cli.scale.passes import FETCHED, Answer, Finish, counted_or_weighed
 from oblique_cli.scale.store import Store
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
@@ -23,7 +23,7 @@ from oblique_cli.tree.structure import Tree, TreeBuilder
 Array = NDArray[np.float64]
 
 KEPT_ROW_BYTES = 120  # of a row of a bin that is looked into, while rows of all chunks are put in order
-CELL_BYTES = 24  # of a cell of a histogram, with what the search makes of it
+FEW_ROWS = 0.25  # of the rows of a node: so many are fetched rather than counted once more, which takes a pass
 
 
 class Asker(Protocol):
@@ -35,6 +35,10 @@ class Asker(Protocol):
     @property
     def workers(self) -> int:
         """How many have `Plan.memory` of their own: one for the threads of this process."""
+
+    @property
+    def copies(self) -> int:
+        """How many tables one of them holds at a time while answers are put together."""
 
     def finish(self, some: Finish) -> list[dict[str, Any]]:
         """Return the trees below some nodes, by their slots in the request."""
@@ -170,6 +174,7 @@ class _Grower:
         self.options = plan.proposer.native_options()
         self.in_memory, self.rows_at_once = plan.in_memory_rows(store, asker.workers)
         self.strict = plan.ties == "strict"
+        self.count_bytes = 8 if store.weighted else 4  # of a cell of a histogram
         self.passes = self.finished = 0
 
     def _ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
@@ -347,7 +352,7 @@ class _Grower:
 
     def _batches(self, slots: list[Slot]) -> list[list[int]]:
         """Slots that have directions, as many at once as there is room for their histograms."""
-        room = int(self.plan.memory * 0.25) // CELL_BYTES
+        room = int(self.plan.memory * 0.25) // (self._asker.copies * self.count_bytes)
         cells = [0 if s.spaces is None else s.spaces.size * self.store.n_classes for s in slots]
         self.n_bins = 256
         while self.n_bins > 32 and max(cells) * self.n_bins > room:
@@ -368,30 +373,35 @@ class _Grower:
         self, level: int, base: dict[str, Any], slots: list[Slot]
     ) -> list[tuple[Array, float, float, bool] | None]:
         """The best cut of each slot among the axes of its spaces, by histograms and the bins that can still win."""
-        request, searches, orders = self._histograms(level, base, slots)
-        most = self.plan.memory * 0.3 / KEPT_ROW_BYTES
+        request, searches, first = self._histograms(level, base, slots)
         open_slots = list(range(len(slots)))
-        first = np.concatenate([[0], np.cumsum([len(order) for order in orders])])
+        of_part = self._asker.copies * (self.count_bytes * self.store.n_classes + 16)
         while open_slots:
-            wanted = [(i, *searches[i].wanted(most / len(open_slots))) for i in open_slots]
-            wanted = [each for each in wanted if len(each[1])]
-            open_slots = [each[0] for each in wanted]
+            room = self.plan.memory * 0.3 / len(open_slots)
+            wanted = [
+                searches[i].wanted(room, KEPT_ROW_BYTES, of_part, FEW_ROWS * float(slots[i].rows.sum()))
+                for i in open_slots
+            ]
+            open_slots = [i for i, cells in zip(open_slots, wanted, strict=True) if len(cells[0])]
+            wanted = [cells for cells in wanted if len(cells[0])]
             if not open_slots:
                 break
-            direction = np.concatenate([np.asarray(each[1]) + first[each[0]] for each in wanted])
-            bins, after = (np.concatenate([np.asarray(each[k]) for each in wanted]) for k in (2, 3))
-            # Directions of which no bin is wanted need not be projected.
+            names = ("direction", "bin", "after", "from", "to", "origin", "step", "parts")
+            cells = {name: np.concatenate([each[k] for each in wanted]) for k, name in enumerate(names)}
+            cells["direction"] += np.repeat(first[open_slots], [len(each[0]) for each in wanted])
+            cells["first_part"] = np.concatenate([[0], np.cumsum(cells.pop("parts"))]).astype(np.int64)
+            # Directions of which nothing is wanted need not be projected.
             is_wanted = np.append(np.zeros(len(request["low"]), np.bool_), False)
-            is_wanted[direction] = True
+            is_wanted[cells["direction"]] = True
             place = np.where(is_wanted[request["place"]], request["place"], -1)
-            asked = {**request, "place": place, "direction": direction, "bin": bins, "after": after}
-            found = self._ask("gather", level, asked)
-            self._offer(slots, searches, wanted, found)
+            found = self._ask("look", level, {**request, "place": place, **cells})
+            self._take([searches[i] for i in open_slots], [len(each[0]) for each in wanted], cells["first_part"], found)
         return [self._winner(slot, search) for slot, search in zip(slots, searches, strict=True)]
 
     def _histograms(
         self, level: int, base: dict[str, Any], slots: list[Slot]
-    ) -> tuple[dict[str, Any], list[_core.SlotSearch], list[NDArray[np.int64]]]:
+    ) -> tuple[dict[str, Any], list[_core.SlotSearch], NDArray[np.int64]]:
+        """The request, a search for each slot, and the number of its first direction."""
         n_bins = self.n_bins
         orders, places, lows, highs, of_slots, at = [], [], [], [], [], 0
         for slot in slots:
@@ -427,30 +437,46 @@ class _Grower:
             search = self._search(np.ascontiguousarray(slot.weight[slot.present]))
             low, high = (np.ascontiguousarray(side) for side in slot.box)
             gaps = np.asarray(_core.distinct_gaps(of_slots[len(searches)], low, high))[order]
-            counts = np.ascontiguousarray(found["counts"][start:end][:, slot.present], dtype=np.float64)
-            least, largest = found["least"][start:end], found["largest"][start:end]
-            search.begin(order, counts, least, largest, gaps, int(slot.rows.sum()))
+            search.begin(
+                order,
+                slot.present.astype(np.int32),
+                *counted_or_weighed(found["counts"][start:end]),
+                found["least"][start:end],
+                found["largest"][start:end],
+                request["low"][start:end],
+                request["scale"][start:end],
+                gaps,
+                self.store.n_classes,
+                n_bins,
+                int(slot.rows.sum()),
+            )
             searches.append(search)
             start = end
-        return request, searches, orders
+        first = np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
+        return request, searches, first
 
-    def _offer(
-        self, slots: list[Slot], searches: list[_core.SlotSearch], wanted: list[tuple[Any, ...]], found: Answer
+    def _take(
+        self, searches: list[_core.SlotSearch], cells: list[int], first_part: NDArray[np.int64], found: Answer
     ) -> None:
-        """Give the rows of wanted bins to the searches that asked for them."""
-        entry, code, z, weight = (np.concatenate(found[name]) for name in ("entry", "code", "z", "found_weight"))
-        order = np.argsort(entry, kind="stable")  # those of a chunk are in order already
-        entry, code, z, weight = entry[order], code[order], z[order], weight[order]
-        at = 0
-        for i, direction, bins, *_ in wanted:
-            place = np.zeros(self.store.n_classes, np.int32)
-            place[slots[i].present] = np.arange(len(slots[i].present), dtype=np.int32)
-            for d, b in zip(np.asarray(direction), np.asarray(bins), strict=True):
-                first, last = np.searchsorted(entry, [at, at + 1])
-                rows = slice(int(first), int(last))
-                codes = np.ascontiguousarray(place[code[rows]])
-                searches[i].offer(int(d), int(b), z[rows], codes, weight[rows], float(found["smallest"][at]))
-                at += 1
+        """Give searches the answers to what they wanted, each so many cells."""
+        rows = {name: np.concatenate(found[name]) for name in FETCHED}
+        order = np.argsort(rows["entry"], kind="stable")  # those of a chunk are in order already
+        rows = {name: each[order] for name, each in rows.items()}
+        at = np.concatenate([[0], np.cumsum(cells)])
+        of_rows, of_parts = np.searchsorted(rows["entry"], at), first_part[at]
+        for i, search in enumerate(searches):
+            here, parts = slice(of_rows[i], of_rows[i + 1]), slice(of_parts[i], of_parts[i + 1])
+            counts = found["counts"][of_parts[i] * self.store.n_classes : of_parts[i + 1] * self.store.n_classes]
+            search.take(
+                rows["entry"][here] - np.int32(at[i]),
+                rows["code"][here],
+                rows["z"][here],
+                rows["found_weight"][here],
+                *counted_or_weighed(counts),
+                found["part_low"][parts],
+                found["part_high"][parts],
+                found["smallest"][at[i] : at[i + 1]],
+            )
 
     def _winner(self, slot: Slot, search: _core.SlotSearch) -> tuple[Array, float, float, bool] | None:
         winner = search.winner()

@@ -21,10 +21,11 @@ Answer = dict[str, Any]
 ADD, LARGER, SMALLER, JOIN = "add", "larger", "smaller", "join"
 HOW = {  # to put together what answers hold
     **dict.fromkeys(("rows", "weight", "tables", "high_sums", "low_sums", "left", "counts", "seen", "bytes_read"), ADD),
-    **dict.fromkeys(("heaviest", "high", "largest", "below", "squares"), LARGER),
-    **dict.fromkeys(("low", "least", "above", "smallest"), SMALLER),
+    **dict.fromkeys(("heaviest", "high", "largest", "below", "squares", "part_high"), LARGER),
+    **dict.fromkeys(("low", "least", "above", "smallest", "part_low"), SMALLER),
     **dict.fromkeys(("entry", "code", "z", "found_weight", "slot", "X", "y", "w"), JOIN),
 }
+FETCHED = ("entry", "code", "z", "found_weight")  # of a row of a cell
 
 
 def together(answers: Sequence[Answer]) -> Answer:
@@ -88,20 +89,22 @@ class Finish:
 
 
 def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
-    """Return the answer of some chunks to a request of a kind in ASKED. Reads each chunk once, one at a time."""
-    parts: list[Answer] = []
+    """Return the answer of some chunks to a request of a kind in ASKED or ADDED_TO. Each chunk is read once."""
+    answer: Answer = {}
     for chunk in chunks:
-        rows = store.read(chunk)
+        rows = store.read(chunk, store.room)
         places = store.places(level, chunk, rows)
-        answer = ASKED[kind](store, chunk, level, rows, places, request)
-        parts = [together([*parts, answer])]
-    return parts[0]
+        if kind in ADDED_TO:
+            ADDED_TO[kind](store, rows, places, request, answer)
+        else:
+            found = ASKED[kind](store, chunk, level, rows, places, request)
+            answer = together([answer, found]) if answer else found
+    return answer
 
 
 def _block(store: Store, rows: Rows, slots: Any, n_slots: int, scores: Any = None) -> _core.Block:
-    return _core.Block(
-        rows.columns, rows.codes, slots, rows.weights, n_slots, store.n_classes, parts_of_levels(store.levels), scores
-    )
+    levels, room = parts_of_levels(store.levels), store.room.doubles("block", rows.columns.size)
+    return _core.Block(rows.columns, rows.codes, slots, rows.weights, n_slots, store.n_classes, levels, scores, room)
 
 
 def _slots(places: Any, request: Mapping[str, Any]) -> Any:
@@ -178,42 +181,45 @@ def _left(store: Store, chunk: int, level: int, rows: Rows, places: Any, request
     return answer
 
 
-def _histograms(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
+def _histograms(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], answer: Answer) -> None:
     n, n_bins = len(request["low"]), request["n_bins"]
-    counts = np.zeros((n, store.n_classes, n_bins), np.float64 if store.weighted else np.uint32)
-    answer = {"counts": counts, "least": np.full(n, np.inf), "largest": np.full(n, -np.inf)}
-    low, scale = request["low"], request["scale"]
+    if not answer:
+        answer["counts"] = _table(store, (n, store.n_classes, n_bins))
+        answer |= {"least": np.full(n, np.inf), "largest": np.full(n, -np.inf)}
     _asked(store, rows, places, request).add_histograms(
-        request["first_space"],
-        request["u"],
-        request["place"],
-        low,
-        scale,
-        n_bins,
-        None if store.weighted else counts,
-        counts if store.weighted else None,
-        answer["least"],
-        answer["largest"],
-    )
-    return answer
-
-
-def _gather(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    smallest = np.full(len(request["bin"]), np.inf)
-    found = _asked(store, rows, places, request).gather(
         request["first_space"],
         request["u"],
         request["place"],
         request["low"],
         request["scale"],
-        request["n_bins"],
-        request["direction"],
-        request["bin"],
-        request["after"],
-        smallest,
+        n_bins,
+        *counted_or_weighed(answer["counts"]),
+        answer["least"],
+        answer["largest"],
     )
-    names = ("entry", "code", "z", "found_weight")
-    return {**{name: [part] for name, part in zip(names, found, strict=True)}, "smallest": smallest}
+
+
+def _table(store: Store, shape: int | tuple[int, ...]) -> Any:
+    return np.zeros(shape, np.float64 if store.weighted else np.uint32)
+
+
+def counted_or_weighed(table: Any) -> tuple[Any, Any]:
+    """Return a table of counts as the first of two, one of weights as the second; the other is None."""
+    return (None, table) if table.dtype == np.float64 else (table, None)
+
+
+def _look(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], answer: Answer) -> None:
+    parts = int(request["first_part"][-1])
+    if not answer:
+        answer["counts"] = _table(store, parts * store.n_classes)
+        answer |= {"part_low": np.full(parts, np.inf), "part_high": np.full(parts, -np.inf)}
+        answer |= {"smallest": np.full(len(request["bin"]), np.inf), **{name: [] for name in FETCHED}}
+    names = ("first_space", "u", "place", "low", "scale", "n_bins", "direction", "bin", "after", "from", "to")
+    given = [request[name] for name in (*names, "origin", "step", "first_part")]
+    tables = [*counted_or_weighed(answer["counts"]), answer["part_low"], answer["part_high"], answer["smallest"]]
+    found = _asked(store, rows, places, request).look(*(given + tables))
+    for name, part in zip(FETCHED, found, strict=True):
+        answer[name].append(part)
 
 
 def _fetch(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
@@ -251,8 +257,8 @@ ASKED: Mapping[str, Callable[..., Answer]] = {
     "squares": _squares,
     "unit_moments": _unit_moments,
     "left": _left,
-    "histograms": _histograms,
-    "gather": _gather,
     "fetch": _fetch,
     "part": _part,
 }
+# Tables that are large beside a chunk: it is added to them where they are.
+ADDED_TO: Mapping[str, Callable[..., None]] = {"histograms": _histograms, "look": _look}

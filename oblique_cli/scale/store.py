@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import shutil
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,26 @@ class Rows:
     parts: NDArray[np.int8]
 
 
+class Room(threading.local):
+    """Memory of each thread that one chunk after the other is read into: fresh pages cost more than reading does."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Any] = {}
+
+    def content(self, size: int) -> memoryview:
+        """Return room for so many bytes of a file."""
+        if len(self._held.get("content", b"")) < size:
+            self._held["content"] = bytearray(size)
+        return memoryview(self._held["content"])[:size]
+
+    def doubles(self, name: str, size: int) -> Array:
+        """Return room of a name for so many numbers."""
+        if len(self._held.get(name, ())) < size:
+            self._held[name] = np.empty(size)
+        found: Array = self._held[name]
+        return found
+
+
 @dataclass
 class Store:
     """Rows in a folder, one file a chunk: columns one after the other, codes, weights, parts.
@@ -51,6 +72,7 @@ class Store:
     sizes       rows of each chunk
     sums        CRC-32 of each chunk
     bytes_read  by this process, of rows and of their places in the tree
+    room        for whoever reads chunks one at a time and is done with each before the next
     """
 
     path: Path
@@ -62,6 +84,7 @@ class Store:
     sizes: list[int] = field(default_factory=list)
     sums: list[int] = field(default_factory=list)
     bytes_read: int = 0
+    room: Room = field(default_factory=Room)
     _checked: set[int] = field(default_factory=set)
 
     @classmethod
@@ -118,19 +141,26 @@ class Store:
         with writing(self.path / MANIFEST) as stream:
             stream.write(json.dumps(plain).encode())
 
-    def read(self, chunk: int) -> Rows:
-        """Return a chunk. DataError, with the numbers of its rows, if it is not as it was written."""
+    def read(self, chunk: int, room: Room | None = None) -> Rows:
+        """Return a chunk. DataError, with the numbers of its rows, if it is not as it was written.
+
+        room : where the rows are put, until it is used again; memory of their own by default
+        """
         n, p = self.sizes[chunk], self.n_features
         itemsize = np.dtype(self.dtype).itemsize
         first = sum(self.sizes[:chunk])
         where = f"{self.file(chunk)}: chunk {chunk} (rows {first + 1} to {first + n})"
+        expected = n * (self.bytes_of_row - 4)
         try:
-            content = self.file(chunk).read_bytes()
+            with open(self.file(chunk), "rb", buffering=0) as stream:
+                size = os.fstat(stream.fileno()).st_size
+                content = memoryview(bytearray(expected)) if room is None else room.content(expected)
+                read = stream.readinto(content) if size == expected else size
         except OSError as error:
             raise DataError(f"{where} cannot be read ({error.strerror}); {REMEDY}") from None
-        self.bytes_read += len(content)
-        if len(content) != n * (self.bytes_of_row - 4):
-            raise DataError(f"{where} has {len(content)} bytes instead of {n * (self.bytes_of_row - 4)}; {REMEDY}")
+        self.bytes_read += read
+        if read != expected:
+            raise DataError(f"{where} has {read} bytes instead of {expected}; {REMEDY}")
         if chunk not in self._checked:
             if zlib.crc32(content) != self.sums[chunk]:
                 raise DataError(f"{where} is corrupt: its checksum is wrong; {REMEDY}")
@@ -141,10 +171,14 @@ class Store:
         at += 4 * n
         weights = None
         if self.weighted:
-            # A buffer may begin at any byte; the core wants whole words.
-            weights = np.frombuffer(content[at : at + 8 * n], "<f8")
+            # They may begin at any byte; the core wants whole words.
+            weights = np.frombuffer(content, "<f8", n, at).copy()
             at += 8 * n
         parts = np.frombuffer(content, "|i1", n, at)
+        if room is not None and columns.dtype != np.float64:
+            doubles = room.doubles("columns", columns.size)[: columns.size].reshape(p, n)
+            doubles[...] = columns
+            columns = doubles
         return Rows(np.ascontiguousarray(columns, np.float64), codes, weights, parts)
 
     # ---- places of rows in the tree --------------------------------------------------------------------------------

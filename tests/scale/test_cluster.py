@@ -13,7 +13,7 @@ from scale_support import same, stored, table
 import oblique_cli._core as _core
 import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.scale import cluster, partition
+from oblique_cli.scale import cluster, growing, partition
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.growing import Plan, grow
@@ -57,6 +57,17 @@ def test_workers_grow_the_tree_of_memory(workers, name, tmp_path):
     found = grow(asker, asker.store, Plan(heuristic, "gini", STOPPING, finish_rows=60)).tree
     assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
     assert asker.store.bytes_read > X.nbytes and asker.bytes_sent > 0
+
+
+@pytest.mark.usefixtures("here")
+def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch):
+    monkeypatch.setattr(growing, "FEW_ROWS", 0.0)
+    X, y = table(8, "heap", n=900)
+    for name in ("axis_parallel", "hhcart_a"):
+        store = stored(tmp_path / name, X, y, blocks=6)
+        asker = workers(store)
+        found = grow(asker, asker.store, Plan(PROPOSERS[name](), "gini", STOPPING, finish_rows=60)).tree
+        assert not same(found, grow_top_down(X, y, 3, PROPOSERS[name](), criterion="gini", stopping=STOPPING))
 
 
 @pytest.mark.parametrize("cut", [partition.Cut(2, 1), partition.Cut(1, 2), partition.Cut(2, 3)])
@@ -128,6 +139,7 @@ def test_a_worker_killed_in_a_pass_changes_nothing(workers, tmp_path):
             return asker.ask(kind, level, request)
 
         workers = 2
+        copies = 5
 
         def finish(self, some):
             return asker.finish(some)
@@ -153,6 +165,7 @@ def test_a_scheduler_that_is_lost_is_told_and_the_fit_goes_on(tmp_path, monkeypa
             """Answers until the second level; then the scheduler is gone."""
 
             workers = 1
+            copies = 5
 
             def ask(self, kind, level, request):
                 if level == 1:

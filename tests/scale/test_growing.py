@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +14,7 @@ import oblique_cli._core as _core
 import oblique_cli.magnitudes
 import oblique_cli.proposers
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.scale import growing
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.directions import NEEDS
 from oblique_cli.scale.growing import Plan, grow
@@ -39,7 +42,8 @@ def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, tmp_path):
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10**6),
-    kind=st.sampled_from(["normal", "whole numbers", "offset", "skewed"]),
+    kind=st.sampled_from(["normal", "whole numbers", "offset", "skewed", "heap", "tied heap", "ladder"]),
+    few=st.sampled_from([0.0, growing.FEW_ROWS]),
     name=st.sampled_from(sorted(NEEDS)),
     criterion=st.sampled_from(["gini", "entropy", "twoing", "max_minority", "sum_minority"]),
     ties=st.sampled_from(["tolerant", "strict"]),
@@ -49,7 +53,7 @@ def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, tmp_path):
     min_leaf=st.sampled_from([1.0, 4.0]),
 )
 def test_any_order_of_blocks_gives_the_tree_in_memory(
-    tmp_path_factory, seed, kind, name, criterion, ties, weighted, mixed, order, min_leaf
+    tmp_path_factory, seed, kind, few, name, criterion, ties, weighted, mixed, order, min_leaf
 ):
     X, y = table(seed, kind, n=160)
     rng = np.random.default_rng(seed)
@@ -64,8 +68,81 @@ def test_any_order_of_blocks_gives_the_tree_in_memory(
         weights = oblique_cli.magnitudes.summable(weights / weights.min())
     folder = tmp_path_factory.mktemp("rows") / "store"
     store = stored(folder, X, y, weights, n_classes=3, levels=levels, blocks=5, order=order)
-    found = grow(Here(store), store, Plan(heuristic, criterion, STOPPING, min_leaf, ties, finish_rows=0)).tree
+    with mock.patch.object(growing, "FEW_ROWS", few):
+        found = grow(Here(store), store, Plan(heuristic, criterion, STOPPING, min_leaf, ties, finish_rows=0)).tree
     assert not same(found, expected)
+
+
+def looks(asker, found):
+    """Lets an asker write down how many cells were divided in each pass that looks into cells."""
+    ask = asker.ask
+
+    def written(kind, level, request):
+        if kind == "look":
+            found.append((level, int((np.diff(request["first_part"]) > 0).sum())))
+        return ask(kind, level, request)
+
+    asker.ask = written
+    return asker
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["heap", "tied heap", "ladder"])
+@pytest.mark.parametrize("name", sorted(set(NEEDS) - {"gdt"}))
+def test_cells_are_divided_until_few_rows_are_left(name, kind, weighted, tmp_path, monkeypatch):
+    monkeypatch.setattr(growing, "FEW_ROWS", 0.0)
+    X, y = table(2, kind, n=1500)
+    heuristic = PROPOSERS[name]()
+    weights = np.random.default_rng(3).integers(1, 4, len(X)).astype(float) if weighted else None
+    expected = grow_top_down(X, y, 3, heuristic, weights=weights, criterion="gini", stopping=STOPPING)
+    assert expected.depth > 1
+    for blocks, order in ((1, None), (2, [1, 0]), (7, [3, 1, 6, 0, 5, 2, 4])):
+        store = stored(tmp_path / str(blocks), X, y, weights, blocks=blocks, order=order)
+        divided = []
+        asker = looks(Here(store, threads=min(blocks, 2)), divided)
+        found = grow(asker, store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
+        assert not same(found, expected), blocks
+        assert any(cells for _, cells in divided)
+
+
+def test_little_memory_takes_more_passes_and_gives_the_same_tree(tmp_path):
+    X, y = table(4, "heap", n=1500)
+    heuristic = PROPOSERS["hhcart_a"]()
+    expected = grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING)
+    passes = []
+    for memory in (12_000, 1 << 20):
+        store = stored(tmp_path / str(memory), X, y, blocks=3)
+        grown = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, memory=memory, finish_rows=0))
+        assert not same(grown.tree, expected)
+        passes.append(sum(level.passes for level in grown.levels))
+    assert passes[0] > passes[1]
+
+
+@pytest.mark.parametrize("ties", ["tolerant", "strict"])
+def test_an_edge_between_bins_need_not_be_a_cut(ties, tmp_path):
+    # 0.5 is the edge of a bin; the rows on its two sides count as one value unless ties are strict.
+    x = np.repeat([0.0, 0.2, 0.5 - 1e-13, 0.5, 0.9, 1.0], [20, 90, 200, 200, 70, 20])
+    y = np.repeat([1, 0, 0, 1, 1, 0], [20, 90, 200, 200, 70, 20]).astype(np.int32)
+    X = np.column_stack([x, np.ones(len(x))])
+    heuristic = PROPOSERS["axis_parallel"]()
+    store = stored(tmp_path / "rows", X, y, blocks=3)
+    found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, ties=ties, finish_rows=0)).tree
+    expected = grow_top_down(X, y, 2, heuristic, criterion="gini", stopping=STOPPING, ties=ties)
+    assert not same(found, expected)
+    assert (abs(expected.thresholds[0] - 0.5) < 1e-9) == (ties == "strict")
+
+
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_d", "hhcart_a"])
+def test_bytes_that_are_read_are_those_of_the_cost_model(name, tmp_path):
+    X, y = table(5, "heap", n=1500, p=4)
+    store = stored(tmp_path / "rows", X, y, blocks=3)
+    grown = grow(Here(store), store, Plan(PROPOSERS[name](), "gini", STOPPING, finish_rows=200))
+    passes = [1, *(level.passes for level in grown.levels)]  # the first counts the rows
+    with_places = sum(passes[2:])
+    rows, places = len(X) * (8 * X.shape[1] + 5), 4 * len(X)  # docs/scale.md
+    assert store.bytes_read == sum(passes) * rows + with_places * places
+    usual = 4 if name == "axis_parallel" else 5
+    assert grown.levels[0].passes - usual in range(4)
 
 
 @pytest.mark.parametrize("options", [{"reflections": "both"}, {"shrinkage": True}, {"sign": "positive", "tau": 0.5}])

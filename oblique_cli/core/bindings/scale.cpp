@@ -41,19 +41,20 @@ class HeldBlock {
  public:
   HeldBlock(const In<double>& columns, const Codes& codes, const Codes& slots, const std::optional<Doubles>& weights,
             std::size_t n_slots, std::size_t n_classes, const std::optional<Codes>& levels,
-            const std::optional<In<double>>& scores)
-      : p(columns.shape(0)), n_slots_(n_slots), n_classes_(n_classes), levels_(levels_of(levels, p)) {
+            const std::optional<In<double>>& scores, const std::optional<InOut<double>>& room)
+      : room_(room), p(columns.shape(0)), n_slots_(n_slots), n_classes_(n_classes), levels_(levels_of(levels, p)) {
     const std::size_t n = codes.shape(0);
     require_size(columns.ndim() == 2 && columns.shape(1) == n && slots.shape(0) == n && n < (std::size_t{1} << 32));
     require_size(!weights || weights->shape(0) == n);
     require_size(!scores || scores->size() == n_slots * levels_.width);
+    require_size(!room || room->size() >= n * p);
     check_codes(codes, n_classes);
     for (std::size_t i = 0; i < n; ++i)
       require(slots(i) < static_cast<std::int64_t>(n_slots), "slots must be below n_slots");
     const Released released;
     block_ = std::make_unique<Block>(
         RawRows{columns.data(), codes.data(), slots.data(), weights ? weights->data() : nullptr, n, p}, n_slots,
-        n_classes, levels_, scores ? scores->data() : nullptr);
+        n_classes, levels_, scores ? scores->data() : nullptr, room ? room->data() : nullptr);
     n_raw_ = n;
   }
 
@@ -113,19 +114,34 @@ class HeldBlock {
                            weighted ? weighted->data() : nullptr, least.data(), largest.data());
   }
 
-  nb::tuple gather(In<std::int64_t> first_space, In<double> u, In<std::int64_t> place, In<double> low, In<double> scale,
-                   int n_bins, In<std::int64_t> direction, In<std::int32_t> bin, In<std::int32_t> after,
-                   InOut<double> smallest) {
+  nb::tuple look(In<std::int64_t> first_space, In<double> u, In<std::int64_t> place, In<double> low, In<double> scale,
+                 int n_bins, In<std::int64_t> direction, In<std::int32_t> bin, In<std::int32_t> after, In<double> from,
+                 In<double> to, In<double> origin, In<double> step, In<std::int64_t> first_part,
+                 std::optional<InOut<std::uint32_t>> counts, std::optional<InOut<double>> weighted,
+                 InOut<double> part_low, InOut<double> part_high, InOut<double> smallest) {
     const SlotSpaces spaces = checked(first_space, u, place, low.size());
     const std::size_t n = direction.size();
     require_size(bin.size() == n && after.size() == n && smallest.size() == n && scale.size() == low.size());
-    for (std::size_t e = 0; e < n; ++e)
+    require_size(from.size() == n && to.size() == n && origin.size() == n && step.size() == n);
+    require_size(first_part.size() == n + 1 && first_part.data()[0] == 0 && n_bins >= 2 && n_bins <= 256);
+    for (std::size_t e = 0; e < n; ++e) {
       require_size(bin.data()[e] >= 0 && bin.data()[e] < n_bins && after.data()[e] < n_bins);
+      require_size(first_part.data()[e] <= first_part.data()[e + 1]);
+      require(direction.data()[e] >= 0 && (e == 0 || direction.data()[e - 1] <= direction.data()[e]),
+              "directions of cells must rise");
+    }
+    const std::size_t parts = static_cast<std::size_t>(first_part.data()[n]);
+    require_size(counts.has_value() != weighted.has_value() && part_low.size() == parts && part_high.size() == parts);
+    require_size((counts ? counts->size() : weighted->size()) == parts * n_classes_);
     GatheredRows found;
     {
       const Released released;
-      found = block_->gather(spaces, low.data(), scale.data(), n_bins, {direction.data(), bin.data(), after.data(), n},
-                             smallest.data());
+      found = block_->look(
+          spaces, low.data(), scale.data(), n_bins,
+          {direction.data(), bin.data(), after.data(), from.data(), to.data(), origin.data(), step.data(),
+           first_part.data(), n},
+          {counts ? counts->data() : nullptr, weighted ? weighted->data() : nullptr, part_low.data(), part_high.data()},
+          smallest.data());
     }
     const std::size_t size = found.z.size();
     return nb::make_tuple(array(std::move(found.entry), {size}), array(std::move(found.code), {size}),
@@ -154,6 +170,7 @@ class HeldBlock {
     return {first_space.data(), u.data(), place.data()};
   }
 
+  std::optional<InOut<double>> room_;
   std::size_t p, n_slots_, n_classes_, n_raw_ = 0;
   Levels levels_;
   std::unique_ptr<Block> block_;
@@ -167,45 +184,83 @@ class HeldSearch {
         search_(make_slot_search({criterion, strict_ties, min_leaf, false},
                                  Vector(of_class.data(), of_class.data() + of_class.shape(0)))) {}
 
-  void begin(In<std::int64_t> order, In<double> counts, In<double> least, In<double> largest, In<double> distinct,
-             std::size_t rows) {
+  void begin(In<std::int64_t> order, In<std::int32_t> present, std::optional<In<std::uint32_t>> counts,
+             std::optional<In<double>> weighted, In<double> least, In<double> largest, In<double> low, In<double> scale,
+             In<double> distinct, std::size_t n_codes, std::size_t n_bins, std::size_t rows) {
     const std::size_t d = order.size();
-    require_size(counts.ndim() == 3 && counts.shape(0) == d && counts.shape(1) == n_classes_);
+    require_size(counts.has_value() != weighted.has_value() && n_bins >= 2 && n_bins <= 256);
+    require_size((counts ? counts->size() : weighted->size()) == d * n_codes * n_bins);
     require_size(least.size() == d && largest.size() == d && distinct.size() == d);
+    require_size(low.size() == d && scale.size() == d && present.size() == n_classes_);
+    for (std::size_t c = 0; c < n_classes_; ++c)
+      require(present.data()[c] >= 0 && present.data()[c] < static_cast<std::int64_t>(n_codes),
+              "present: no such class");
     const auto copy = [](const auto& from) {
       return std::vector<std::remove_cvref_t<decltype(*from.data())>>(from.data(), from.data() + from.size());
     };
-    directions_ = d;
-    n_bins_ = counts.shape(2);
-    SlotSearch::Histograms given{copy(order),    copy(counts),    copy(least), copy(largest),
-                                 copy(distinct), counts.shape(2), rows};
+    n_codes_ = n_codes;
+    counts_ = counts;
+    weighted_ = weighted;
+    SlotSearch::Histograms given{copy(order),
+                                 copy(present),
+                                 copy(least),
+                                 copy(largest),
+                                 copy(low),
+                                 copy(scale),
+                                 copy(distinct),
+                                 counts ? counts->data() : nullptr,
+                                 weighted ? weighted->data() : nullptr,
+                                 n_codes,
+                                 n_bins,
+                                 rows};
     const Released released;
     search_->begin(std::move(given));
   }
 
-  nb::tuple wanted(double most_rows) {
-    std::vector<std::int64_t> direction;
+  // direction, bin, after, from, to, origin, scale, parts of what is wanted.
+  nb::tuple wanted(double bytes, double of_row, double of_part, double few_rows) {
+    std::vector<std::int64_t> direction, parts;
     std::vector<std::int32_t> bin, after;
-    std::vector<double> rows;
-    for (const OpenBin& open : search_->wanted(most_rows)) {
-      direction.push_back(static_cast<std::int64_t>(open.direction));
-      bin.push_back(open.bin);
-      after.push_back(open.after);
-      rows.push_back(open.rows);
+    std::vector<double> from, to, origin, scale;
+    n_parts_ = 0;
+    {
+      const Released released;
+      for (const Look& look : search_->wanted({bytes, of_row, of_part, few_rows})) {
+        direction.push_back(static_cast<std::int64_t>(look.direction));
+        bin.push_back(look.bin);
+        after.push_back(look.after);
+        from.push_back(look.from);
+        to.push_back(look.to);
+        origin.push_back(look.origin);
+        scale.push_back(look.scale);
+        parts.push_back(look.parts);
+        n_parts_ += static_cast<std::size_t>(look.parts);
+      }
     }
-    const std::size_t n = bin.size();
+    const std::size_t n = n_wanted_ = bin.size();
     return nb::make_tuple(array(std::move(direction), {n}), array(std::move(bin), {n}), array(std::move(after), {n}),
-                          array(std::move(rows), {n}));
+                          array(std::move(from), {n}), array(std::move(to), {n}), array(std::move(origin), {n}),
+                          array(std::move(scale), {n}), array(std::move(parts), {n}));
   }
 
-  void offer(std::size_t direction, std::int32_t bin, const Doubles& z, const Codes& code, const Doubles& weight,
-             double next) {
-    const std::size_t n = z.shape(0);
-    require_size(code.shape(0) == n && weight.shape(0) == n && direction < directions_);
-    require_size(bin >= 0 && static_cast<std::size_t>(bin) < n_bins_);
-    check_codes(code, n_classes_);
+  void take(In<std::int32_t> entry, In<std::int32_t> code, In<double> z, In<double> weight,
+            std::optional<In<std::uint32_t>> counts, std::optional<In<double>> weighted, In<double> low,
+            In<double> high, In<double> smallest) {
+    const std::size_t n = entry.size();
+    require_size(code.size() == n && z.size() == n && weight.size() == n && smallest.size() == n_wanted_);
+    require_size(counts.has_value() == counts_.has_value() && weighted.has_value() == weighted_.has_value());
+    require_size((counts ? counts->size() : weighted->size()) == n_parts_ * n_codes_);
+    require_size(low.size() == n_parts_ && high.size() == n_parts_);
+    for (std::size_t i = 0; i < n; ++i) {
+      require(code.data()[i] >= 0 && code.data()[i] < static_cast<std::int64_t>(n_codes_), "code: no such class");
+      require(entry.data()[i] >= (i == 0 ? 0 : entry.data()[i - 1]) &&
+                  entry.data()[i] < static_cast<std::int64_t>(n_wanted_),
+              "entries of rows must rise");
+    }
     const Released released;
-    search_->offer(direction, bin, z.data(), code.data(), weight.data(), n, next);
+    search_->take({entry.data(), code.data(), z.data(), weight.data(), n, counts ? counts->data() : nullptr,
+                   weighted ? weighted->data() : nullptr, low.data(), high.data(), smallest.data()});
+    n_wanted_ = n_parts_ = 0;
   }
 
   void offer_cut(std::int64_t order, double threshold, const Doubles& left, double least) {
@@ -221,7 +276,9 @@ class HeldSearch {
   }
 
  private:
-  std::size_t n_classes_, directions_ = 0, n_bins_ = 0;
+  std::size_t n_classes_, n_codes_ = 0, n_wanted_ = 0, n_parts_ = 0;
+  std::optional<In<std::uint32_t>> counts_;  // the histograms, which the search reads again and again
+  std::optional<In<double>> weighted_;
   std::unique_ptr<SlotSearch> search_;
 };
 
@@ -359,10 +416,11 @@ std::size_t exact_above(std::optional<std::size_t> rows) {
 void bind_scale(nb::module_& m) {
   nb::class_<HeldBlock>(m, "Block", "Rows of many nodes, and what each pass over them asks (core/scale/block.hpp).")
       .def(nb::init<const In<double>&, const Codes&, const Codes&, const std::optional<Doubles>&, std::size_t,
-                    std::size_t, const std::optional<Codes>&, const std::optional<In<double>>&>(),
+                    std::size_t, const std::optional<Codes>&, const std::optional<In<double>>&,
+                    const std::optional<InOut<double>>&>(),
            "columns"_a.noconvert(), "codes"_a.noconvert(), "slots"_a.noconvert(), "weights"_a.noconvert().none(),
            "n_slots"_a, "n_classes"_a, "levels"_a.noconvert().none() = nb::none(),
-           "scores"_a.noconvert().none() = nb::none())
+           "scores"_a.noconvert().none() = nb::none(), "room"_a.noconvert().none() = nb::none())
       .def_prop_ro("n_rows", &HeldBlock::n_rows)
       .def("add_boxes", &HeldBlock::add_boxes, "rows"_a.noconvert(), "weight"_a.noconvert(), "heaviest"_a.noconvert(),
            "low"_a.noconvert(), "high"_a.noconvert(), "tables"_a.noconvert())
@@ -377,19 +435,24 @@ void bind_scale(nb::module_& m) {
       .def("add_histograms", &HeldBlock::add_histograms, "first_space"_a.noconvert(), "u"_a.noconvert(),
            "place"_a.noconvert(), "low"_a.noconvert(), "scale"_a.noconvert(), "n_bins"_a, "counts"_a.noconvert().none(),
            "weighted"_a.noconvert().none(), "least"_a.noconvert(), "largest"_a.noconvert())
-      .def("gather", &HeldBlock::gather, "first_space"_a.noconvert(), "u"_a.noconvert(), "place"_a.noconvert(),
+      .def("look", &HeldBlock::look, "first_space"_a.noconvert(), "u"_a.noconvert(), "place"_a.noconvert(),
            "low"_a.noconvert(), "scale"_a.noconvert(), "n_bins"_a, "direction"_a.noconvert(), "bin"_a.noconvert(),
-           "after"_a.noconvert(), "smallest"_a.noconvert())
+           "after"_a.noconvert(), "from_"_a.noconvert(), "to"_a.noconvert(), "origin"_a.noconvert(),
+           "step"_a.noconvert(), "first_part"_a.noconvert(), "counts"_a.noconvert().none(),
+           "weighted"_a.noconvert().none(), "part_low"_a.noconvert(), "part_high"_a.noconvert(),
+           "smallest"_a.noconvert())
       .def("route", &HeldBlock::route, "normals"_a.noconvert(), "thresholds"_a.noconvert(), "left_slot"_a.noconvert(),
            "right_slot"_a.noconvert(), "next"_a.noconvert(), "below"_a.noconvert(), "above"_a.noconvert());
   nb::class_<HeldSearch>(m, "SlotSearch", "Search of a node whose rows lie in blocks (core/scale/slot_search.hpp).")
       .def(nb::init<const std::string&, bool, double, const Doubles&>(), "criterion"_a, "strict_ties"_a, "min_leaf"_a,
            "of_class"_a.noconvert())
-      .def("begin", &HeldSearch::begin, "order"_a.noconvert(), "counts"_a.noconvert(), "least"_a.noconvert(),
-           "largest"_a.noconvert(), "distinct"_a.noconvert(), "rows"_a)
-      .def("wanted", &HeldSearch::wanted, "most_rows"_a)
-      .def("offer", &HeldSearch::offer, "direction"_a, "bin"_a, "z"_a.noconvert(), "code"_a.noconvert(),
-           "weight"_a.noconvert(), "next"_a)
+      .def("begin", &HeldSearch::begin, "order"_a.noconvert(), "present"_a.noconvert(), "counts"_a.noconvert().none(),
+           "weighted"_a.noconvert().none(), "least"_a.noconvert(), "largest"_a.noconvert(), "low"_a.noconvert(),
+           "scale"_a.noconvert(), "distinct"_a.noconvert(), "n_codes"_a, "n_bins"_a, "rows"_a)
+      .def("wanted", &HeldSearch::wanted, "bytes"_a, "of_row"_a, "of_part"_a, "few_rows"_a)
+      .def("take", &HeldSearch::take, "entry"_a.noconvert(), "code"_a.noconvert(), "z"_a.noconvert(),
+           "weight"_a.noconvert(), "counts"_a.noconvert().none(), "weighted"_a.noconvert().none(), "low"_a.noconvert(),
+           "high"_a.noconvert(), "smallest"_a.noconvert())
       .def("offer_cut", &HeldSearch::offer_cut, "order"_a, "threshold"_a, "left"_a.noconvert(), "least"_a)
       .def("winner", &HeldSearch::winner);
   m.def("exact_sums_above", &exact_above, "rows"_a = nb::none(),

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/eigen.hpp"
@@ -33,16 +34,25 @@ struct SlotSpaces {
   const std::int64_t* place;
 };
 
-// What `Block::gather` looks for: the rows of some bins. Entry e is bin bin[e] of direction direction[e]; after[e] is
-// the next bin that holds rows, or -1.
-struct WantedBins {
+// What `Block::look` is after, in the order of direction, bin and `from`: rows of bin bin[e] of direction direction[e],
+// from from[e] to to[e]. They are counted in the parts first_part[e] to first_part[e + 1], of equal width from
+// origin[e] on, or fetched if there are none. after[e] is the next bin that holds rows, or -1.
+struct WantedCells {
   const std::int64_t* direction;
-  const std::int32_t* bin;
-  const std::int32_t* after;
+  const std::int32_t *bin, *after;
+  const double *from, *to, *origin, *scale;
+  const std::int64_t* first_part;  // (n + 1,)
   std::size_t n;
 };
 
-// Rows of wanted bins, equal ones joined.
+// Rows of each part by class, (classes, parts) of one cell after the other, in counts or, with weights, in `weighted`;
+// and the range of each part.
+struct PartTables {
+  std::uint32_t* counts;
+  double *weighted, *low, *high;
+};
+
+// Rows of wanted cells, equal ones joined.
 struct GatheredRows {
   std::vector<std::int32_t> entry, code;
   std::vector<double> z, weight;
@@ -51,8 +61,9 @@ struct GatheredRows {
 class Block {
  public:
   // scores : those of the levels in every slot, (n_slots, levels.width), or nullptr to leave codes of levels as they
-  // are
-  Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, const Levels& levels, const double* scores);
+  // are. room : for n * p numbers, which the block uses as long as it is there, or nullptr for room of its own
+  Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, const Levels& levels, const double* scores,
+        double* room);
 
   std::size_t n_rows() const { return row_.size(); }
 
@@ -81,8 +92,8 @@ class Block {
                       std::uint32_t* counts, double* weighted, double* least, double* largest) const;
 
   // smallest[e] : lowered to the smallest projection in bin after[e].
-  GatheredRows gather(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
-                      const WantedBins& wanted, double* smallest) const;
+  GatheredRows look(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
+                    const WantedCells& wanted, const PartTables& parts, double* smallest) const;
 
   // Sends rows to the slots of the children of their node: to left_slot[s] where normal'x <= threshold. next : (n,) of
   // the rows as they came. below, above : raised and lowered to the projections next to the threshold.
@@ -93,18 +104,20 @@ class Block {
   struct Segment {
     std::size_t slot, code, first, n;
   };
-  const double* column(std::size_t j) const { return columns_.data() + j * row_.size(); }
+  const double* column(std::size_t j) const { return columns_ + j * row_.size(); }
   FramedRows framed(const Segment& segment, std::vector<const double*>& columns, double unit) const;
   // z = normal'x for some rows, by the arithmetic of dot_row.
   void project(const double* normal, std::size_t first, std::size_t n, double* z) const;
-  // use(space, axis, direction, z, n, first row) for every direction of a segment that is searched.
+  // use(direction, z, range, first row, n) for every direction of a segment that is searched, `stretch` rows at a time.
   template <class Use>
-  void each_direction(const Segment& segment, const SlotSpaces& spaces, Use use) const;
+  void each_direction(const Segment& segment, const SlotSpaces& spaces, std::size_t stretch, Use use) const;
 
   std::size_t p_, n_classes_;
   const Levels& levels_;
   std::vector<std::uint32_t> row_;  // place -> row as it came
-  Vector columns_, weights_;
+  std::unique_ptr<double[]> own_;
+  double* columns_;
+  Vector weights_;
   std::vector<Segment> segments_;
 };
 

@@ -1,5 +1,5 @@
-// The search for the best cut of a node whose rows lie in blocks: bins are counted by all blocks, and only the rows of
-// bins that can still win are fetched.
+// The search for the best cut of a node whose rows lie in blocks: bins are counted by all blocks, those that can still
+// win are divided finely until few rows are left, and only these rows are fetched.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,19 @@
 
 namespace oblique {
 
-// A bin that may hold the best cut, or have it at its right edge. after : the next bin that holds rows, or -1
-struct OpenBin {
+// What is asked of the rows of one cell. A cell lies within a bin of a direction: it is the whole bin, or the rows of
+// it from `from` to `to`. parts : into so many parts its rows are to be counted, by (z - origin) * scale; 0 to fetch
+// them. after : the next bin that holds rows, whose smallest projection is asked for; -1 if none is.
+struct Look {
   std::size_t direction;
   std::int32_t bin, after;
-  double rows, bound;
+  double from, to, origin, scale;
+  std::int32_t parts;
+};
+
+// Room for the answers to what is asked at a time. few_rows : so many are fetched rather than counted once more.
+struct Room {
+  double bytes, of_row, of_part, few_rows;
 };
 
 // Searches one node. The cuts it finds, and the winner among them, are those of NodeSearch, whichever bins it is given:
@@ -27,21 +35,33 @@ class SlotSearch {
  public:
   virtual ~SlotSearch() = default;
 
-  // counts : (n_directions, n_classes, n_bins) weights of the classes present; order : rising places in the
-  // enumeration; least, largest : the range of each direction; distinct : the gap above which two projections differ.
+  // counts or weighted : (n_directions, n_codes, n_bins), which must stay where they are; present : codes of the
+  // classes of the node; order : rising places in the enumeration; least, largest : the range of each direction; low,
+  // scale : how it is cut into bins; distinct : the gap above which two projections differ. rows : of the node
   struct Histograms {
     std::vector<std::int64_t> order;
-    std::vector<double> counts, least, largest, distinct;
-    std::size_t n_bins, rows;  // rows : of the node
+    std::vector<std::int32_t> present;
+    std::vector<double> least, largest, low, scale, distinct;
+    const std::uint32_t* counts;
+    const double* weighted;
+    std::size_t n_codes, n_bins, rows;
   };
-  // Keeps the histograms, and the bins that no edge between two bins beats.
+  // Looks for the bins that no edge between two bins beats.
   virtual void begin(Histograms given) = 0;
-  // The best of the bins that can still win, of at most `most_rows` in all, but at least one; none if all are done.
-  virtual std::vector<OpenBin> wanted(double most_rows) = 0;
-  // All rows of a wanted bin, in any order. code : place of the class among those present; next : smallest
-  // projection beyond, infinite if there is none.
-  virtual void offer(std::size_t direction, std::int32_t bin, const double* z, const std::int32_t* code,
-                     const double* weight, std::size_t n, double next) = 0;
+  // The best of the cells that can still win, as many as there is room for, but at least one; none if all are done.
+  // In the order of direction, bin and `from`.
+  virtual const std::vector<Look>& wanted(const Room& room) = 0;
+
+  // The answers to what was wanted, in its order. Rows of cells, by entry; code : of classes. Parts of cells, one cell
+  // after the other: counts by code and part, and the range of each part. smallest : of the bin after.
+  struct Found {
+    const std::int32_t *entry, *code;
+    const double *z, *weight;
+    std::size_t n;
+    const std::uint32_t* counts;
+    const double *weighted, *low, *high, *smallest;
+  };
+  virtual void take(const Found& found) = 0;
   // A cut that is given: left weights by class.
   virtual void offer_cut(std::int64_t order, double threshold, const double* left, double least) = 0;
   virtual double gain(double value) const = 0;
