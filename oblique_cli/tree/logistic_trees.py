@@ -80,15 +80,19 @@ class NodeModels:
     models : (n_nodes, C, q + 1) coefficients of the used features and the intercept, those of the parent included
     wrong : (n_nodes,) training weight that the model of a node misclassifies
     path : the weakest-link sequence by these errors
+    near : models of the same tree and rows at another penalty, to begin with
     """
 
-    def __init__(self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-5) -> None:
+    def __init__(
+        self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-5, near: NodeModels | None = None
+    ) -> None:
         self.tree, self.rows = tree, rows
         self._parent = tree.parents.astype(np.int32)
         self._parent[0] = -1
         leaves = tree.apply(rows.X)
         given = (rows.Z, rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
-        self.models = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance))
+        start = None if near is None else near.models
+        self.models = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance, start))
         self.wrong = np.asarray(_core.node_losses(*given, self.models)[0])
 
     @property
@@ -242,20 +246,24 @@ def choose(
     """
     grown = [start() for start in starts]
     penalties = penalties_of(space, n_penalties)
+    every = trials = [_Trial(s, tree, rows, folds) for s, tree in enumerate(grown)]
     candidates: list[Candidate] = []
-    pruned = []
-    for s, tree in enumerate(grown):
-        own = [c for how in hows for c in _members(s, tree, rows, folds, how)]
-        candidates += own
-        pruned.append(_least(own, log_loss_weight))
+    if len(trials) > REFINED and len(hows) > 1:
+        for trial in trials:
+            candidates += trial.members(hows[len(hows) // 2])
+        trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))[:REFINED]
+    for trial in trials:
+        for how in hows:
+            candidates += trial.members(how)
     if settings is not None and folds:
-        pruned.sort(key=lambda c: c.loss(log_loss_weight))
-        for best in pruned[:REFINED]:
+        trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))
+        for trial in trials[:REFINED]:
+            best = trial.best(log_loss_weight)
             candidates += _refinements(best.start, folds, best.how, penalties, settings)
     chosen = _least(candidates, log_loss_weight)
     tree, run = grown[chosen.start], None
     if chosen.member >= 0:
-        tree = NodeModels(tree, rows, chosen.how).path.member(tree, chosen.member)
+        tree = every[chosen.start].paths[chosen.how].member(tree, chosen.member)
     elif settings is not None:
         path = _refined(tree, rows, space, chosen.how, penalties[: chosen.penalty + 1], settings)
         tree, run = path.trees[-1], path.runs[-1]
@@ -269,21 +277,46 @@ def _least(candidates: Sequence[Candidate], weight: float) -> Candidate:
     return min((c for c in candidates if c.loss(weight) <= limit), key=lambda c: c.leaves)
 
 
-def _members(start: int, tree: Tree, rows: ModelRows, folds: Sequence[LogisticFold], how: How) -> Iterator[Candidate]:
-    """All members of the weakest-link sequence; without folds the tree as it is."""
-    found = NodeModels(tree, rows, how)
-    path = found.path
-    alphas = between(path)
-    leaves = path.n_leaves
-    wrong, log_loss, total = np.zeros(len(alphas)), np.zeros(len(alphas)), 0.0
-    for fold in folds:
-        of_fold = NodeModels(fold.trees[start], fold.rows, how)
-        own = of_fold.path
-        for sums, of_node in zip((wrong, log_loss), of_fold.losses(fold.test), strict=True):
-            sums += fold.rows.unit * of_fold.of_members(own, alphas, of_node)
-        total += fold.test.total
-    for k in range(len(alphas) if folds else 1):
-        yield Candidate(start, how, k, -1, wrong[k] / (total or 1.0), log_loss[k] / (total or 1.0), float(leaves[k]))
+class _Trial:
+    """A start in comparison: its tree on all rows and those of the folds, whose models are fitted by one penalty after
+    another, each from the models of the one before.
+    """
+
+    def __init__(self, start: int, tree: Tree, rows: ModelRows, folds: Sequence[LogisticFold]) -> None:
+        self.start, self.tree, self.rows, self.folds = start, tree, rows, folds
+        self.found: dict[How, list[Candidate]] = {}
+        self.paths: dict[How, PruningPath] = {}
+        self._near: list[NodeModels | None] = [None] * (1 + len(folds))
+
+    def best(self, weight: float) -> Candidate:
+        """The candidate of least loss."""
+        return _least([c for own in self.found.values() for c in own], weight)
+
+    def members(self, how: How) -> list[Candidate]:
+        """All members of the weakest-link sequence that are not known yet; without folds the tree as it is."""
+        if how in self.found:
+            return []
+        found = self._models(0, self.tree, self.rows, how)
+        path = self.paths[how] = found.path
+        alphas = between(path)
+        wrong, log_loss, total = np.zeros(len(alphas)), np.zeros(len(alphas)), 0.0
+        for i, fold in enumerate(self.folds):
+            of_fold = self._models(1 + i, fold.trees[self.start], fold.rows, how)
+            own = of_fold.path
+            for sums, of_node in zip((wrong, log_loss), of_fold.losses(fold.test), strict=True):
+                sums += fold.rows.unit * of_fold.of_members(own, alphas, of_node)
+            total += fold.test.total
+        shares = wrong / (total or 1.0), log_loss / (total or 1.0)
+        number = len(alphas) if self.folds else 1
+        self.found[how] = [
+            Candidate(self.start, how, k, -1, shares[0][k], shares[1][k], float(path.n_leaves[k]))
+            for k in range(number)
+        ]
+        return self.found[how]
+
+    def _models(self, place: int, tree: Tree, rows: ModelRows, how: How) -> NodeModels:
+        found = self._near[place] = NodeModels(tree, rows, how, near=self._near[place])
+        return found
 
 
 def _refinements(

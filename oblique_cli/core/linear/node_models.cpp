@@ -68,7 +68,7 @@ Scores shares_of(const RoutedRows& rows) {
 
 }  // namespace
 
-std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options) {
+std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options, const double* start) {
   const std::size_t size = rows.n_classes * (rows.p + 1);
   std::vector<double> out(rows.n_nodes * size);
   const auto of = rows_of_nodes(rows);
@@ -91,7 +91,12 @@ std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& 
         for (int step = 0; step < options.steps; ++step)
           if (!boost.step(given, gathered.scores, model)) break;
       } else {
-        const Scores more = solver.solve(gathered.rows(), options.l2, options.tolerance);
+        Scores begin;
+        if (start) {
+          begin.assign(start + node * size, start + (node + 1) * size);
+          for (std::size_t j = 0; j < size; ++j) begin[j] -= model[j];
+        }
+        const Scores more = solver.solve(gathered.rows(), options.l2, options.tolerance, begin);
         for (std::size_t j = 0; j < size; ++j) model[j] += more[j];
       }
     }

@@ -50,6 +50,7 @@ class Alternation {
     tree.answers.assign(tree.size(), {});
     fitted_.assign(tree.size(), 0);
     whole_.assign(tree.size(), Whole());
+    last_.assign(tree.size(), {});
   }
 
   Refinement run() {
@@ -168,7 +169,8 @@ class Alternation {
     fitted_[leaf] = digest;
     const std::uint32_t* rows = order_.data() + place.begin;
     const std::size_t n = place.end - place.begin;
-    const LeafFit found = fits_->fit(rows, n, solver_);
+    const LeafFit found = fits_->fit(rows, n, solver_, last_[leaf]);
+    last_[leaf] = found.scores;
     const double now = tree_.answers[leaf].empty() ? wrong : fits_->wrong(tree_.answers[leaf], rows, n);
     if (found.wrong <= now) tree_.answers[leaf] = fits_->answers(found);
   }
@@ -183,6 +185,7 @@ class Alternation {
       tree_.answers[node] = std::move(tree_.answers[child]);
       fitted_[node] = fitted_[child];
       whole_[node] = std::move(whole_[child]);
+      last_[node] = std::move(last_[child]);
     }
     const std::int32_t l = tree_.left[child], r = tree_.right[child];
     tree_.left[node] = l;
@@ -380,7 +383,10 @@ class Alternation {
       case present: below_[node] = price(node) + planes; return 0.0;
       case leaf:
         make_leaf(node, static_cast<std::int32_t>(most - worker.by_class.begin()));
-        if (fits_) tree_.answers[node] = fits_->answers(whole_[node].fit);
+        if (fits_) {
+          tree_.answers[node] = fits_->answers(whole_[node].fit);
+          last_[node] = whole_[node].fit.scores;
+        }
         below_[node] = 0.0;
         for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = tree_.at_leaf(node, rows[i]);
         return now - best;
@@ -406,7 +412,10 @@ class Alternation {
   double as_leaf(std::size_t node, const std::uint32_t* rows, std::size_t n, Worker& worker) {
     std::uint64_t digest = kDigest;
     for (std::size_t i = 0; i < n; ++i) digest = digested(digest, rows[i], false);
-    if (whole_[node].digest != digest) whole_[node] = {digest, fits_->fit(rows, n, worker.solver)};
+    if (whole_[node].digest != digest) {
+      const LeafFit found = fits_->fit(rows, n, worker.solver, whole_[node].fit.scores);
+      whole_[node] = {digest, found};
+    }
     return whole_[node].fit.wrong;
   }
 
@@ -446,6 +455,7 @@ class Alternation {
   std::optional<LeafFits> fits_;       // where leaves have models
   std::vector<std::uint64_t> fitted_;  // digest of the rows of a leaf when its model was last looked for
   std::vector<Whole> whole_;           // of decision nodes
+  std::vector<Scores> last_;           // of leaves: the model that was last looked for
   SoftmaxSolver solver_;
 };
 

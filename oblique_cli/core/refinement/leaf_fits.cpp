@@ -5,6 +5,8 @@
 namespace oblique {
 namespace {
 
+constexpr double kTolerance = 1e-5;  // of the loss of a row: the sign of E is what counts, so scores need few digits
+
 // Class of the largest of scores (C, n), the first of equal ones.
 std::int32_t largest(const std::vector<double>& scores, std::size_t n, std::size_t n_classes, std::size_t i) {
   std::size_t best = 0;
@@ -23,7 +25,8 @@ LeafFits::LeafFits(const RefinementRows& rows, const LeafLogistic& wanted)
   add_scores(wanted.prior, columns_.data(), rows.n, p_, rows.n_classes, prior_.data());
 }
 
-LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver) const {
+LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver,
+                     const Scores& start) const {
   const std::size_t C = rows_.n_classes;
   std::vector<double> columns(p_ * n), scores(C * n), weight(n);
   std::vector<std::int32_t> y(n);
@@ -37,8 +40,7 @@ LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& 
   }
   checkpoint(n * (p_ + C));
   LeafFit out;
-  // The sign of E is what counts, so the scores need few digits.
-  out.scores = solver.solve({columns.data(), n, p_, C, y.data(), weight.data(), scores.data()}, l2_, 1e-5);
+  out.scores = solver.solve({columns.data(), n, p_, C, y.data(), weight.data(), scores.data()}, l2_, kTolerance, start);
   add_scores(out.scores, columns.data(), n, p_, C, scores.data());
   for (std::size_t i = 0; i < n; ++i)
     if (largest(scores, n, C, i) != y[i]) out.wrong += weight[i];

@@ -21,8 +21,8 @@ class LeafFits {
  public:
   LeafFits(const RefinementRows& rows, const LeafLogistic& wanted);
 
-  // The model of some rows.
-  LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver) const;
+  // The model of some rows. start: scores to begin with, none for those of all rows
+  LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start) const;
 
   // Class code that a model gives every row.
   std::vector<std::int32_t> answers(const LeafFit& fit) const;
