@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.leaf_models import LeafModels, moments, standardized
+from oblique_cli.tree.leaf_models import LeafModels, moments, squares, standardized
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -41,10 +41,15 @@ EQUAL = 1e-9  # losses of cross-validation closer than this are the same
 
 @dataclass(frozen=True)
 class How:
-    """How models are fitted. penalty : ridge of what a node adds, None with LogitBoost; steps : of LogitBoost"""
+    """How models are fitted.
+
+    penalty : ridge of what a node adds, None with LogitBoost; steps : of LogitBoost
+    squared : whether squares of features are used beside the features
+    """
 
     penalty: float | None
     steps: int = 0
+    squared: bool = False
 
 
 class ModelRows:
@@ -67,11 +72,22 @@ class ModelRows:
         self.total = float(self.weights.sum())
         self.center, self.scale = moments(counts, X, self.weights)
         self.used = [j for j in range(p) if not counts[j]]
-        self.Z = self.standardized(X)
+        # The square of a feature of two values says nothing that the feature does not.
+        self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
+        self._of_rows: dict[bool, Array] = {}
 
-    def standardized(self, X: Array) -> Array:
-        """Return the used features of rows (n, p) in standard deviations, (n, q)."""
-        return np.ascontiguousarray(standardized(X, self.center, self.scale)[:, self.used])
+    def columns(self, squared: bool, X: Array | None = None) -> Array:
+        """Return the used features in standard deviations and, if `squared`, their squares, (n, q).
+
+        X : (n, p) other rows than those of training
+        """
+        if X is None:
+            if squared not in self._of_rows:
+                self._of_rows[squared] = self.columns(squared, self.X)
+            return self._of_rows[squared]
+        z = standardized(X, self.center, self.scale)
+        parts = [z[:, self.used], squares(z[:, self.bent])] if squared else [z[:, self.used]]
+        return np.ascontiguousarray(np.hstack(parts))
 
 
 class NodeModels:
@@ -90,8 +106,9 @@ class NodeModels:
         self._parent = tree.parents.astype(np.int32)
         self._parent[0] = -1
         leaves = tree.apply(rows.X)
-        given = (rows.Z, rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
-        start = None if near is None else near.models
+        self.how = how
+        given = (rows.columns(how.squared), rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
+        start = None if near is None or near.how.squared != how.squared else near.models
         self.models = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance, start))
         self.wrong = np.asarray(_core.node_losses(*given, self.models)[0])
 
@@ -103,7 +120,7 @@ class NodeModels:
     def losses(self, test: LabeledRows) -> tuple[Array, Array]:
         """Return misclassified weight and log loss of every node on the rows that come through it, (n_nodes,) each."""
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / self.rows.unit
-        given = (self.rows.standardized(test.X), test.codes, weights, self.rows.n_classes)
+        given = (self.rows.columns(self.how.squared, test.X), test.codes, weights, self.rows.n_classes)
         found = _core.node_losses(*given, self.tree.apply(test.X), self._parent, self.models)
         return np.asarray(found[0]), np.asarray(found[1])
 
@@ -134,10 +151,15 @@ class NodeModels:
         rows, tree = self.rows, self.tree
         coef = np.zeros((tree.n_nodes, rows.n_classes, tree.n_features))
         intercept = np.zeros((tree.n_nodes, rows.n_classes))
-        leaf = tree.is_leaf
-        coef[np.ix_(leaf, np.arange(rows.n_classes), np.array(rows.used, np.intp))] = self.models[leaf][:, :, :-1]
+        leaf, q = tree.is_leaf, len(rows.used)
+        every = np.arange(rows.n_classes)
+        coef[np.ix_(leaf, every, np.array(rows.used, np.intp))] = self.models[leaf][:, :, :q]
         intercept[leaf] = self.models[leaf][:, :, -1]
-        return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept))
+        curve = None
+        if self.how.squared:
+            curve = np.zeros_like(coef)
+            curve[np.ix_(leaf, every, np.array(rows.bent, np.intp))] = self.models[leaf][:, :, q:-1]
+        return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept, curve))
 
 
 def between(path: PruningPath) -> Array:
@@ -220,7 +242,15 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
     errors: list[Array] = []
     for rows, test in folds:
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / rows.unit
-        given = (rows.Z, rows.codes, rows.weights, rows.standardized(test.X), test.codes, weights, rows.n_classes)
+        given = (
+            rows.columns(False),
+            rows.codes,
+            rows.weights,
+            rows.columns(False, test.X),
+            test.codes,
+            weights,
+            rows.n_classes,
+        )
         errors.append(rows.unit * np.asarray(_core.boosting_errors(*given, most, PATIENCE)))
     if not errors:
         return most
@@ -250,7 +280,7 @@ def choose(
     candidates: list[Candidate] = []
     if len(trials) > REFINED and len(hows) > 1:
         for trial in trials:
-            candidates += trial.members(hows[len(hows) // 2])
+            candidates += trial.members(hows[min(3, len(hows) // 2)])
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))[:REFINED]
     for trial in trials:
         for how in hows:
@@ -344,8 +374,8 @@ def _refined(tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties
     """The trees of rising penalties, models in their leaves."""
     everything = np.zeros(len(rows.X), dtype=np.int32)
     root = np.array([-1], dtype=np.int32)
-    given = (rows.Z, rows.codes, rows.weights, rows.n_classes, everything, root)
+    columns = rows.columns(how.squared)
+    given = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
     scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty))[0])
-    columns = np.array([c for c, j in enumerate(space.features) if not space.levels[j]], dtype=np.int32)
     prior = LeafPrior(scores, columns, float(how.penalty or 0.0))
     return along_path(tree, space, penalties, settings, prior)

@@ -36,10 +36,11 @@ struct RefinementRows {
 // several times as fast as sorting the values at every node again.
 std::vector<std::uint32_t> ranks_of(const RefinementRows& rows);
 
-// Logistic models in the leaves. features: columns of x that they use; prior: scores of the model that all start from;
-// l2: ridge of what a leaf adds, in the unit of the weights.
+// Logistic models in the leaves. x: (n, p) what they see of the rows, finite; prior: scores of the model that all start
+// from; l2: ridge of what a leaf adds, in the unit of the weights.
 struct LeafLogistic {
-  std::vector<std::uint32_t> features;
+  const double* x = nullptr;
+  std::size_t p = 0;
   Scores prior;
   double l2 = 1.0;
 };

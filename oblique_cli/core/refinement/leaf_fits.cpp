@@ -18,10 +18,10 @@ std::int32_t largest(const std::vector<double>& scores, std::size_t n, std::size
 }  // namespace
 
 LeafFits::LeafFits(const RefinementRows& rows, const LeafLogistic& wanted)
-    : rows_(rows), p_(wanted.features.size()), l2_(wanted.l2), columns_(p_ * rows.n),
+    : rows_(rows), p_(wanted.p), l2_(wanted.l2), columns_(p_ * rows.n),
       prior_(rows.n_classes * rows.n, 0.0) {
   for (std::size_t i = 0; i < rows.n; ++i)
-    for (std::size_t j = 0; j < p_; ++j) columns_[j * rows.n + i] = rows.x[i * rows.p + wanted.features[j]];
+    for (std::size_t j = 0; j < p_; ++j) columns_[j * rows.n + i] = wanted.x[i * p_ + j];
   add_scores(wanted.prior, columns_.data(), rows.n, p_, rows.n_classes, prior_.data());
 }
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from oblique_cli import seeds
 from oblique_cli.constraints import (
+    Boolean,
     Choice,
     Choices,
     ClassWeight,
@@ -65,6 +66,9 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         100, 30, 10, 3, 1 and 0.3.
     steps : int or "cv", default "cv"
         Steps of "logit_boost" at every node. "cv" chooses them once, at the root, up to 200 (section 5.2 of the paper).
+    squares : bool, default True
+        Whether models of "ridge" may have a term for the square of each feature as well, taken at most 3 standard
+        deviations from its mean; cross-validation chooses between models with them and without.
     refine : {"tao", "none"}, default "tao"
         Whether trees are refined; with "ridge" models only.
     n_penalties : int, default 6
@@ -102,6 +106,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         "models": Choice(MODELS),
         "leaf_penalty": Either(Real(0.0, open_low=True), Text("cv", "'cv'")),
         "steps": Either(Integer(0), Text("cv", "'cv'")),
+        "squares": Boolean(),
         "refine": Choice(REFINEMENTS),
         "n_penalties": Integer(1),
         "folds": Integer(2),
@@ -126,6 +131,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         models: str = "ridge",
         leaf_penalty: float | str = "cv",
         steps: int | str = "cv",
+        squares: bool = True,
         refine: str = "tao",
         n_penalties: int = 6,
         folds: int = 5,
@@ -146,6 +152,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         self.models = models
         self.leaf_penalty = leaf_penalty
         self.steps = steps
+        self.squares = squares
         self.refine = refine
         self.n_penalties = n_penalties
         self.folds = folds
@@ -210,6 +217,8 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         else:
             penalty = self.leaf_penalty
             hows = [How(each) for each in (PENALTIES if isinstance(penalty, str) else (penalty,))]
+            if self.squares:
+                hows += [How(how.penalty, squared=True) for how in hows]
         settings = None
         if self.refine != "none":
             settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))
