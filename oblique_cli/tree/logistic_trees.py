@@ -33,6 +33,7 @@ Ints = NDArray[np.int32]
 
 RIDGE, LOGIT_BOOST = "ridge", "logit_boost"
 MODELS = (RIDGE, LOGIT_BOOST)
+TERMS = LINEAR, SQUARES = "linear", "squares"  # of the scores of a model: features, and their squares beside them
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # of ridges, in rows, among which cross-validation chooses
 MOST_STEPS, PATIENCE = 200, 50  # of LogitBoost; Landwehr et al. (2005), section 5.2
 REFINED = 2  # starts that are refined: those that are best once pruned
@@ -44,12 +45,12 @@ class How:
     """How models are fitted.
 
     penalty : ridge of what a node adds, None with LogitBoost; steps : of LogitBoost
-    squared : whether squares of features are used beside the features
+    terms : what the scores of a model are made of, of TERMS
     """
 
     penalty: float | None
     steps: int = 0
-    squared: bool = False
+    terms: str = LINEAR
 
 
 class ModelRows:
@@ -74,19 +75,21 @@ class ModelRows:
         self.used = [j for j in range(p) if not counts[j]]
         # The square of a feature of two values says nothing that the feature does not.
         self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
-        self._of_rows: dict[bool, Array] = {}
+        self._of_rows: dict[str, Array] = {}
 
-    def columns(self, squared: bool, X: Array | None = None) -> Array:
-        """Return the used features in standard deviations and, if `squared`, their squares, (n, q).
+    def columns(self, terms: str, X: Array | None = None) -> Array:
+        """Return the used features in standard deviations and, their squares, as `terms` says, (n, q).
 
         X : (n, p) other rows than those of training
         """
         if X is None:
-            if squared not in self._of_rows:
-                self._of_rows[squared] = self.columns(squared, self.X)
-            return self._of_rows[squared]
+            if terms not in self._of_rows:
+                self._of_rows[terms] = self.columns(terms, self.X)
+            return self._of_rows[terms]
         z = standardized(X, self.center, self.scale)
-        parts = [z[:, self.used], squares(z[:, self.bent])] if squared else [z[:, self.used]]
+        parts = [z[:, self.used]]
+        if terms == SQUARES:
+            parts.append(squares(z[:, self.bent]))
         return np.ascontiguousarray(np.hstack(parts))
 
 
@@ -107,8 +110,8 @@ class NodeModels:
         self._parent[0] = -1
         leaves = tree.apply(rows.X)
         self.how = how
-        given = (rows.columns(how.squared), rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
-        start = None if near is None or near.how.squared != how.squared else near.models
+        given = (rows.columns(how.terms), rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
+        start = None if near is None or near.how.terms != how.terms else near.models
         self.models = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance, start))
         self.wrong = np.asarray(_core.node_losses(*given, self.models)[0])
 
@@ -120,7 +123,7 @@ class NodeModels:
     def losses(self, test: LabeledRows) -> tuple[Array, Array]:
         """Return misclassified weight and log loss of every node on the rows that come through it, (n_nodes,) each."""
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / self.rows.unit
-        given = (self.rows.columns(self.how.squared, test.X), test.codes, weights, self.rows.n_classes)
+        given = (self.rows.columns(self.how.terms, test.X), test.codes, weights, self.rows.n_classes)
         found = _core.node_losses(*given, self.tree.apply(test.X), self._parent, self.models)
         return np.asarray(found[0]), np.asarray(found[1])
 
@@ -156,7 +159,7 @@ class NodeModels:
         coef[np.ix_(leaf, every, np.array(rows.used, np.intp))] = self.models[leaf][:, :, :q]
         intercept[leaf] = self.models[leaf][:, :, -1]
         curve = None
-        if self.how.squared:
+        if self.how.terms == SQUARES:
             curve = np.zeros_like(coef)
             curve[np.ix_(leaf, every, np.array(rows.bent, np.intp))] = self.models[leaf][:, :, q:-1]
         return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept, curve))
@@ -243,10 +246,10 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
     for rows, test in folds:
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / rows.unit
         given = (
-            rows.columns(False),
+            rows.columns(LINEAR),
             rows.codes,
             rows.weights,
-            rows.columns(False, test.X),
+            rows.columns(LINEAR, test.X),
             test.codes,
             weights,
             rows.n_classes,
@@ -263,7 +266,7 @@ def choose(
     space: PlaneSpace,
     starts: Sequence[Callable[[], Tree]],
     folds: Sequence[LogisticFold],
-    hows: Sequence[How],
+    hows: Sequence[Sequence[How]],
     *,
     settings: Settings | None,
     n_penalties: int,
@@ -272,19 +275,22 @@ def choose(
     """Return the logistic model tree of least loss in cross-validation.
 
     starts : each grows its tree on all rows; folds : empty if there is nothing to divide
-    hows : models to choose from; settings : of refinement, None without; n_penalties : of its path
+    hows : paths of penalties to choose from, of equal length, one for each kind of models
+    settings : of refinement, None without; n_penalties : of its path
     """
     grown = [start() for start in starts]
     penalties = penalties_of(space, n_penalties)
     every = trials = [_Trial(s, tree, rows, folds) for s, tree in enumerate(grown)]
     candidates: list[Candidate] = []
-    if len(trials) > REFINED and len(hows) > 1:
+    if len(trials) > REFINED and len(hows[0]) > 1:
         for trial in trials:
-            candidates += trial.members(hows[min(3, len(hows) // 2)])
+            candidates += trial.members(hows[0][len(hows[0]) // 2])
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))[:REFINED]
     for trial in trials:
-        for how in hows:
-            candidates += trial.members(how)
+        place = len(hows[0]) // 2
+        for path in hows:
+            place, found = _descent(trial, path, place, log_loss_weight)
+            candidates += found
     if settings is not None and folds:
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))
         for trial in trials[:REFINED]:
@@ -307,6 +313,21 @@ def _least(candidates: Sequence[Candidate], weight: float) -> Candidate:
     return min((c for c in candidates if c.loss(weight) <= limit), key=lambda c: c.leaves)
 
 
+def _descent(trial: _Trial, path: Sequence[How], place: int, weight: float) -> tuple[int, list[Candidate]]:
+    """Go along a path of penalties from a place, both ways, for as long as the loss falls; the best place, and all.
+
+    What is best at one penalty for a start, or for models without squares, is near what is best at all.
+    """
+    found = trial.members(path[place])
+    for step in (-1, 1):
+        while 0 <= place + step < len(path):
+            found += trial.members(path[place + step])
+            if trial.loss(path[place + step], weight) >= trial.loss(path[place], weight):
+                break
+            place += step
+    return place, found
+
+
 class _Trial:
     """A start in comparison: its tree on all rows and those of the folds, whose models are fitted by one penalty after
     another, each from the models of the one before.
@@ -321,6 +342,10 @@ class _Trial:
     def best(self, weight: float) -> Candidate:
         """The candidate of least loss."""
         return _least([c for own in self.found.values() for c in own], weight)
+
+    def loss(self, how: How, weight: float) -> float:
+        """The least loss of the members with these models."""
+        return _least(self.found[how], weight).loss(weight)
 
     def members(self, how: How) -> list[Candidate]:
         """All members of the weakest-link sequence that are not known yet; without folds the tree as it is."""
@@ -342,7 +367,7 @@ class _Trial:
             Candidate(self.start, how, k, -1, shares[0][k], shares[1][k], float(path.n_leaves[k]))
             for k in range(number)
         ]
-        return self.found[how]
+        return list(self.found[how])
 
     def _models(self, place: int, tree: Tree, rows: ModelRows, how: How) -> NodeModels:
         found = self._near[place] = NodeModels(tree, rows, how, near=self._near[place])
@@ -374,7 +399,7 @@ def _refined(tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties
     """The trees of rising penalties, models in their leaves."""
     everything = np.zeros(len(rows.X), dtype=np.int32)
     root = np.array([-1], dtype=np.int32)
-    columns = rows.columns(how.squared)
+    columns = rows.columns(how.terms)
     given = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
     scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty))[0])
     prior = LeafPrior(scores, columns, float(how.penalty or 0.0))

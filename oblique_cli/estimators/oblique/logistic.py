@@ -29,6 +29,7 @@ from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,
     MODELS,
     PENALTIES,
+    TERMS,
     How,
     LogisticChoice,
     LogisticFold,
@@ -79,7 +80,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
     log_loss_weight : float, default 0.5
         What the log loss counts beside the misclassified share where cross-validation compares trees. Errors of small
         sets are coarse, and the log loss tells apart what they do not.
-    criterion, min_parent, max_depth : default "twoing", 10 and 6
+    criterion, min_parent, max_depth : default "twoing", 10 and 10
         Of the trees that are grown by name, as in `ObliqueTreeClassifier`.
     surrogate, max_sweeps : default "logistic" and 40
         Of refinement, as in `RefinedTreeClassifier`.
@@ -138,7 +139,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         log_loss_weight: float = 0.5,
         criterion: str = "twoing",
         min_parent: float = 10,
-        max_depth: int | None = 6,
+        max_depth: int | None = 10,
         surrogate: str = "logistic",
         max_sweeps: int = 40,
         class_weight: str | Mapping[Any, float] | None = None,
@@ -213,12 +214,11 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
                 folds.append(LogisticFold(*of_part, rows.part(test_on), trees))
         if self.models == LOGIT_BOOST:
             steps = self.steps
-            hows = [How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]
+            hows = [[How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]]
         else:
             penalty = self.leaf_penalty
-            hows = [How(each) for each in (PENALTIES if isinstance(penalty, str) else (penalty,))]
-            if self.squares:
-                hows += [How(how.penalty, squared=True) for how in hows]
+            path = PENALTIES if isinstance(penalty, str) else (penalty,)
+            hows = [[How(each, terms=terms) for each in path] for terms in (TERMS if self.squares else TERMS[:1])]
         settings = None
         if self.refine != "none":
             settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))
