@@ -103,7 +103,7 @@ class NodeModels:
     """
 
     def __init__(
-        self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-5, near: NodeModels | None = None
+        self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-4, near: NodeModels | None = None
     ) -> None:
         self.tree, self.rows = tree, rows
         self._parent = tree.parents.astype(np.int32)
