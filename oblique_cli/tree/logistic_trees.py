@@ -288,8 +288,8 @@ def choose(
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))[:REFINED]
     for trial in trials:
         place = len(hows[0]) // 2
-        for path in hows:
-            place, found = _descent(trial, path, place, log_loss_weight)
+        for each in hows:
+            place, found = _descent(trial, each, place, log_loss_weight)
             candidates += found
     if settings is not None and folds:
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))

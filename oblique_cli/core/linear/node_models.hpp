@@ -35,8 +35,7 @@ struct NodeModelOptions {
 
 // Scores of every node, (n_nodes, C, p + 1), those of its parent included. start: such scores to begin with, as of
 // another ridge; nullptr for none. The minimum is the same but for the tolerance.
-std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options,
-                                const double* start = nullptr);
+std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options, const double* start = nullptr);
 
 // Misclassified weight and log loss of the model of every node on the rows that come through it.
 struct NodeLosses {

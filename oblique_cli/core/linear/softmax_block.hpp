@@ -1,5 +1,5 @@
-// The inner loops of softmax regression, over a block of rows that stays in the cache. Each gives the same bits on every
-// processor.
+// The inner loops of softmax regression, over a block of rows that stays in the cache. Each gives the same bits on
+// every processor.
 #pragma once
 
 #include <cstddef>

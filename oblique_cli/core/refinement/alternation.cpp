@@ -23,6 +23,10 @@ bool PlaneTree::goes_left(const RefinementRows& rows, std::size_t row, std::size
   return dot_row(normal, rows.x + row * p, p) + b[node] <= 0.0;
 }
 
+std::int32_t PlaneTree::at_leaf(std::size_t leaf, std::size_t row) const {
+  return fits && !models[leaf].empty() ? fits->answer(models[leaf], row) : label[leaf];
+}
+
 std::int32_t PlaneTree::answer(const RefinementRows& rows, std::size_t row, std::size_t node) const {
   while (!is_leaf(node)) node = static_cast<std::size_t>(goes_left(rows, row, node) ? left[node] : right[node]);
   return at_leaf(node, row);
@@ -47,7 +51,8 @@ class Alternation {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
     if (!options.leaves) return;
     fits_.emplace(rows, *options.leaves);
-    tree.answers.assign(tree.size(), {});
+    tree.fits = &*fits_;
+    tree.models.assign(tree.size(), {});
     fitted_.assign(tree.size(), 0);
     whole_.assign(tree.size(), Whole());
     last_.assign(tree.size(), {});
@@ -171,8 +176,8 @@ class Alternation {
     const std::size_t n = place.end - place.begin;
     const LeafFit found = fits_->fit(rows, n, solver_, last_[leaf]);
     last_[leaf] = found.scores;
-    const double now = tree_.answers[leaf].empty() ? wrong : fits_->wrong(tree_.answers[leaf], rows, n);
-    if (found.wrong <= now) tree_.answers[leaf] = fits_->answers(found);
+    const double now = tree_.models[leaf].empty() ? wrong : fits_->wrong(tree_.models[leaf], rows, n);
+    if (found.wrong <= now) tree_.models[leaf] = found.scores;
   }
 
   void take_place(std::size_t node, std::size_t child) {
@@ -182,7 +187,7 @@ class Alternation {
     tree_.label[node] = tree_.label[child];
     seen_[node] = seen_[child];
     if (fits_) {
-      tree_.answers[node] = std::move(tree_.answers[child]);
+      tree_.models[node] = std::move(tree_.models[child]);
       fitted_[node] = fitted_[child];
       whole_[node] = std::move(whole_[child]);
       last_[node] = std::move(last_[child]);
@@ -384,7 +389,7 @@ class Alternation {
       case leaf:
         make_leaf(node, static_cast<std::int32_t>(most - worker.by_class.begin()));
         if (fits_) {
-          tree_.answers[node] = fits_->answers(whole_[node].fit);
+          tree_.models[node] = whole_[node].fit.scores;
           last_[node] = whole_[node].fit.scores;
         }
         below_[node] = 0.0;
