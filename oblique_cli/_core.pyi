@@ -91,6 +91,9 @@ def linear_fit(
     max_steps: int = 200,
     start: Doubles | None = None,
 ) -> tuple[Doubles, float, float, int, bool]: ...
+def softmax_fit(
+    X: Doubles, y: Codes, weights: Doubles, intercept: Doubles, penalty: float, tolerance: float = 1e-10
+) -> Doubles: ...
 def node_models(
     X: Doubles,
     y: Codes,

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import oblique_cli._core as _core
+
 if TYPE_CHECKING:
     from oblique_cli.tree.structure import Tree
 
@@ -29,9 +31,10 @@ Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), w
 
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # among which cross-validation chooses
 LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss
+TOLERANCE = 1e-13  # of the loss of a row
+LIGHT = 0.01  # share of the weight below which rows are no unit
 FARTHEST = 1e100  # standard deviations; a score stays finite
 FARTHEST_SQUARED = 3.0  # standard deviations: the square of an outlier would outvote all else
-STEPS = 200  # of a minimization, which ends by its gradient long before
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +117,11 @@ class LeafModels:
 
 
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
-    """Return the models of a tree's leaves. X : (n, p) its training rows; weights : (n,) or None; penalty > 0"""
-    v = np.ones(len(X)) if weights is None else weights / weights.min()
+    """Return the models of a tree's leaves.
+
+    X : (n, p) its training rows; weights : (n,) or None; penalty : > 0, in rows of weight `unit_of`
+    """
+    v = np.ones(len(X)) if weights is None else weights / unit_of(weights)
     center, scale = moments(tree.levels, X, v)
     n_classes = tree.counts.shape[1]
     # No class is taken for impossible: the least share is that of one row among all.
@@ -126,9 +132,10 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
     used = [j for j in range(tree.n_features) if not tree.levels[j]]
     for leaf in np.unique(leaves):
         rows = np.flatnonzero(leaves == leaf)
-        b, W = _minimum(z[rows][:, used], codes[rows], v[rows], intercept[leaf], penalty)
-        intercept[leaf] += b
-        coef[leaf][:, used] = W
+        of_leaf = (np.ascontiguousarray(z[rows][:, used]), codes[rows].astype(np.int32), v[rows])
+        found = np.asarray(_core.softmax_fit(*of_leaf, np.ascontiguousarray(intercept[leaf]), penalty, TOLERANCE))
+        intercept[leaf] += found[:, -1]
+        coef[leaf][:, used] = found[:, :-1]
     return LeafModels(center, scale, coef, intercept)
 
 
@@ -145,6 +152,17 @@ def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
             each = -np.log(np.maximum(shares, LEAST))
             losses[i] += each.sum() if weights is None else each @ weights
     return PENALTIES[int(np.argmin(losses))]
+
+
+def unit_of(weights: Array) -> float:
+    """Return the weight of the row in which penalties are counted: the lightest, those of next to no weight left out.
+
+    Rows that are no heavier hold at least LIGHT of all weight. So penalties do not depend on the scale of the weights,
+    whole weights are as good as repeated rows, and one very light row does not make all penalties weak.
+    """
+    ordered = np.sort(weights)
+    held = np.cumsum(ordered)
+    return float(ordered[np.searchsorted(held, LIGHT * held[-1])])
 
 
 def softmax(scores: Array) -> Array:
@@ -188,32 +206,3 @@ def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:
     # A spread that is rounding of the mean is none.
     constant = qualitative | ~(scale > 1e-12 * np.abs(center)) | ~(scale > 0.0)
     return np.where(qualitative, 0.0, np.ldexp(center, power)), np.where(constant, 1.0, np.ldexp(scale, power))
-
-
-def _minimum(z: Array, codes: Codes, v: Array, offset: Array, penalty: float) -> tuple[Array, Array]:
-    """Coefficients b (C,) and W (C, p) of one leaf. offset : (C,) of the scores"""
-    C, p = len(offset), z.shape[1]
-    truth = np.eye(C)[codes]
-
-    def value(flat: Array) -> tuple[float, Array]:
-        both = flat.reshape(C, p + 1)
-        scores = offset + both[:, 0] + z @ both[:, 1:].T
-        top = scores.max(axis=1)
-        powers = np.exp(scores - top[:, None])
-        sums = powers.sum(axis=1)
-        loss = v @ (top + np.log(sums) - (scores * truth).sum(axis=1)) + 0.5 * penalty * (flat @ flat)
-        slopes = v[:, None] * (powers / sums[:, None] - truth)
-        gradient = np.column_stack([slopes.sum(axis=0), slopes.T @ z])
-        return float(loss), gradient.ravel() + penalty * flat
-
-    from scipy.optimize import minimize  # slow to load, and predictions need no minimum
-
-    found = minimize(
-        value,
-        np.zeros(C * (p + 1)),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": STEPS, "gtol": 1e-6 * max(1.0, penalty), "ftol": 1e-12},
-    )
-    both = np.asarray(found.x).reshape(C, p + 1)
-    return both[:, 0], both[:, 1:]

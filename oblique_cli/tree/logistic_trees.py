@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.leaf_models import LeafModels, moments, squares, standardized
+from oblique_cli.tree.leaf_models import LeafModels, moments, squares, standardized, unit_of
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -44,7 +44,7 @@ EQUAL = 1e-9  # losses of cross-validation closer than this are the same
 class How:
     """How models are fitted.
 
-    penalty : ridge of what a node adds, None with LogitBoost; steps : of LogitBoost
+    penalty : ridge of what a node adds, in rows of weight `unit_of`, None with LogitBoost; steps : of LogitBoost
     terms : what the scores of a model are made of, of TERMS
     """
 
@@ -67,8 +67,7 @@ class ModelRows:
         counts = (0,) * p if levels is None else tuple(levels)
         self.X, self.n_classes = X, n_classes
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
-        # In units of the lightest row, so that penalties do not depend on the scale of the weights.
-        self.unit = 1.0 if weights is None else float(weights.min())
+        self.unit = 1.0 if weights is None else unit_of(weights)
         self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / self.unit)
         self.total = float(self.weights.sum())
         self.center, self.scale = moments(counts, X, self.weights)
@@ -112,7 +111,7 @@ class NodeModels:
         self.how = how
         given = (rows.columns(how.terms), rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
         start = None if near is None or near.how.terms != how.terms else near.models
-        self.models = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance, start))
+        self.models: Array = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance, start))
         self.wrong = np.asarray(_core.node_losses(*given, self.models)[0])
 
     @property
@@ -402,5 +401,6 @@ def _refined(tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties
     columns = rows.columns(how.terms)
     given = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
     scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty))[0])
-    prior = LeafPrior(scores, columns, float(how.penalty or 0.0))
+    penalty = float(how.penalty or 0.0) * space.total / rows.total  # in the unit of the space
+    prior = LeafPrior(scores, columns, penalty)
     return along_path(tree, space, penalties, settings, prior)

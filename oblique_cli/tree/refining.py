@@ -68,7 +68,7 @@ class LeafPrior(NamedTuple):
     """Logistic models in leaves under refinement.
 
     scores : (C, q + 1) of all rows, from which every leaf starts; columns : (n, q) what the models see of the rows
-    penalty : ridge of what a leaf adds, in rows
+    penalty : ridge of what a leaf adds, in the unit of the weights of the `PlaneSpace`
     """
 
     scores: Array

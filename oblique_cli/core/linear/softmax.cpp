@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <stdexcept>
 
 #include "common/interrupt.hpp"
 #include "linear/softmax_block.hpp"
@@ -18,6 +19,12 @@ constexpr double kArmijo = 1e-4;
 
 double product_of(const std::vector<double>& a, const std::vector<double>& b) {
   return dot_columns(a.data(), b.data(), a.size());
+}
+
+// Sums of numbers this large are none, and a model of them would be that of no rows.
+void require_finite(double value) {
+  if (!std::isfinite(value))
+    throw std::overflow_error("features or weights are too large for a logistic model: their sums are not finite");
 }
 
 }  // namespace
@@ -152,6 +159,7 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
   double total = 0.0;
   for (std::size_t i = 0; i < rows.n; ++i) total += rows.weight[i];
   const double enough = tolerance * total;
+  require_finite(objective_);
   if (!(objective_ > 0.0)) return w;
   factor(rows, l2);
   std::vector<std::vector<double>> moves, turns;  // changes of w and of the gradient, the last ones last
@@ -169,6 +177,7 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
       add_scaled(shares[m] - back, moves[m].data(), direction.data(), size);
     }
     const double promise = product_of(gradient, direction);
+    require_finite(promise);
     if (!(promise > enough)) return w;
     double length = 1.0, found = 0.0;
     int halvings = 0;

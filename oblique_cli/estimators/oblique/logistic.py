@@ -63,8 +63,9 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         How the models of nodes are fitted: "ridge" penalizes the squares of what a node adds to the scores of its
         parent; "logit_boost" adds steps of LogitBoost, each a regression on one feature, as in the paper.
     leaf_penalty : float or "cv", default "cv"
-        The penalty of "ridge", in rows, the lightest of which weighs 1, for standardized features. "cv" chooses from
-        100, 30, 10, 3, 1 and 0.3.
+        The penalty of "ridge", in rows, for standardized features. A row is one of the lightest weight, leaving out
+        rows that are so light that together they hold less than 1 % of all weight. "cv" chooses from 100, 30, 10, 3, 1
+        and 0.3.
     steps : int or "cv", default "cv"
         Steps of "logit_boost" at every node. "cv" chooses them once, at the root, up to 200 (section 5.2 of the paper).
     squares : bool, default True
