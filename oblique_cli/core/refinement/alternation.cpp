@@ -34,7 +34,8 @@ std::int32_t PlaneTree::answer(const RefinementRows& rows, std::size_t row, std:
 
 namespace {
 
-constexpr double kFall = 1e-10;  // of the weight of all rows: by how much a change must lower E
+constexpr double kRounding = 1e-12;  // of a sum
+constexpr double kFall = 1e-10;      // of the weight of all rows: by how much a change must lower E
 
 constexpr std::uint64_t kDigest = 0x9e3779b97f4a7c15u;
 
@@ -348,7 +349,7 @@ class Alternation {
     worker.of_right.resize(n);
     worker.care.clear();
     worker.by_class.assign(rows_.n_classes, 0.0);
-    double wrong_left = 0.0, wrong_right = 0.0, wrong_now = 0.0, sum = 0.0;
+    double wrong_left = 0.0, wrong_right = 0.0, wrong_now = 0.0, wrong_both = 0.0, sum = 0.0;
     std::uint64_t digest = kDigest;
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint32_t row = rows[i];
@@ -363,6 +364,7 @@ class Alternation {
       if (!good_left) wrong_left += weight;
       if (!good_right) wrong_right += weight;
       if (!(goes_left ? good_left : good_right)) wrong_now += weight;
+      if (!good_left && !good_right) wrong_both += weight;
       if (good_left == good_right) continue;
       worker.care.push_back({row, good_right, weight});
       digest = digested(digest, row, good_right);
@@ -381,7 +383,10 @@ class Alternation {
     consider(wrong_left + below_[l], all_left);
     consider(wrong_right + below_[r], all_right);
     // Rows that care for the same sides as when a plane was last looked for have none that is better.
-    if (seen_[node] != digest && worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], worker.candidate))
+    // Nor is any plane better than one of a single feature that gets them all right.
+    const double least = (wrong_both + options_.penalty + planes) * (1.0 - kRounding);
+    if (seen_[node] != digest && least < best &&
+        worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], worker.candidate))
       consider(cost_of(worker, rows, n) + options_.penalty * worker.candidate.length + planes, plane);
     seen_[node] = digest;
     switch (choice) {
