@@ -92,6 +92,9 @@ def linear_fit(
     max_steps: int = 200,
     start: Doubles | None = None,
 ) -> tuple[Doubles, float, float, int, bool]: ...
+def softmax_fit(
+    X: Doubles, y: Codes, weights: Doubles, intercept: Doubles, penalty: float, tolerance: float = 1e-10
+) -> Doubles: ...
 def node_models(
     X: Doubles,
     y: Codes,
@@ -102,6 +105,7 @@ def node_models(
     penalty: float | None = None,
     steps: int = 0,
     tolerance: float = 1e-5,
+    start: Doubles | None = None,
 ) -> Doubles: ...
 def node_losses(
     X: Doubles, y: Codes, weights: Doubles, n_classes: int, leaf: Codes, parent: Codes, models: Doubles
@@ -136,7 +140,7 @@ def refine(
     split_leaves: bool = False,
     n_threads: int = 1,
     leaf_prior: Doubles | None = None,
-    leaf_features: Codes | None = None,
+    leaf_x: Doubles | None = None,
     leaf_penalty: float = 1.0,
 ) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...

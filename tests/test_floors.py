@@ -194,7 +194,6 @@ def test_every_floor_is_lived_on():
                 "estimators/oblique/mixtures.py",
                 "explaining/nearest.py",
                 "tree/description_length.py",
-                "tree/leaf_models.py",
             ),
         ),
     ],

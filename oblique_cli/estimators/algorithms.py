@@ -377,7 +377,7 @@ _LOGISTIC = (
         "Landwehr, Hall & Frank (2005)",
         LogisticModelTreeClassifier,
         compiled=True,
-        unused=("leaf_penalty", "n_penalties", "surrogate", "max_sweeps"),
+        unused=("leaf_penalty", "squares", "n_penalties", "surrogate", "max_sweeps"),
         base="axis_parallel",
         models="logit_boost",
         refine="none",

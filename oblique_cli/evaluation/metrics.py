@@ -571,7 +571,7 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
 def non_zero(model: Any, X: NDArray[Any]) -> float:
     """Non-zero coefficients of all hyperplanes and of linear models in leaves, thresholds not counted."""
     trees = _trees(model)
-    in_leaves = sum(np.count_nonzero(tree.leaf_models.coef) for tree in trees if tree.leaf_models is not None)
+    in_leaves = sum(tree.leaf_models.n_coefficients for tree in trees if tree.leaf_models is not None)
     return float(sum(np.count_nonzero(tree.coef_) for tree in trees) + in_leaves)
 
 

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import oblique_cli._core as _core
+
 if TYPE_CHECKING:
     from oblique_cli.tree.structure import Tree
 
@@ -29,29 +31,37 @@ Rows = tuple[Array, Codes, Array | None]  # features (n, p), class codes (n,), w
 
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # among which cross-validation chooses
 LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss
+TOLERANCE = 1e-13  # of the loss of a row
+LIGHT = 0.01  # share of the weight below which rows are no unit
 FARTHEST = 1e100  # standard deviations; a score stays finite
-STEPS = 200  # of a minimization, which ends by its gradient long before
+FARTHEST_SQUARED = 3.0  # standard deviations: the square of an outlier would outvote all else
 
 
 @dataclass(frozen=True, eq=False)
 class LeafModels:
-    """Scores of classes as linear functions, one set for each leaf.
+    """Scores of classes as linear functions of features and of their squares, one set for each leaf.
 
     center, scale : (p,)             of each feature; a missing value counts as its center
     coef          : (n_nodes, C, p)  of the standardized features, 0 at inner nodes and for qualitative features
     intercept     : (n_nodes, C)     logarithms of the leaf's probabilities included
+    curve         : (n_nodes, C, p)  of the squares (`squares`), or None where there are none
     """
 
     center: Array
     scale: Array
     coef: Array
     intercept: Array
+    curve: Array | None = None
 
     def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
+        for name in self._given():
             values = np.array(getattr(self, name), dtype=np.float64)
             values.flags.writeable = False
             object.__setattr__(self, name, values)
+
+    def _given(self) -> list[str]:
+        """The fields that are there."""
+        return [name for name in self.__dataclass_fields__ if getattr(self, name) is not None]
 
     def scores(self, X: Array, leaves: NDArray[Any]) -> Array:
         """Return f_k for rows (n, p) in given leaves (n,), as (n, C)."""
@@ -61,11 +71,18 @@ class LeafModels:
             rows = leaves == leaf
             # A row's sums do not depend on which other rows are asked for, as those of a matrix product may.
             found[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
+            if self.curve is not None:
+                found[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
         return found
 
     def shares(self, X: Array, leaves: NDArray[Any]) -> Array:
         """Return probabilities of the classes, (n, C); arguments as in `scores`."""
         return softmax(self.scores(X, leaves))
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of coefficients other than 0, intercepts not counted."""
+        return int(np.count_nonzero(self.coef)) + (0 if self.curve is None else int(np.count_nonzero(self.curve)))
 
     def standardized(self, X: Array) -> Array:
         """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
@@ -73,12 +90,12 @@ class LeafModels:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
+        return {name: getattr(self, name).tolist() for name in self._given()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> LeafModels:
         """Return the inverse of `to_dict`."""
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__})
+        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})
 
     def check(self, sizes: tuple[int, ...]) -> None:
         """Raise ValueError unless these are models for a tree of so many nodes, classes and features."""
@@ -88,8 +105,10 @@ class LeafModels:
             "scale": (n_features,),
             "coef": (n_nodes, n_classes, n_features),
             "intercept": (n_nodes, n_classes),
+            "curve": (n_nodes, n_classes, n_features),
         }
-        for name, shape in shapes.items():
+        for name in self._given():
+            shape = shapes[name]
             found = getattr(self, name)
             if found.shape != shape or not np.isfinite(found).all():
                 raise ValueError(f"{name} of leaf_models must hold finite numbers of shape {shape}. Got {found.shape}")
@@ -98,8 +117,11 @@ class LeafModels:
 
 
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
-    """Return the models of a tree's leaves. X : (n, p) its training rows; weights : (n,) or None; penalty > 0"""
-    v = np.ones(len(X)) if weights is None else weights / weights.min()
+    """Return the models of a tree's leaves.
+
+    X : (n, p) its training rows; weights : (n,) or None; penalty : > 0, in rows of weight `unit_of`
+    """
+    v = np.ones(len(X)) if weights is None else weights / unit_of(weights)
     center, scale = moments(tree.levels, X, v)
     n_classes = tree.counts.shape[1]
     # No class is taken for impossible: the least share is that of one row among all.
@@ -110,9 +132,10 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
     used = [j for j in range(tree.n_features) if not tree.levels[j]]
     for leaf in np.unique(leaves):
         rows = np.flatnonzero(leaves == leaf)
-        b, W = _minimum(z[rows][:, used], codes[rows], v[rows], intercept[leaf], penalty)
-        intercept[leaf] += b
-        coef[leaf][:, used] = W
+        of_leaf = (np.ascontiguousarray(z[rows][:, used]), codes[rows].astype(np.int32), v[rows])
+        found = np.asarray(_core.softmax_fit(*of_leaf, np.ascontiguousarray(intercept[leaf]), penalty, TOLERANCE))
+        intercept[leaf] += found[:, -1]
+        coef[leaf][:, used] = found[:, :-1]
     return LeafModels(center, scale, coef, intercept)
 
 
@@ -131,6 +154,17 @@ def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:
     return PENALTIES[int(np.argmin(losses))]
 
 
+def unit_of(weights: Array) -> float:
+    """Return the weight of the row in which penalties are counted: the lightest, those of next to no weight left out.
+
+    Rows that are no heavier hold at least LIGHT of all weight. So penalties do not depend on the scale of the weights,
+    whole weights are as good as repeated rows, and one very light row does not make all penalties weak.
+    """
+    ordered = np.sort(weights)
+    held = np.cumsum(ordered)
+    return float(ordered[np.searchsorted(held, LIGHT * held[-1])])
+
+
 def softmax(scores: Array) -> Array:
     """Return exp(scores) divided by their sum over the last axis."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -143,6 +177,16 @@ def standardized(X: Array, center: Array, scale: Array) -> Array:
     with np.errstate(over="ignore"):
         z: Array = np.clip(np.nan_to_num((X - center) / scale, nan=0.0), -FARTHEST, FARTHEST)
     return z
+
+
+def squares(z: Array) -> Array:
+    """Return squares of standardized features, at most FARTHEST_SQUARED from the center.
+
+    They are less 1 and over sqrt(2), so that those of a normal feature have mean 0 and deviation 1 as well.
+    """
+    bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
+    found: Array = (bounded * bounded - 1.0) * np.sqrt(0.5)
+    return found
 
 
 def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:
@@ -162,32 +206,3 @@ def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:
     # A spread that is rounding of the mean is none.
     constant = qualitative | ~(scale > 1e-12 * np.abs(center)) | ~(scale > 0.0)
     return np.where(qualitative, 0.0, np.ldexp(center, power)), np.where(constant, 1.0, np.ldexp(scale, power))
-
-
-def _minimum(z: Array, codes: Codes, v: Array, offset: Array, penalty: float) -> tuple[Array, Array]:
-    """Coefficients b (C,) and W (C, p) of one leaf. offset : (C,) of the scores"""
-    C, p = len(offset), z.shape[1]
-    truth = np.eye(C)[codes]
-
-    def value(flat: Array) -> tuple[float, Array]:
-        both = flat.reshape(C, p + 1)
-        scores = offset + both[:, 0] + z @ both[:, 1:].T
-        top = scores.max(axis=1)
-        powers = np.exp(scores - top[:, None])
-        sums = powers.sum(axis=1)
-        loss = v @ (top + np.log(sums) - (scores * truth).sum(axis=1)) + 0.5 * penalty * (flat @ flat)
-        slopes = v[:, None] * (powers / sums[:, None] - truth)
-        gradient = np.column_stack([slopes.sum(axis=0), slopes.T @ z])
-        return float(loss), gradient.ravel() + penalty * flat
-
-    from scipy.optimize import minimize  # slow to load, and predictions need no minimum
-
-    found = minimize(
-        value,
-        np.zeros(C * (p + 1)),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": STEPS, "gtol": 1e-6 * max(1.0, penalty), "ftol": 1e-12},
-    )
-    both = np.asarray(found.x).reshape(C, p + 1)
-    return both[:, 0], both[:, 1:]

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.leaf_models import LeafModels, moments, standardized
+from oblique_cli.tree.leaf_models import LeafModels, moments, squares, standardized, unit_of
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -33,6 +33,7 @@ Ints = NDArray[np.int32]
 
 RIDGE, LOGIT_BOOST = "ridge", "logit_boost"
 MODELS = (RIDGE, LOGIT_BOOST)
+TERMS = LINEAR, SQUARES = "linear", "squares"  # of the scores of a model: features, and their squares beside them
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # of ridges, in rows, among which cross-validation chooses
 MOST_STEPS, PATIENCE = 200, 50  # of LogitBoost; Landwehr et al. (2005), section 5.2
 REFINED = 2  # starts that are refined: those that are best once pruned
@@ -41,10 +42,15 @@ EQUAL = 1e-9  # losses of cross-validation closer than this are the same
 
 @dataclass(frozen=True)
 class How:
-    """How models are fitted. penalty : ridge of what a node adds, None with LogitBoost; steps : of LogitBoost"""
+    """How models are fitted.
+
+    penalty : ridge of what a node adds, in rows of weight `unit_of`, None with LogitBoost; steps : of LogitBoost
+    terms : what the scores of a model are made of, of TERMS
+    """
 
     penalty: float | None
     steps: int = 0
+    terms: str = LINEAR
 
 
 class ModelRows:
@@ -61,17 +67,29 @@ class ModelRows:
         counts = (0,) * p if levels is None else tuple(levels)
         self.X, self.n_classes = X, n_classes
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
-        # In units of the lightest row, so that penalties do not depend on the scale of the weights.
-        self.unit = 1.0 if weights is None else float(weights.min())
+        self.unit = 1.0 if weights is None else unit_of(weights)
         self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / self.unit)
         self.total = float(self.weights.sum())
         self.center, self.scale = moments(counts, X, self.weights)
         self.used = [j for j in range(p) if not counts[j]]
-        self.Z = self.standardized(X)
+        # The square of a feature of two values says nothing that the feature does not.
+        self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
+        self._of_rows: dict[str, Array] = {}
 
-    def standardized(self, X: Array) -> Array:
-        """Return the used features of rows (n, p) in standard deviations, (n, q)."""
-        return np.ascontiguousarray(standardized(X, self.center, self.scale)[:, self.used])
+    def columns(self, terms: str, X: Array | None = None) -> Array:
+        """Return the used features in standard deviations and, their squares, as `terms` says, (n, q).
+
+        X : (n, p) other rows than those of training
+        """
+        if X is None:
+            if terms not in self._of_rows:
+                self._of_rows[terms] = self.columns(terms, self.X)
+            return self._of_rows[terms]
+        z = standardized(X, self.center, self.scale)
+        parts = [z[:, self.used]]
+        if terms == SQUARES:
+            parts.append(squares(z[:, self.bent]))
+        return np.ascontiguousarray(np.hstack(parts))
 
 
 class NodeModels:
@@ -80,15 +98,20 @@ class NodeModels:
     models : (n_nodes, C, q + 1) coefficients of the used features and the intercept, those of the parent included
     wrong : (n_nodes,) training weight that the model of a node misclassifies
     path : the weakest-link sequence by these errors
+    near : models of the same tree and rows at another penalty, to begin with
     """
 
-    def __init__(self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-5) -> None:
+    def __init__(
+        self, tree: Tree, rows: ModelRows, how: How, tolerance: float = 1e-4, near: NodeModels | None = None
+    ) -> None:
         self.tree, self.rows = tree, rows
         self._parent = tree.parents.astype(np.int32)
         self._parent[0] = -1
         leaves = tree.apply(rows.X)
-        given = (rows.Z, rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
-        self.models = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance))
+        self.how = how
+        given = (rows.columns(how.terms), rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
+        start = None if near is None or near.how.terms != how.terms else near.models
+        self.models: Array = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance, start))
         self.wrong = np.asarray(_core.node_losses(*given, self.models)[0])
 
     @property
@@ -99,7 +122,7 @@ class NodeModels:
     def losses(self, test: LabeledRows) -> tuple[Array, Array]:
         """Return misclassified weight and log loss of every node on the rows that come through it, (n_nodes,) each."""
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / self.rows.unit
-        given = (self.rows.standardized(test.X), test.codes, weights, self.rows.n_classes)
+        given = (self.rows.columns(self.how.terms, test.X), test.codes, weights, self.rows.n_classes)
         found = _core.node_losses(*given, self.tree.apply(test.X), self._parent, self.models)
         return np.asarray(found[0]), np.asarray(found[1])
 
@@ -130,10 +153,15 @@ class NodeModels:
         rows, tree = self.rows, self.tree
         coef = np.zeros((tree.n_nodes, rows.n_classes, tree.n_features))
         intercept = np.zeros((tree.n_nodes, rows.n_classes))
-        leaf = tree.is_leaf
-        coef[np.ix_(leaf, np.arange(rows.n_classes), np.array(rows.used, np.intp))] = self.models[leaf][:, :, :-1]
+        leaf, q = tree.is_leaf, len(rows.used)
+        every = np.arange(rows.n_classes)
+        coef[np.ix_(leaf, every, np.array(rows.used, np.intp))] = self.models[leaf][:, :, :q]
         intercept[leaf] = self.models[leaf][:, :, -1]
-        return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept))
+        curve = None
+        if self.how.terms == SQUARES:
+            curve = np.zeros_like(coef)
+            curve[np.ix_(leaf, every, np.array(rows.bent, np.intp))] = self.models[leaf][:, :, q:-1]
+        return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept, curve))
 
 
 def between(path: PruningPath) -> Array:
@@ -216,7 +244,15 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
     errors: list[Array] = []
     for rows, test in folds:
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / rows.unit
-        given = (rows.Z, rows.codes, rows.weights, rows.standardized(test.X), test.codes, weights, rows.n_classes)
+        given = (
+            rows.columns(LINEAR),
+            rows.codes,
+            rows.weights,
+            rows.columns(LINEAR, test.X),
+            test.codes,
+            weights,
+            rows.n_classes,
+        )
         errors.append(rows.unit * np.asarray(_core.boosting_errors(*given, most, PATIENCE)))
     if not errors:
         return most
@@ -229,7 +265,7 @@ def choose(
     space: PlaneSpace,
     starts: Sequence[Callable[[], Tree]],
     folds: Sequence[LogisticFold],
-    hows: Sequence[How],
+    hows: Sequence[Sequence[How]],
     *,
     settings: Settings | None,
     n_penalties: int,
@@ -238,24 +274,31 @@ def choose(
     """Return the logistic model tree of least loss in cross-validation.
 
     starts : each grows its tree on all rows; folds : empty if there is nothing to divide
-    hows : models to choose from; settings : of refinement, None without; n_penalties : of its path
+    hows : paths of penalties to choose from, of equal length, one for each kind of models
+    settings : of refinement, None without; n_penalties : of its path
     """
     grown = [start() for start in starts]
     penalties = penalties_of(space, n_penalties)
+    every = trials = [_Trial(s, tree, rows, folds) for s, tree in enumerate(grown)]
     candidates: list[Candidate] = []
-    pruned = []
-    for s, tree in enumerate(grown):
-        own = [c for how in hows for c in _members(s, tree, rows, folds, how)]
-        candidates += own
-        pruned.append(_least(own, log_loss_weight))
+    if len(trials) > REFINED and len(hows[0]) > 1:
+        for trial in trials:
+            candidates += trial.members(hows[0][len(hows[0]) // 2])
+        trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))[:REFINED]
+    for trial in trials:
+        place = len(hows[0]) // 2
+        for each in hows:
+            place, found = _descent(trial, each, place, log_loss_weight)
+            candidates += found
     if settings is not None and folds:
-        pruned.sort(key=lambda c: c.loss(log_loss_weight))
-        for best in pruned[:REFINED]:
+        trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))
+        for trial in trials[:REFINED]:
+            best = trial.best(log_loss_weight)
             candidates += _refinements(best.start, folds, best.how, penalties, settings)
     chosen = _least(candidates, log_loss_weight)
     tree, run = grown[chosen.start], None
     if chosen.member >= 0:
-        tree = NodeModels(tree, rows, chosen.how).path.member(tree, chosen.member)
+        tree = every[chosen.start].paths[chosen.how].member(tree, chosen.member)
     elif settings is not None:
         path = _refined(tree, rows, space, chosen.how, penalties[: chosen.penalty + 1], settings)
         tree, run = path.trees[-1], path.runs[-1]
@@ -269,21 +312,65 @@ def _least(candidates: Sequence[Candidate], weight: float) -> Candidate:
     return min((c for c in candidates if c.loss(weight) <= limit), key=lambda c: c.leaves)
 
 
-def _members(start: int, tree: Tree, rows: ModelRows, folds: Sequence[LogisticFold], how: How) -> Iterator[Candidate]:
-    """All members of the weakest-link sequence; without folds the tree as it is."""
-    found = NodeModels(tree, rows, how)
-    path = found.path
-    alphas = between(path)
-    leaves = path.n_leaves
-    wrong, log_loss, total = np.zeros(len(alphas)), np.zeros(len(alphas)), 0.0
-    for fold in folds:
-        of_fold = NodeModels(fold.trees[start], fold.rows, how)
-        own = of_fold.path
-        for sums, of_node in zip((wrong, log_loss), of_fold.losses(fold.test), strict=True):
-            sums += fold.rows.unit * of_fold.of_members(own, alphas, of_node)
-        total += fold.test.total
-    for k in range(len(alphas) if folds else 1):
-        yield Candidate(start, how, k, -1, wrong[k] / (total or 1.0), log_loss[k] / (total or 1.0), float(leaves[k]))
+def _descent(trial: _Trial, path: Sequence[How], place: int, weight: float) -> tuple[int, list[Candidate]]:
+    """Go along a path of penalties from a place, both ways, for as long as the loss falls; the best place, and all.
+
+    What is best at one penalty for a start, or for models without squares, is near what is best at all.
+    """
+    found = trial.members(path[place])
+    for step in (-1, 1):
+        while 0 <= place + step < len(path):
+            found += trial.members(path[place + step])
+            if trial.loss(path[place + step], weight) >= trial.loss(path[place], weight):
+                break
+            place += step
+    return place, found
+
+
+class _Trial:
+    """A start in comparison: its tree on all rows and those of the folds, whose models are fitted by one penalty after
+    another, each from the models of the one before.
+    """
+
+    def __init__(self, start: int, tree: Tree, rows: ModelRows, folds: Sequence[LogisticFold]) -> None:
+        self.start, self.tree, self.rows, self.folds = start, tree, rows, folds
+        self.found: dict[How, list[Candidate]] = {}
+        self.paths: dict[How, PruningPath] = {}
+        self._near: list[NodeModels | None] = [None] * (1 + len(folds))
+
+    def best(self, weight: float) -> Candidate:
+        """The candidate of least loss."""
+        return _least([c for own in self.found.values() for c in own], weight)
+
+    def loss(self, how: How, weight: float) -> float:
+        """The least loss of the members with these models."""
+        return _least(self.found[how], weight).loss(weight)
+
+    def members(self, how: How) -> list[Candidate]:
+        """All members of the weakest-link sequence that are not known yet; without folds the tree as it is."""
+        if how in self.found:
+            return []
+        found = self._models(0, self.tree, self.rows, how)
+        path = self.paths[how] = found.path
+        alphas = between(path)
+        wrong, log_loss, total = np.zeros(len(alphas)), np.zeros(len(alphas)), 0.0
+        for i, fold in enumerate(self.folds):
+            of_fold = self._models(1 + i, fold.trees[self.start], fold.rows, how)
+            own = of_fold.path
+            for sums, of_node in zip((wrong, log_loss), of_fold.losses(fold.test), strict=True):
+                sums += fold.rows.unit * of_fold.of_members(own, alphas, of_node)
+            total += fold.test.total
+        shares = wrong / (total or 1.0), log_loss / (total or 1.0)
+        number = len(alphas) if self.folds else 1
+        self.found[how] = [
+            Candidate(self.start, how, k, -1, shares[0][k], shares[1][k], float(path.n_leaves[k]))
+            for k in range(number)
+        ]
+        return list(self.found[how])
+
+    def _models(self, place: int, tree: Tree, rows: ModelRows, how: How) -> NodeModels:
+        found = self._near[place] = NodeModels(tree, rows, how, near=self._near[place])
+        return found
 
 
 def _refinements(
@@ -311,8 +398,9 @@ def _refined(tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties
     """The trees of rising penalties, models in their leaves."""
     everything = np.zeros(len(rows.X), dtype=np.int32)
     root = np.array([-1], dtype=np.int32)
-    given = (rows.Z, rows.codes, rows.weights, rows.n_classes, everything, root)
+    columns = rows.columns(how.terms)
+    given = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
     scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty))[0])
-    columns = np.array([c for c, j in enumerate(space.features) if not space.levels[j]], dtype=np.int32)
-    prior = LeafPrior(scores, columns, float(how.penalty or 0.0))
+    penalty = float(how.penalty or 0.0) * space.total / rows.total  # in the unit of the space
+    prior = LeafPrior(scores, columns, penalty)
     return along_path(tree, space, penalties, settings, prior)

@@ -67,12 +67,12 @@ class Settings:
 class LeafPrior(NamedTuple):
     """Logistic models in leaves under refinement.
 
-    scores : (C, q + 1) of all rows, from which every leaf starts; columns : (q,) of the `PlaneSpace` that they use
-    penalty : ridge of what a leaf adds, in rows
+    scores : (C, q + 1) of all rows, from which every leaf starts; columns : (n, q) what the models see of the rows
+    penalty : ridge of what a leaf adds, in the unit of the weights of the `PlaneSpace`
     """
 
     scores: Array
-    columns: Ints
+    columns: Array
     penalty: float
 
 
@@ -164,7 +164,7 @@ class PlaneSpace:
         """
         given: dict[str, Any] = dict(planes)
         if leaves is not None:
-            given |= {"leaf_prior": leaves.scores, "leaf_features": leaves.columns, "leaf_penalty": leaves.penalty}
+            given |= {"leaf_prior": leaves.scores, "leaf_x": leaves.columns, "leaf_penalty": leaves.penalty}
         found = _core.refine(
             self.Z,
             self.absent,

@@ -188,3 +188,45 @@ def test_boosting_needs_positive_weights_and_rows_to_test():
             _core.boosting_errors(x, y, weights, x, y, np.ones(3), 2)
     with pytest.raises(ValueError, match="both must have rows"):
         _core.boosting_errors(x, y, np.ones(3), x[:0], y[:0], np.ones(0), 2)
+
+
+def test_models_that_begin_with_those_of_another_penalty_are_the_same():
+    Z, y, weights = rows(load_wine)
+    leaf = np.where(Z[:, 0] > 0, 1, 2).astype(np.int32)
+    given = (Z, y, weights, 3, leaf, STUMP)
+    near = np.asarray(_core.node_models(*given, 3.0))
+    tight = {"penalty": 1.0, "tolerance": 1e-12}
+    again = _core.node_models(*given, **tight, start=near)
+    np.testing.assert_allclose(again, _core.node_models(*given, **tight), atol=1e-4)
+    with pytest.raises(ValueError, match="models must have shape"):
+        _core.node_models(*given, **tight, start=near[:2])
+
+
+def test_a_fit_from_an_intercept_has_no_slope_left():
+    Z, y, weights = rows(load_wine)
+    start = np.array([0.3, -0.2, 0.1])
+    found = np.asarray(_core.softmax_fit(Z, y, weights, start, 0.7))
+    scores = start + found[:, -1] + Z @ found[:, :-1].T
+    excess = weights[:, None] * (softmax(scores) - np.eye(3)[y])
+    np.testing.assert_allclose(excess.T @ Z + 0.7 * found[:, :-1], 0.0, atol=1e-3)
+    np.testing.assert_allclose(excess.sum(axis=0) + 0.7 * found[:, -1], 0.0, atol=1e-3)
+    none = np.asarray(_core.softmax_fit(np.empty((len(Z), 0)), y, weights, start, 1e-9))
+    shares_now = np.bincount(y, weights) / weights.sum()
+    np.testing.assert_allclose(softmax((start + none[:, -1])[None])[0], shares_now, atol=1e-5)
+
+
+def test_powers_are_those_of_the_library():
+    # One row a class: the loss is that of one row, so the slope of an intercept is a share less 1 or 0.
+    for far in (0.0, 1.0, 30.0, 690.0, 800.0):
+        start = np.array([0.0, -far])
+        found = np.asarray(_core.softmax_fit(np.empty((1, 0)), np.array([0], np.int32), np.ones(1), start, 1.0))
+        b = found[:, -1]
+        np.testing.assert_allclose(
+            b, [1 - softmax((start + b)[None])[0, 0], -softmax((start + b)[None])[0, 1]], atol=1e-5
+        )
+
+
+def test_sums_that_are_no_numbers_are_said_to_be_none():
+    Z, y, weights = rows()
+    with pytest.raises(OverflowError, match="features or weights are too large for a logistic model"):
+        _core.softmax_fit(Z * 1e200, y, weights, np.zeros(3), 1.0)

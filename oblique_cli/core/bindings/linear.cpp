@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -80,12 +81,42 @@ RoutedRows node_rows(const Matrix& x, const Codes& y, const Doubles& weights, st
   return {x.data(), y.data(), weights.data(), leaf.data(), n, p, n_classes, parent.data(), nodes};
 }
 
+void check_models(const Models& models, const RoutedRows& rows) {
+  require(models.shape(0) == rows.n_nodes && models.shape(1) == rows.n_classes && models.shape(2) == rows.p + 1,
+          "models must have shape (n_nodes, n_classes, p + 1)");
+}
+
+nb::object fit_of_softmax(const Matrix& x, const Codes& y, const Doubles& weights, const Doubles& intercept,
+                          double penalty, double tolerance) {
+  const std::size_t n = x.shape(0), p = x.shape(1), n_classes = intercept.shape(0);
+  require(n >= 1 && n_classes >= 1, "X must have at least one row, and intercept a class");
+  require(penalty > 0.0 && tolerance >= 0.0, "penalty must be positive and tolerance not negative");
+  check_rows(x, y, weights, n_classes);
+  for (std::size_t i = 0; i < n * p; ++i) require(std::isfinite(x.data()[i]), "X must be finite");
+  for (std::size_t i = 0; i < n; ++i)
+    require(std::isfinite(weights(i)) && weights(i) > 0.0, "weights must be finite and positive");
+  for (std::size_t k = 0; k < n_classes; ++k) require(std::isfinite(intercept(k)), "intercept must be finite");
+  Scores found;
+  {
+    const Released released;
+    std::vector<double> columns(n * p), offset(n * n_classes);
+    std::vector<std::uint32_t> rows(n);
+    std::iota(rows.begin(), rows.end(), 0u);
+    gather_columns(x.data(), p, rows.data(), n, columns.data());
+    for (std::size_t k = 0; k < n_classes; ++k) std::fill_n(offset.data() + k * n, n, intercept(k));
+    found = SoftmaxSolver().solve({columns.data(), n, p, n_classes, y.data(), weights.data(), offset.data()}, penalty,
+                                  tolerance);
+  }
+  return array(std::move(found), {n_classes, p + 1});
+}
+
 nb::object models_of_nodes(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes,
                            const Codes& leaf, const Codes& parent, const std::optional<double>& penalty, int steps,
-                           double tolerance) {
+                           double tolerance, const std::optional<Models>& start) {
   require(!penalty || *penalty > 0.0, "penalty must be positive");
   require(steps >= 0 && tolerance >= 0.0, "steps and tolerance must not be negative");
   const RoutedRows rows = node_rows(x, y, weights, n_classes, leaf, parent);
+  if (start) check_models(*start, rows);
   NodeModelOptions options;
   options.boosted = !penalty;
   options.l2 = penalty.value_or(1.0);
@@ -94,7 +125,7 @@ nb::object models_of_nodes(const Matrix& x, const Codes& y, const Doubles& weigh
   std::vector<double> found;
   {
     const Released released;
-    found = node_models(rows, options);
+    found = node_models(rows, options, start ? start->data() : nullptr);
   }
   return array(std::move(found), {rows.n_nodes, n_classes, rows.p + 1});
 }
@@ -102,8 +133,7 @@ nb::object models_of_nodes(const Matrix& x, const Codes& y, const Doubles& weigh
 nb::tuple losses_of_nodes(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes,
                           const Codes& leaf, const Codes& parent, const Models& models) {
   const RoutedRows rows = node_rows(x, y, weights, n_classes, leaf, parent);
-  require(models.shape(0) == rows.n_nodes && models.shape(1) == n_classes && models.shape(2) == rows.p + 1,
-          "models must have shape (n_nodes, n_classes, p + 1)");
+  check_models(models, rows);
   NodeLosses found;
   {
     const Released released;
@@ -148,13 +178,20 @@ void bind_linear(nb::module_& m) {
         "|w_j| <= box. X (n, p) float64 C order, finite; side (n,) float64 of -1 and 1; weights (n,) or None; start "
         "(p + 1,) coefficients and intercept to begin with, or None. Returns (w, b, objective, steps, converged).");
   m.def(
+      "softmax_fit", &fit_of_softmax, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(),
+      "intercept"_a.noconvert(), "penalty"_a, "tolerance"_a = 1e-10,
+      "Linear scores of the classes beside an intercept (C,) that is given: the least weighted log loss plus penalty / "
+      "2 times the squares of all coefficients, intercepts among them. X (n, p) float64 C order, finite; y (n,) int32 "
+      "codes; weights (n,) positive. Returns (C, p + 1), what is added to the intercept last.");
+  m.def(
       "node_models", &models_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,
       "leaf"_a.noconvert(), "parent"_a.noconvert(), "penalty"_a.none() = nb::none(), "steps"_a = 0,
-      "tolerance"_a = 1e-5,
+      "tolerance"_a = 1e-5, "start"_a.noconvert().none() = nb::none(),
       "Linear scores of the classes at every node of a tree, each starting from those of its parent, the root from the "
       "class shares. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) positive; leaf (n,) int32 of "
       "every row; parent (n_nodes,) int32, -1 at the root. What a node adds has a ridge `penalty`, or is `steps` of "
-      "LogitBoost where penalty is None; a minimum is found to `tolerance` of the loss of a row. Returns (n_nodes, "
+      "LogitBoost where penalty is None; a minimum is found to `tolerance` of the loss of a row, from "
+      "`start`, the answer for another penalty, if there is one. Returns (n_nodes, "
       "n_classes, p + 1), the intercept last.");
   m.def(
       "node_losses", &losses_of_nodes, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "n_classes"_a,

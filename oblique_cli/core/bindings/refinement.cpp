@@ -40,7 +40,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
                      std::size_t n_classes, const Codes& left, const Codes& right, const Matrix& w, const Doubles& b,
                      const Flags& missing_left, const Codes& labels, double penalty, const std::string& surrogate,
                      int max_sweeps, double tolerance, bool split_leaves, int n_threads,
-                     const std::optional<Matrix>& leaf_prior, const std::optional<Codes>& leaf_features,
+                     const std::optional<Matrix>& leaf_prior, const std::optional<Matrix>& leaf_x,
                      double leaf_penalty) {
   const std::size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
   require(n >= 1 && nodes >= 1 && n_classes >= 1, "X must have at least one row and the tree a node");
@@ -65,15 +65,13 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   RefinementOptions options{penalty, loss, max_sweeps, tolerance, split_leaves, n_threads};
   LeafLogistic leaves;
   if (leaf_prior) {
-    require(leaf_features && leaf_penalty > 0.0, "models of leaves need features and a positive penalty");
-    require(!split_leaves, "leaves with models are not divided");
-    require(leaf_prior->shape(0) == n_classes && leaf_prior->shape(1) == leaf_features->shape(0) + 1,
+    require(leaf_x && leaf_x->shape(0) == n && leaf_penalty > 0.0,
+            "models of leaves need columns of all rows and a positive penalty");
+    require(leaf_prior->shape(0) == n_classes && leaf_prior->shape(1) == leaf_x->shape(1) + 1,
             "leaf_prior must hold the coefficients of every class and its intercept");
-    for (std::size_t j = 0; j < leaf_features->shape(0); ++j) {
-      require((*leaf_features)(j) >= 0 && static_cast<std::size_t>((*leaf_features)(j)) < p,
-              "leaf_features must be columns of X");
-      leaves.features.push_back(static_cast<std::uint32_t>((*leaf_features)(j)));
-    }
+    for (std::size_t i = 0; i < leaf_x->size(); ++i) require(std::isfinite(leaf_x->data()[i]), "leaf_x must be finite");
+    leaves.x = leaf_x->data();
+    leaves.p = leaf_x->shape(1);
     leaves.prior.assign(leaf_prior->data(), leaf_prior->data() + leaf_prior->size());
     leaves.l2 = leaf_penalty;
     options.leaves = &leaves;
@@ -116,7 +114,7 @@ void bind_refinement(nb::module_& m) {
       "weights"_a.noconvert(), "n_classes"_a, "left"_a.noconvert(), "right"_a.noconvert(), "w"_a.noconvert(),
       "b"_a.noconvert(), "missing_left"_a.noconvert(), "labels"_a.noconvert(), "penalty"_a, "surrogate"_a = "logistic",
       "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false, "n_threads"_a = 1,
-      "leaf_prior"_a.noconvert().none() = nb::none(), "leaf_features"_a.noconvert().none() = nb::none(),
+      "leaf_prior"_a.noconvert().none() = nb::none(), "leaf_x"_a.noconvert().none() = nb::none(),
       "leaf_penalty"_a = 1.0,
       "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a value "
       "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "common/interrupt.hpp"
 #include "linear/linear_solver.hpp"
@@ -19,10 +20,10 @@ struct ModelRows {
   std::vector<std::int32_t> y;
   std::size_t n = 0, p = 0, n_classes = 0;
 
-  void take(const RoutedRows& rows, const std::vector<std::uint32_t>& which, const Scores& model) {
-    n = which.size(), p = rows.p, n_classes = rows.n_classes;
+  void take(const RoutedRows& rows, const std::uint32_t* which, std::size_t number, const Scores& model) {
+    n = number, p = rows.p, n_classes = rows.n_classes;
     columns.resize(n * p);
-    gather_columns(rows.x, p, which.data(), n, columns.data());
+    gather_columns(rows.x, p, which, n, columns.data());
     weight.resize(n);
     y.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -43,13 +44,47 @@ struct ModelRows {
   }
 };
 
-// Rows that come through every node, in rising order.
-std::vector<std::vector<std::uint32_t>> rows_of_nodes(const RoutedRows& rows) {
-  std::vector<std::vector<std::uint32_t>> of(rows.n_nodes);
-  for (std::uint32_t i = 0; i < rows.n; ++i)
-    for (std::int32_t node = rows.leaf[i]; node >= 0; node = rows.parent[node])
-      of[static_cast<std::size_t>(node)].push_back(i);
-  return of;
+// Calls visit(node, rows, number) with the rows that come through every node, in rising order; a parent before its
+// children. Rows stand in one array, which is divided on the way down.
+template <class Visit>
+void at_nodes(const RoutedRows& rows, Visit visit) {
+  std::vector<std::vector<std::uint32_t>> children(rows.n_nodes);
+  for (std::uint32_t node = 1; node < rows.n_nodes; ++node)
+    children[static_cast<std::size_t>(rows.parent[node])].push_back(node);
+  // Places in the order of a walk: a branch is a stretch of it.
+  std::vector<std::uint32_t> place(rows.n_nodes), size(rows.n_nodes, 1), walk{0};
+  for (std::size_t node = rows.n_nodes; node-- > 1;) size[static_cast<std::size_t>(rows.parent[node])] += size[node];
+  for (std::uint32_t next = 0; !walk.empty(); ++next) {
+    const std::uint32_t node = walk.back();
+    walk.pop_back();
+    place[node] = next;
+    walk.insert(walk.end(), children[node].rbegin(), children[node].rend());
+  }
+  std::vector<std::uint32_t> order(rows.n);
+  std::iota(order.begin(), order.end(), 0u);
+  struct Part {
+    std::uint32_t node;
+    std::size_t begin, end;
+  };
+  std::vector<Part> parts{{0, 0, rows.n}};
+  while (!parts.empty()) {
+    const Part part = parts.back();
+    parts.pop_back();
+    visit(part.node, order.data() + part.begin, part.end - part.begin);
+    std::size_t begin = part.begin;
+    for (const std::uint32_t child : children[part.node]) {
+      const auto below = [&](std::uint32_t row) {
+        const std::uint32_t at = place[static_cast<std::size_t>(rows.leaf[row])];
+        return at >= place[child] && at < place[child] + size[child];
+      };
+      const auto first = order.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto last = order.begin() + static_cast<std::ptrdiff_t>(part.end);
+      const std::size_t end = begin + static_cast<std::size_t>(std::stable_partition(first, last, below) - first);
+      parts.push_back({child, begin, end});
+      begin = end;
+      checkpoint(8 * (part.end - part.begin));
+    }
+  }
 }
 
 // Intercepts that give every row the class shares, one row more of each class.
@@ -68,14 +103,13 @@ Scores shares_of(const RoutedRows& rows) {
 
 }  // namespace
 
-std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options) {
+std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options, const double* start) {
   const std::size_t size = rows.n_classes * (rows.p + 1);
   std::vector<double> out(rows.n_nodes * size);
-  const auto of = rows_of_nodes(rows);
   ModelRows gathered;
   SoftmaxSolver solver;
   LogitBoost boost;
-  for (std::size_t node = 0; node < rows.n_nodes; ++node) {
+  at_nodes(rows, [&](std::size_t node, const std::uint32_t* which, std::size_t n) {
     Scores model;
     if (node == 0) {
       model = shares_of(rows);
@@ -83,33 +117,37 @@ std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& 
       const double* above = out.data() + static_cast<std::size_t>(rows.parent[node]) * size;
       model.assign(above, above + size);
     }
-    const bool few = of[node].empty() || (options.boosted && of[node].size() < options.least_rows);
+    const bool few = n == 0 || (options.boosted && n < options.least_rows);
     if (!few) {
-      gathered.take(rows, of[node], model);
+      gathered.take(rows, which, n, model);
       if (options.boosted) {
         const ClassRows given = gathered.rows();
         for (int step = 0; step < options.steps; ++step)
           if (!boost.step(given, gathered.scores, model)) break;
       } else {
-        const Scores more = solver.solve(gathered.rows(), options.l2, options.tolerance);
+        Scores begin;
+        if (start) {
+          begin.assign(start + node * size, start + (node + 1) * size);
+          for (std::size_t j = 0; j < size; ++j) begin[j] -= model[j];
+        }
+        const Scores more = solver.solve(gathered.rows(), options.l2, options.tolerance, begin);
         for (std::size_t j = 0; j < size; ++j) model[j] += more[j];
       }
     }
     std::copy(model.begin(), model.end(), out.begin() + static_cast<std::ptrdiff_t>(node * size));
-  }
+  });
   return out;
 }
 
 NodeLosses node_losses(const RoutedRows& rows, const double* models) {
   const std::size_t size = rows.n_classes * (rows.p + 1);
   NodeLosses out{std::vector<double>(rows.n_nodes, 0.0), std::vector<double>(rows.n_nodes, 0.0)};
-  const auto of = rows_of_nodes(rows);
   ModelRows gathered;
-  for (std::size_t node = 0; node < rows.n_nodes; ++node) {
+  at_nodes(rows, [&](std::size_t node, const std::uint32_t* which, std::size_t n) {
     const double* model = models + node * size;
-    gathered.take(rows, of[node], Scores(model, model + size));
-    for (std::size_t i = 0; i < gathered.n; ++i) {
-      const std::size_t y = static_cast<std::size_t>(gathered.y[i]), answer = gathered.answer(i), n = gathered.n;
+    gathered.take(rows, which, n, Scores(model, model + size));
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t y = static_cast<std::size_t>(gathered.y[i]), answer = gathered.answer(i);
       if (answer != y) out.wrong[node] += gathered.weight[i];
       const double top = gathered.scores[answer * n + i];
       double sum = 0.0;
@@ -117,7 +155,8 @@ NodeLosses node_losses(const RoutedRows& rows, const double* models) {
       const double share = std::exp(gathered.scores[y * n + i] - top) / sum;
       out.log_loss[node] -= gathered.weight[i] * std::log(std::max(share, kLeastShare));
     }
-  }
+    checkpoint(8 * n * rows.n_classes);
+  });
   return out;
 }
 
@@ -129,13 +168,14 @@ std::vector<double> boosting_errors(const RoutedRows& training, const RoutedRows
   };
   Scores model = shares_of(training);
   ModelRows grown, left_out;
-  grown.take(training, everything(training.n), model);
+  const std::vector<std::uint32_t> all = everything(training.n);
+  grown.take(training, all.data(), all.size(), model);
   const std::vector<std::uint32_t> tested = everything(test.n);
   std::vector<double> errors;
   LogitBoost boost;
   std::size_t best = 0;
   for (int step = 0;; ++step) {
-    left_out.take(test, tested, model);
+    left_out.take(test, tested.data(), tested.size(), model);
     double wrong = 0.0;
     for (std::size_t i = 0; i < test.n; ++i)
       if (left_out.answer(i) != static_cast<std::size_t>(test.y[i])) wrong += test.weight[i];

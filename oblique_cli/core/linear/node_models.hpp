@@ -33,8 +33,9 @@ struct NodeModelOptions {
   std::size_t least_rows = 5;  // a node of fewer has the model of its parent, if it is boosted
 };
 
-// Scores of every node, (n_nodes, C, p + 1), those of its parent included.
-std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options);
+// Scores of every node, (n_nodes, C, p + 1), those of its parent included. start: such scores to begin with, as of
+// another ridge; nullptr for none. The minimum is the same but for the tolerance.
+std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& options, const double* start = nullptr);
 
 // Misclassified weight and log loss of the model of every node on the rows that come through it.
 struct NodeLosses {

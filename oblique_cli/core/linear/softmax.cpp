@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <stdexcept>
 
 #include "common/interrupt.hpp"
+#include "linear/softmax_block.hpp"
 
 namespace oblique {
 namespace {
@@ -17,6 +19,12 @@ constexpr double kArmijo = 1e-4;
 
 double product_of(const std::vector<double>& a, const std::vector<double>& b) {
   return dot_columns(a.data(), b.data(), a.size());
+}
+
+// Sums of numbers this large are none, and a model of them would be that of no rows.
+void require_finite(double value) {
+  if (!std::isfinite(value))
+    throw std::overflow_error("features or weights are too large for a logistic model: their sums are not finite");
 }
 
 }  // namespace
@@ -46,40 +54,35 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
   double loss = 0.0;
   for (std::size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
     const std::size_t n = std::min(kRowsAtOnce, rows.n - begin);
+    const double* columns = rows.columns + begin;
+    const double* weight = rows.weight + begin;
+    const std::int32_t* y = rows.y + begin;
     for (std::size_t k = 0; k < C; ++k) {
       double* scores = block_.data() + k * kRowsAtOnce;
       const double* of_class = w.data() + k * (p + 1);
       const double* offset = rows.offset + k * rows.n + begin;
       for (std::size_t i = 0; i < n; ++i) scores[i] = offset[i] + of_class[p];
-      for (std::size_t j = 0; j < p; ++j) add_scaled(of_class[j], rows.columns + j * rows.n + begin, scores, n);
+      add_combined(of_class, columns, rows.n, p, scores, n);
+      if (k == 0)
+        std::copy_n(scores, n, top);
+      else
+        raise_to(scores, top, n);
     }
-    std::copy_n(block_.data(), n, top);
-    for (std::size_t k = 1; k < C; ++k)
-      for (std::size_t i = 0; i < n; ++i) top[i] = std::max(top[i], block_[k * kRowsAtOnce + i]);
+    for (std::size_t i = 0; i < n; ++i)
+      loss += weight[i] * (top[i] - block_[static_cast<std::size_t>(y[i]) * kRowsAtOnce + i]);
     std::fill_n(sum, n, 0.0);
+    for (std::size_t k = 0; k < C; ++k) add_powers(block_.data() + k * kRowsAtOnce, top, sum, n);
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t y = static_cast<std::size_t>(rows.y[begin + i]);
-      loss += rows.weight[begin + i] * (top[i] - block_[y * kRowsAtOnce + i]);
+      loss += weight[i] * std::log(sum[i]);
+      sum[i] = weight[i] / sum[i];
     }
-    for (std::size_t k = 0; k < C; ++k)
-      for (std::size_t i = 0; i < n; ++i) {
-        double& score = block_[k * kRowsAtOnce + i];
-        score = std::exp(score - top[i]);
-        sum[i] += score;
-      }
-    for (std::size_t i = 0; i < n; ++i) loss += rows.weight[begin + i] * std::log(sum[i]);
+    for (std::size_t k = 0; k < C; ++k) scale_by(block_.data() + k * kRowsAtOnce, sum, n);
+    for (std::size_t i = 0; i < n; ++i) block_[static_cast<std::size_t>(y[i]) * kRowsAtOnce + i] -= weight[i];
     for (std::size_t k = 0; k < C; ++k) {
-      double* slope = block_.data() + k * kRowsAtOnce;
-      const double* weight = rows.weight + begin;
-      const std::int32_t* y = rows.y + begin;
-      double total = 0.0;
-      for (std::size_t i = 0; i < n; ++i) {
-        slope[i] = weight[i] * (slope[i] / sum[i] - (static_cast<std::size_t>(y[i]) == k ? 1.0 : 0.0));
-        total += slope[i];
-      }
+      const double* slope = block_.data() + k * kRowsAtOnce;
       double* out = gradient.data() + k * (p + 1);
-      for (std::size_t j = 0; j < p; ++j) out[j] += dot_columns(slope, rows.columns + j * rows.n + begin, n);
-      out[p] += total;
+      add_products(slope, columns, rows.n, p, out, n);
+      for (std::size_t i = 0; i < n; ++i) out[p] += slope[i];
     }
     checkpoint(2 * n * C * (p + 4));
   }
@@ -147,14 +150,16 @@ void SoftmaxSolver::precondition(std::size_t n_classes, std::vector<double>& dir
   }
 }
 
-Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, int max_steps) {
+Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, const Scores& start, int max_steps) {
   const std::size_t size = rows.n_classes * (rows.p + 1);
   Scores w(size, 0.0), gradient, trial, slope;
+  if (!start.empty()) w = start;
   converged_ = true;
   objective_ = evaluate(rows, l2, w, gradient);
   double total = 0.0;
   for (std::size_t i = 0; i < rows.n; ++i) total += rows.weight[i];
   const double enough = tolerance * total;
+  require_finite(objective_);
   if (!(objective_ > 0.0)) return w;
   factor(rows, l2);
   std::vector<std::vector<double>> moves, turns;  // changes of w and of the gradient, the last ones last
@@ -172,6 +177,7 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
       add_scaled(shares[m] - back, moves[m].data(), direction.data(), size);
     }
     const double promise = product_of(gradient, direction);
+    require_finite(promise);
     if (!(promise > enough)) return w;
     double length = 1.0, found = 0.0;
     int halvings = 0;

@@ -37,8 +37,9 @@ void add_scores(const Scores& w, const double* columns, std::size_t n, std::size
 class SoftmaxSolver {
  public:
   // Returns the scores beside the offset. tolerance : of the loss of a row, on average: a step that promises
-  // less is not taken
-  Scores solve(const ClassRows& rows, double l2, double tolerance = 1e-5, int max_steps = 300);
+  // less is not taken; start : scores to begin with, none for 0
+  Scores solve(const ClassRows& rows, double l2, double tolerance = 1e-5, const Scores& start = {},
+               int max_steps = 300);
 
   double objective() const { return objective_; }  // at the last answer
   bool converged() const { return converged_; }

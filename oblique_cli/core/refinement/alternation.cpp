@@ -23,6 +23,10 @@ bool PlaneTree::goes_left(const RefinementRows& rows, std::size_t row, std::size
   return dot_row(normal, rows.x + row * p, p) + b[node] <= 0.0;
 }
 
+std::int32_t PlaneTree::at_leaf(std::size_t leaf, std::size_t row) const {
+  return fits && !models[leaf].empty() ? fits->answer(models[leaf], row) : label[leaf];
+}
+
 std::int32_t PlaneTree::answer(const RefinementRows& rows, std::size_t row, std::size_t node) const {
   while (!is_leaf(node)) node = static_cast<std::size_t>(goes_left(rows, row, node) ? left[node] : right[node]);
   return at_leaf(node, row);
@@ -30,7 +34,8 @@ std::int32_t PlaneTree::answer(const RefinementRows& rows, std::size_t row, std:
 
 namespace {
 
-constexpr double kFall = 1e-10;  // of the weight of all rows: by how much a change must lower E
+constexpr double kRounding = 1e-12;  // of a sum
+constexpr double kFall = 1e-10;      // of the weight of all rows: by how much a change must lower E
 
 constexpr std::uint64_t kDigest = 0x9e3779b97f4a7c15u;
 
@@ -47,9 +52,11 @@ class Alternation {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
     if (!options.leaves) return;
     fits_.emplace(rows, *options.leaves);
-    tree.answers.assign(tree.size(), {});
+    tree.fits = &*fits_;
+    tree.models.assign(tree.size(), {});
     fitted_.assign(tree.size(), 0);
     whole_.assign(tree.size(), Whole());
+    last_.assign(tree.size(), {});
   }
 
   Refinement run() {
@@ -168,9 +175,10 @@ class Alternation {
     fitted_[leaf] = digest;
     const std::uint32_t* rows = order_.data() + place.begin;
     const std::size_t n = place.end - place.begin;
-    const LeafFit found = fits_->fit(rows, n, solver_);
-    const double now = tree_.answers[leaf].empty() ? wrong : fits_->wrong(tree_.answers[leaf], rows, n);
-    if (found.wrong <= now) tree_.answers[leaf] = fits_->answers(found);
+    const LeafFit found = fits_->fit(rows, n, solver_, last_[leaf]);
+    last_[leaf] = found.scores;
+    const double now = tree_.models[leaf].empty() ? wrong : fits_->wrong(tree_.models[leaf], rows, n);
+    if (found.wrong <= now) tree_.models[leaf] = found.scores;
   }
 
   void take_place(std::size_t node, std::size_t child) {
@@ -180,9 +188,10 @@ class Alternation {
     tree_.label[node] = tree_.label[child];
     seen_[node] = seen_[child];
     if (fits_) {
-      tree_.answers[node] = std::move(tree_.answers[child]);
+      tree_.models[node] = std::move(tree_.models[child]);
       fitted_[node] = fitted_[child];
       whole_[node] = std::move(whole_[child]);
+      last_[node] = std::move(last_[child]);
     }
     const std::int32_t l = tree_.left[child], r = tree_.right[child];
     tree_.left[node] = l;
@@ -340,7 +349,7 @@ class Alternation {
     worker.of_right.resize(n);
     worker.care.clear();
     worker.by_class.assign(rows_.n_classes, 0.0);
-    double wrong_left = 0.0, wrong_right = 0.0, wrong_now = 0.0, sum = 0.0;
+    double wrong_left = 0.0, wrong_right = 0.0, wrong_now = 0.0, wrong_both = 0.0, sum = 0.0;
     std::uint64_t digest = kDigest;
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint32_t row = rows[i];
@@ -355,6 +364,7 @@ class Alternation {
       if (!good_left) wrong_left += weight;
       if (!good_right) wrong_right += weight;
       if (!(goes_left ? good_left : good_right)) wrong_now += weight;
+      if (!good_left && !good_right) wrong_both += weight;
       if (good_left == good_right) continue;
       worker.care.push_back({row, good_right, weight});
       digest = digested(digest, row, good_right);
@@ -373,14 +383,20 @@ class Alternation {
     consider(wrong_left + below_[l], all_left);
     consider(wrong_right + below_[r], all_right);
     // Rows that care for the same sides as when a plane was last looked for have none that is better.
-    if (seen_[node] != digest && worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], worker.candidate))
+    // Nor is any plane better than one of a single feature that gets them all right.
+    const double least = (wrong_both + options_.penalty + planes) * (1.0 - kRounding);
+    if (seen_[node] != digest && least < best &&
+        worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], worker.candidate))
       consider(cost_of(worker, rows, n) + options_.penalty * worker.candidate.length + planes, plane);
     seen_[node] = digest;
     switch (choice) {
       case present: below_[node] = price(node) + planes; return 0.0;
       case leaf:
         make_leaf(node, static_cast<std::int32_t>(most - worker.by_class.begin()));
-        if (fits_) tree_.answers[node] = fits_->answers(whole_[node].fit);
+        if (fits_) {
+          tree_.models[node] = whole_[node].fit.scores;
+          last_[node] = whole_[node].fit.scores;
+        }
         below_[node] = 0.0;
         for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = tree_.at_leaf(node, rows[i]);
         return now - best;
@@ -406,7 +422,10 @@ class Alternation {
   double as_leaf(std::size_t node, const std::uint32_t* rows, std::size_t n, Worker& worker) {
     std::uint64_t digest = kDigest;
     for (std::size_t i = 0; i < n; ++i) digest = digested(digest, rows[i], false);
-    if (whole_[node].digest != digest) whole_[node] = {digest, fits_->fit(rows, n, worker.solver)};
+    if (whole_[node].digest != digest) {
+      const LeafFit found = fits_->fit(rows, n, worker.solver, whole_[node].fit.scores);
+      whole_[node] = {digest, found};
+    }
     return whole_[node].fit.wrong;
   }
 
@@ -446,6 +465,7 @@ class Alternation {
   std::optional<LeafFits> fits_;       // where leaves have models
   std::vector<std::uint64_t> fitted_;  // digest of the rows of a leaf when its model was last looked for
   std::vector<Whole> whole_;           // of decision nodes
+  std::vector<Scores> last_;           // of leaves: the model that was last looked for
   SoftmaxSolver solver_;
 };
 

@@ -36,10 +36,11 @@ struct RefinementRows {
 // several times as fast as sorting the values at every node again.
 std::vector<std::uint32_t> ranks_of(const RefinementRows& rows);
 
-// Logistic models in the leaves. features: columns of x that they use; prior: scores of the model that all start from;
-// l2: ridge of what a leaf adds, in the unit of the weights.
+// Logistic models in the leaves. x: (n, p) what they see of the rows, finite; prior: scores of the model that all start
+// from; l2: ridge of what a leaf adds, in the unit of the weights.
 struct LeafLogistic {
-  std::vector<std::uint32_t> features;
+  const double* x = nullptr;
+  std::size_t p = 0;
   Scores prior;
   double l2 = 1.0;
 };
@@ -54,6 +55,8 @@ struct RefinementOptions {
   const LeafLogistic* leaves = nullptr;  // leaves have a label where there is none
 };
 
+class LeafFits;
+
 // A tree under way. A row goes left if w.x + b <= 0; one that lacks a value which w uses goes by `missing_left`. The
 // root is node 0; other nodes have no order. A node of w = 0 sends every row to one side.
 struct PlaneTree {
@@ -62,8 +65,9 @@ struct PlaneTree {
   std::vector<double> w;                  // nodes * p, of unit length
   std::vector<double> b;
   std::vector<std::uint8_t> missing_left;
-  std::vector<std::int32_t> label;                 // of leaves
-  std::vector<std::vector<std::int32_t>> answers;  // of leaves with a model: the class of every row; else empty
+  std::vector<std::int32_t> label;  // of leaves
+  const LeafFits* fits = nullptr;   // where leaves have models
+  std::vector<Scores> models;       // of leaves, beside those of all rows; empty without one
 
   std::size_t size() const { return left.size(); }
   bool is_leaf(std::size_t node) const { return left[node] < 0; }
@@ -71,9 +75,7 @@ struct PlaneTree {
   const double* plane(std::size_t node) const { return w.data() + node * p; }
   bool goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const;
   // Class code that a leaf gives a row.
-  std::int32_t at_leaf(std::size_t leaf, std::size_t row) const {
-    return answers.empty() || answers[leaf].empty() ? label[leaf] : answers[leaf][row];
-  }
+  std::int32_t at_leaf(std::size_t leaf, std::size_t row) const;
   // Class code of the leaf below `node` that a row comes to.
   std::int32_t answer(const RefinementRows& rows, std::size_t row, std::size_t node) const;
 };

@@ -5,6 +5,8 @@
 namespace oblique {
 namespace {
 
+constexpr double kTolerance = 1e-4;  // of the loss of a row: the sign of E is what counts, so scores need few digits
+
 // Class of the largest of scores (C, n), the first of equal ones.
 std::int32_t largest(const std::vector<double>& scores, std::size_t n, std::size_t n_classes, std::size_t i) {
   std::size_t best = 0;
@@ -16,14 +18,14 @@ std::int32_t largest(const std::vector<double>& scores, std::size_t n, std::size
 }  // namespace
 
 LeafFits::LeafFits(const RefinementRows& rows, const LeafLogistic& wanted)
-    : rows_(rows), p_(wanted.features.size()), l2_(wanted.l2), columns_(p_ * rows.n),
+    : rows_(rows), x_(wanted.x), p_(wanted.p), l2_(wanted.l2), columns_(p_ * rows.n),
       prior_(rows.n_classes * rows.n, 0.0) {
   for (std::size_t i = 0; i < rows.n; ++i)
-    for (std::size_t j = 0; j < p_; ++j) columns_[j * rows.n + i] = rows.x[i * rows.p + wanted.features[j]];
+    for (std::size_t j = 0; j < p_; ++j) columns_[j * rows.n + i] = wanted.x[i * p_ + j];
   add_scores(wanted.prior, columns_.data(), rows.n, p_, rows.n_classes, prior_.data());
 }
 
-LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver) const {
+LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start) const {
   const std::size_t C = rows_.n_classes;
   std::vector<double> columns(p_ * n), scores(C * n), weight(n);
   std::vector<std::int32_t> y(n);
@@ -37,26 +39,33 @@ LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& 
   }
   checkpoint(n * (p_ + C));
   LeafFit out;
-  // The sign of E is what counts, so the scores need few digits.
-  out.scores = solver.solve({columns.data(), n, p_, C, y.data(), weight.data(), scores.data()}, l2_, 1e-5);
+  out.scores = solver.solve({columns.data(), n, p_, C, y.data(), weight.data(), scores.data()}, l2_, kTolerance, start);
   add_scores(out.scores, columns.data(), n, p_, C, scores.data());
   for (std::size_t i = 0; i < n; ++i)
     if (largest(scores, n, C, i) != y[i]) out.wrong += weight[i];
   return out;
 }
 
-std::vector<std::int32_t> LeafFits::answers(const LeafFit& fit) const {
-  std::vector<double> scores = prior_;
-  add_scores(fit.scores, columns_.data(), rows_.n, p_, rows_.n_classes, scores.data());
-  std::vector<std::int32_t> out(rows_.n);
-  for (std::size_t i = 0; i < rows_.n; ++i) out[i] = largest(scores, rows_.n, rows_.n_classes, i);
-  return out;
+std::int32_t LeafFits::answer(const Scores& model, std::size_t row) const {
+  const double* x = x_ + row * p_;
+  std::size_t best = 0;
+  double largest_score = 0.0;
+  for (std::size_t k = 0; k < rows_.n_classes; ++k) {
+    const double* of_class = model.data() + k * (p_ + 1);
+    double score = prior_[k * rows_.n + row] + of_class[p_];
+    for (std::size_t j = 0; j < p_; ++j) score += of_class[j] * x[j];
+    if (k > 0 && !(score > largest_score)) continue;
+    best = k;
+    largest_score = score;
+  }
+  return static_cast<std::int32_t>(best);
 }
 
-double LeafFits::wrong(const std::vector<std::int32_t>& answers, const std::uint32_t* which, std::size_t n) const {
+double LeafFits::wrong(const Scores& model, const std::uint32_t* which, std::size_t n) const {
   double sum = 0.0;
   for (std::size_t i = 0; i < n; ++i)
-    if (answers[which[i]] != rows_.y[which[i]]) sum += rows_.weight[which[i]];
+    if (answer(model, which[i]) != rows_.y[which[i]]) sum += rows_.weight[which[i]];
+  checkpoint(n * rows_.n_classes * p_);
   return sum;
 }
 

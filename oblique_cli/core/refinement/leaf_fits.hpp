@@ -21,17 +21,18 @@ class LeafFits {
  public:
   LeafFits(const RefinementRows& rows, const LeafLogistic& wanted);
 
-  // The model of some rows.
-  LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver) const;
+  // The model of some rows. start: scores to begin with, none for those of all rows
+  LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start) const;
 
-  // Class code that a model gives every row.
-  std::vector<std::int32_t> answers(const LeafFit& fit) const;
+  // Class code that a model gives a row: nothing is kept for all rows, which with many leaves would be a lot.
+  std::int32_t answer(const Scores& model, std::size_t row) const;
 
-  // Weight of some rows for which given codes are wrong.
-  double wrong(const std::vector<std::int32_t>& answers, const std::uint32_t* which, std::size_t n) const;
+  // Weight of some rows that a model gets wrong.
+  double wrong(const Scores& model, const std::uint32_t* which, std::size_t n) const;
 
  private:
   const RefinementRows& rows_;
+  const double* x_;  // (n, p)
   std::size_t p_;
   double l2_;
   std::vector<double> columns_, prior_;  // (p, n) and (C, n)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from oblique_cli import seeds
 from oblique_cli.constraints import (
+    Boolean,
     Choice,
     Choices,
     ClassWeight,
@@ -28,6 +29,7 @@ from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,
     MODELS,
     PENALTIES,
+    TERMS,
     How,
     LogisticChoice,
     LogisticFold,
@@ -61,10 +63,14 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         How the models of nodes are fitted: "ridge" penalizes the squares of what a node adds to the scores of its
         parent; "logit_boost" adds steps of LogitBoost, each a regression on one feature, as in the paper.
     leaf_penalty : float or "cv", default "cv"
-        The penalty of "ridge", in rows, the lightest of which weighs 1, for standardized features. "cv" chooses from
-        100, 30, 10, 3, 1 and 0.3.
+        The penalty of "ridge", in rows, for standardized features. A row is one of the lightest weight, leaving out
+        rows that are so light that together they hold less than 1 % of all weight. "cv" chooses from 100, 30, 10, 3, 1
+        and 0.3.
     steps : int or "cv", default "cv"
         Steps of "logit_boost" at every node. "cv" chooses them once, at the root, up to 200 (section 5.2 of the paper).
+    squares : bool, default True
+        Whether models of "ridge" may have a term for the square of each feature as well, taken at most 3 standard
+        deviations from its mean; cross-validation chooses between models with them and without.
     refine : {"tao", "none"}, default "tao"
         Whether trees are refined; with "ridge" models only.
     n_penalties : int, default 6
@@ -75,7 +81,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
     log_loss_weight : float, default 0.5
         What the log loss counts beside the misclassified share where cross-validation compares trees. Errors of small
         sets are coarse, and the log loss tells apart what they do not.
-    criterion, min_parent, max_depth : default "twoing", 10 and 6
+    criterion, min_parent, max_depth : default "twoing", 10 and 10
         Of the trees that are grown by name, as in `ObliqueTreeClassifier`.
     surrogate, max_sweeps : default "logistic" and 40
         Of refinement, as in `RefinedTreeClassifier`.
@@ -102,6 +108,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         "models": Choice(MODELS),
         "leaf_penalty": Either(Real(0.0, open_low=True), Text("cv", "'cv'")),
         "steps": Either(Integer(0), Text("cv", "'cv'")),
+        "squares": Boolean(),
         "refine": Choice(REFINEMENTS),
         "n_penalties": Integer(1),
         "folds": Integer(2),
@@ -126,13 +133,14 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         models: str = "ridge",
         leaf_penalty: float | str = "cv",
         steps: int | str = "cv",
+        squares: bool = True,
         refine: str = "tao",
         n_penalties: int = 6,
         folds: int = 5,
         log_loss_weight: float = 0.5,
         criterion: str = "twoing",
         min_parent: float = 10,
-        max_depth: int | None = 6,
+        max_depth: int | None = 10,
         surrogate: str = "logistic",
         max_sweeps: int = 40,
         class_weight: str | Mapping[Any, float] | None = None,
@@ -146,6 +154,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         self.models = models
         self.leaf_penalty = leaf_penalty
         self.steps = steps
+        self.squares = squares
         self.refine = refine
         self.n_penalties = n_penalties
         self.folds = folds
@@ -206,10 +215,11 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
                 folds.append(LogisticFold(*of_part, rows.part(test_on), trees))
         if self.models == LOGIT_BOOST:
             steps = self.steps
-            hows = [How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]
+            hows = [[How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]]
         else:
             penalty = self.leaf_penalty
-            hows = [How(each) for each in (PENALTIES if isinstance(penalty, str) else (penalty,))]
+            path = PENALTIES if isinstance(penalty, str) else (penalty,)
+            hows = [[How(each, terms=terms) for each in path] for terms in (TERMS if self.squares else TERMS[:1])]
         settings = None
         if self.refine != "none":
             settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))

@@ -44,8 +44,10 @@ LEAF_MODELS = Record(
         "scale": Numbers("float64", ("p",)),
         "coef": Numbers("float64", ("nodes", "C", "p")),
         "intercept": Numbers("float64", ("nodes", "C")),
+        "curve": Numbers("float64", ("nodes", "C", "p")),
     },
     _models,
+    younger=frozenset({"curve"}),
 )
 
 TREE = Record(
