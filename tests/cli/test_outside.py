@@ -80,10 +80,10 @@ def test_algorithms_of_this_package_have_limits_too(folder, jobs):
         "{name: hhcart_a, pruning: ccp_alpha, ccp_alpha: {grid: [0.0, 0.1]}}",
     ]
     nested = "cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}\nmetrics: [accuracy, leaves, mean_path]\n"
-    (folder / "free.yaml").write_text(f"{HEAD}algorithms: [{', '.join(free)}]\n{nested}")
-    slow = "{name: oc1, id: slow, n_restarts: 5000, limits: {time: 0.2s}}"
+    (folder / "free.yaml").write_text(f"{HEAD.replace('mine', 'free')}algorithms: [{', '.join(free)}]\n{nested}")
+    slow = "{name: oc1, id: slow, restarts: 5000, limits: {time: 0.2s}}"
     (folder / "limited.yaml").write_text(
-        f"{HEAD}algorithms: [{', '.join(free)}, {slow}]\nlimits: {{time: 60s, memory: 1GB}}\n{nested}"
+        f"{HEAD.replace('mine', 'limited')}algorithms: [{', '.join(free)}, {slow}]\nlimits: {{time: 60s, memory: 1GB}}\n{nested}"
     )
     assert run(folder, "run", "free.yaml", "--quiet", "-j", jobs).code == 0
     ended = run(folder, "run", "limited.yaml", "--quiet", "-j", jobs)
@@ -96,7 +96,7 @@ def test_algorithms_of_this_package_have_limits_too(folder, jobs):
             for name in ("free", "limited")
         }
     assert len(rows["free"]) == 8 and rows["limited"] == rows["free"]
-    shown = run(folder, "tree", "limited", "--algorithm", "tao")
+    shown = run(folder, "tree", "limited", "--fold", "0", "--algorithm", "tao")
     assert shown.code == 0, shown.err
 
 
