@@ -63,10 +63,10 @@ class AlgorithmSpec:
 
     `id` labels the algorithm in tables and keys; it is the name unless the configuration gives another.
 
-    An algorithm of another library is a class with its module. Only such a one has these:
-    prepare   how columns are scaled, as learned from the training rows; "" for not at all
-    limits    "memory" in bytes and "time" in seconds that one model may take. A model within its limits is the same
-              whatever they are, so they are no part of what decides a result
+    limits    "memory" in bytes and "time" in seconds that one model may take, which then is fitted in a process of its
+              own. A model within its limits is the same whatever they are, so they are no part of what decides a result
+    prepare   how columns are scaled, as learned from the training rows; "" for not at all. Only an algorithm of another
+              library, which is a class with its module, has this
     """
 
     name: str

@@ -277,7 +277,7 @@ def _asked(
     if algorithm != AUTO:
         experiment = parsed({"name": algorithm}, keyed)
         return dataset, experiment.datasets[0], experiment.algorithms, columns
-    listed = candidates(dataset.task)
+    listed = candidates(dataset.task, cells=dataset.n * dataset.p)
     names = tuple(dict.fromkeys(one["name"] for one in listed))
     of_algorithm = [text for text in keyed if text.startswith("algorithm.")]
     takers = {text: [name for name in names if _key(text) in ALGORITHMS[name].parameters] for text in of_algorithm}

@@ -162,7 +162,9 @@ class _Checking:
         published = self.items(top["published"], "published") if "published" in top else []
         metrics = self.items(top["metrics"], "metrics") if "metrics" in top else []
         dataset_specs = [self.dataset(item) for item in datasets]
-        algorithm_specs = [self.algorithm(item, cv.scheme) for item in algorithms]
+        limits = outside.limits(self, top.get("limits"), "every model")
+        found = [self.algorithm(item, cv.scheme) for item in algorithms]
+        algorithm_specs = [replace(spec, limits={**limits, **spec.limits}) if spec else None for spec in found]
         self.distinct("data set", [(s.name, i) for s, i in zip(dataset_specs, datasets, strict=True) if s])
         self.distinct("algorithm id", [(s.id, i) for s, i in zip(algorithm_specs, algorithms, strict=True) if s])
         folds = (cv.repeats or 1) * (cv.folds or 1) * len(datasets) * len(algorithms)
@@ -316,7 +318,7 @@ class _Checking:
             return None
         algorithm = table[name]
         constraints = keys.named_parameters(algorithm)
-        entries = self.entries(value, f"algorithm {name}", ("name", "id", *constraints), algorithm.hints)
+        entries = self.entries(value, f"algorithm {name}", ("name", "id", "limits", *constraints), algorithm.hints)
         for current, alias in algorithm.aliases.items():
             if current in entries and alias.name in entries:
                 message = f"{alias.name} and {current} of {name} are the same parameter; give one of them."
@@ -325,7 +327,7 @@ class _Checking:
         params: dict[str, Any] = {}
         grid: dict[str, tuple[Any, ...]] = {}
         for key, entry in entries.items():
-            if key in ("name", "id"):
+            if key in ("name", "id", "limits"):
                 continue
             owner = f"{key} of {name}"
             if isinstance(entry.data, dict) and not (_takes_mapping(constraints[key]) and set(entry.data) != {"grid"}):
@@ -343,7 +345,7 @@ class _Checking:
         stored = {key: algorithm.stored(key, [found]) for key, found in params.items()}
         params = {key: values[0] for key, values in stored.values()}
         grid = {key: tuple(values) for key, values in (algorithm.stored(*item) for item in grid.items())}
-        spec = AlgorithmSpec(name, label, params, grid)
+        spec = AlgorithmSpec(name, label, params, grid, limits=outside.limits(self, entries.get("limits"), name))
         if (size := math.prod(map(len, grid.values()))) > MAX_GRID:
             self.problems.add(value.place, f"the grids of {name} make {size} combinations, {MAX_GRID} are allowed.")
         elif clash := next(filter(None, map(algorithm.clash, filter(_is_whole, spec.candidates()))), None):

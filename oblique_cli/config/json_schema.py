@@ -26,6 +26,7 @@ def schema() -> dict[str, Any]:
         "cv": _cv_schema(),
         "metrics": _list({"enum": list(keys.metric_table())}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
+        "limits": outside.limits_schema(),
         "data_dir": {"type": "string"},
         "extends": {"type": "string"},
         "import": _list({"type": "string"}),
@@ -74,10 +75,11 @@ def _dataset_schema() -> dict[str, Any]:
 def _algorithm_schema() -> dict[str, Any]:
     table = keys.algorithm_table()
     forms: list[dict[str, Any]] = [{"enum": sorted(table)}]
+    limits = outside.limits_schema()
     for name in sorted(table):
         named = keys.named_parameters(table[name])
         parameters = {key: _parameter_schema(constraint) for key, constraint in named.items()}
-        forms.append({**_mapping({"id": ID}, name={"const": name}, **parameters), "required": ["name"]})
+        forms.append({**_mapping({"id": ID}, name={"const": name}, limits=limits, **parameters), "required": ["name"]})
     return {"anyOf": [*forms, outside.schema(ID.schema())]}
 
 

@@ -35,7 +35,7 @@ EXPERIMENT: dict[str, Constraint] = {
     "seed": Integer(0),
     "keep": Choice(("predictions", "probabilities")),
 }
-KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "data_dir", "extends", "import")
+KEYS = (*EXPERIMENT, *PLURAL, *PLURAL.values(), "cv", "metrics", "published", "limits", "data_dir", "extends", "import")
 DATASET: dict[str, Constraint] = {
     "name": Text(),
     "csv": Text(),

@@ -1,4 +1,4 @@
-"""The part of a configuration that names a class of another library, checked without importing anything."""
+"""The part of a configuration that names a class of another library, checked without importing anything; and limits."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def algorithm(check: Checking, value: YamlValue, scheme: str) -> AlgorithmSpec |
         message = f"{path} has a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
         check.problems.add(entries["grid"].key, message)
     prepare = check.one(entries["prepare"], "prepare", known.PREPARE) if "prepare" in entries else ""
-    return AlgorithmSpec(path, label or path, params, grid, prepare or "", _limits(check, entries.get("limits"), path))
+    return AlgorithmSpec(path, label or path, params, grid, prepare or "", limits(check, entries.get("limits"), path))
 
 
 def _may_be_imported(check: Checking, value: YamlValue, path: str) -> bool:
@@ -147,21 +147,27 @@ def _plain(check: Checking, value: YamlValue, owner: str) -> Any:
     return value.data
 
 
-def _limits(check: Checking, value: YamlValue | None, path: str) -> dict[str, float]:
+def limits(check: Checking, value: YamlValue | None, owner: str) -> dict[str, float]:
+    """Return the limits of one model of an algorithm, memory in bytes and time in seconds; {} for none."""
     if value is None:
         return {}
     found: dict[str, float] = {}
-    for name, entry in check.entries(value, f"limits of {path}", LIMITS).items():
+    for name, entry in check.entries(value, f"limits of {owner}", LIMITS).items():
         if check.one(entry, f"{name} of limits", LIMITS[name]) is not None:
             amount = LIMITS[name].amount(entry.data) or 0.0
             found[name] = int(amount) if name == "memory" else amount
     return found
 
 
+def limits_schema() -> dict[str, Any]:
+    """Return the JSON schema of `limits`."""
+    properties = {name: one.schema() for name, one in LIMITS.items()}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
 def schema(text: Mapping[str, Any], known_classes: Sequence[str] = tuple(known.CLASSES)) -> dict[str, Any]:
     """Return the JSON schema of an algorithm with a class. text : schema of an id"""
     anything = {"type": "object"}
-    limits = {name: one.schema() for name, one in LIMITS.items()}
     return {
         "type": "object",
         "properties": {
@@ -170,7 +176,7 @@ def schema(text: Mapping[str, Any], known_classes: Sequence[str] = tuple(known.C
             "params": anything,
             "grid": {"type": "object", "additionalProperties": {"type": ["array", "object"]}},
             "prepare": known.PREPARE.schema(),
-            "limits": {"type": "object", "properties": limits, "additionalProperties": False},
+            "limits": limits_schema(),
         },
         "additionalProperties": False,
         "required": ["class"],

@@ -540,7 +540,7 @@ def _trees(model: Any) -> list[Tree]:
     if isinstance(getattr(model, "tree_", None), Tree):
         return [model.tree_]
     if hasattr(model, "forest_"):
-        return [model.tree(k) for k in range(len(model.forest_))]
+        return list(model.trees())
     raise Undefined(f"{getattr(model, 'display_name', type(model).__name__)} has no trees of hyperplanes")
 
 

@@ -35,7 +35,8 @@ from oblique_cli.errors import (
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
 from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.estimators.outside import known
-from oblique_cli.estimators.outside.algorithm import algorithm_of
+from oblique_cli.estimators.outside.algorithm import algorithm_of, is_outside
+from oblique_cli.estimators.outside.limited import LimitedEstimator
 from oblique_cli.evaluation import metrics as metrics_of
 from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
 from oblique_cli.experiments import environment as environments
@@ -91,6 +92,11 @@ class Case:
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
         return cls(dataset, policy, spec, algorithm_of(spec, ALGORITHMS), metrics, tune_metric, experiment.keep)
 
+    @property
+    def lets_go(self) -> bool:
+        """Whether a fit lets go of the interpreter: its work is compiled, or done by another process."""
+        return self.algorithm.compiled or bool(self.spec.limits)
+
 
 def _sent(_: plugins.Imported, *values: Any) -> Case:
     return Case(*values)
@@ -112,7 +118,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         if chosen is None:
             chosen, inner = tune(case, fold.tuning, job.seed) if case.spec.grid else ({}, [])
         tuned = time.perf_counter()
-        estimator, encoder = fit_on(case, fold.train, fold.pruning, job.seed, chosen)
+        estimator, encoder = fit_on(case, fold.train, fold.pruning, job.seed, chosen, case.spec.limits)
         fitted = time.perf_counter()
         X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
         predicted = estimator.predict(X)
@@ -243,7 +249,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
         for j, params in enumerate(fitted):
             if path and path_values:
                 params = {**params, path: min(path_values)}
-            estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params)
+            estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params, case.spec.limits)
             X = _columns(case, encoder, pair.valid)
             if path_values:
                 predictions = estimator.predict_path(X, path_values)
@@ -311,8 +317,18 @@ def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tupl
     return estimator, encoder, _columns(case, encoder, fold.train)
 
 
-def fit_on(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None)."""
+def fit_on(
+    case: Case,
+    train: np.ndarray,
+    pruning: np.ndarray,
+    seed: int,
+    params: Mapping[str, Any],
+    limits: Mapping[str, float] | None = None,
+) -> tuple[Any, Any]:
+    """Return the estimator of `case` fitted on the rows `train`, and the encoder fitted with it (or None).
+
+    limits : as in `AlgorithmSpec`; with any, the estimator is fitted in a process of its own
+    """
     encoder = fold_encoder(case.dataset, case.policy)
     X = case.dataset.X[train]
     if encoder is not None:
@@ -321,8 +337,11 @@ def fit_on(case: Case, train: np.ndarray, pruning: np.ndarray, seed: int, params
     estimator = prepared(estimator, case.dataset, case.policy)
     # Where the pruning rows stand among the training rows: all copies of a row that was drawn twice.
     own = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if estimator.needs_pruning_rows else {}
+    own |= weights_of(case, estimator, train)
+    if limits and not is_outside(case.spec.name):
+        estimator = LimitedEstimator(estimator, limits, plugins.imported())
     with own_labels(case.dataset):
-        estimator.fit(X, case.dataset.y[train], **own, **weights_of(case, estimator, train))
+        estimator.fit(X, case.dataset.y[train], **own)
     return estimator, encoder
 
 
@@ -465,7 +484,7 @@ def run(
         }
         failures: list[Row] = []
         with Signals(progress) as signals, _connected(scheduler) as cluster:
-            crew = Crew(workers, all(case.algorithm.compiled for case in cases.values()), signals, cluster)
+            crew = Crew(workers, all(case.lets_go for case in cases.values()), signals, cluster)
             try:
                 for row in _results(experiment, cases, pending, store, crew, progress, len(jobs), done):
                     store.append(experiment.name, row)

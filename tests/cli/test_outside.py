@@ -71,6 +71,35 @@ def test_a_run_survives_estimators_that_crash_hang_and_eat_memory(folder, jobs):
     assert "hello" not in ended.out + ended.err
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_algorithms_of_this_package_have_limits_too(folder, jobs):
+    free = [
+        "tao",
+        "{name: hhgdt_forest, n_estimators: 5}",
+        "svm",
+        "{name: hhcart_a, pruning: ccp_alpha, ccp_alpha: {grid: [0.0, 0.1]}}",
+    ]
+    nested = "cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}\nmetrics: [accuracy, leaves, mean_path]\n"
+    (folder / "free.yaml").write_text(f"{HEAD.replace('mine', 'free')}algorithms: [{', '.join(free)}]\n{nested}")
+    slow = "{name: oc1, id: slow, restarts: 5000, limits: {time: 0.2s}}"
+    (folder / "limited.yaml").write_text(
+        f"{HEAD.replace('mine', 'limited')}algorithms: [{', '.join(free)}, {slow}]\nlimits: {{time: 60s, memory: 1GB}}\n{nested}"
+    )
+    assert run(folder, "run", "free.yaml", "--quiet", "-j", jobs).code == 0
+    ended = run(folder, "run", "limited.yaml", "--quiet", "-j", jobs)
+    assert ended.code == 3, ended.err
+    assert failures(folder) == {("slow", "OutOfTime: not done within the limit of 0.2 s")}
+    what = 'algorithm, fold, key, n_correct, n_leaves, n_nodes, depth, chosen, "inner", measures'
+    with closing(sqlite3.connect(folder / "results" / "oblique.sqlite")) as db:
+        rows = {
+            name: sorted(db.execute(f"SELECT {what} FROM rows WHERE run = ? AND status = 'ok'", [name]))
+            for name in ("free", "limited")
+        }
+    assert len(rows["free"]) == 8 and rows["limited"] == rows["free"]
+    shown = run(folder, "tree", "limited", "--fold", "0", "--algorithm", "tao")
+    assert shown.code == 0, shown.err
+
+
 def test_a_metric_that_needs_probabilities_says_so_in_the_cell(folder):
     (folder / "mine.yaml").write_text(
         f"{HEAD}algorithms: [axis_parallel, {{class: sklearn.svm.LinearSVC}}]\nmetrics: [accuracy, roc_auc]\n{CV}"
@@ -113,6 +142,8 @@ def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
         ("sklearn.svm.SVC", "algorithm 'sklearn.svm.SVC' is not known; write a class as {class: sklearn.svm.SVC}."),
         ("{class: sklearn.svm.SVC, limits: {memory: much}}", "memory of limits must be an amount such as 4GB."),
         ("{class: sklearn.svm.SVC, limits: {time: 0s}}", "time of limits must be an amount such as 60s, 5min or 1h."),
+        ("{name: oc1, limits: {time: soon}}", "time of limits must be an amount such as 60s, 5min or 1h."),
+        ("{name: oc1, limits: {disk: 1GB}}", "unknown key 'disk' in limits of oc1."),
         ("{class: sklearn.svm.SVC, prepare: scale}", "prepare must be one of 'standardize', 'minmax', 'robust'."),
         ("{class: sklearn.svm.SVC, C: 1}", "unknown key 'C' in an algorithm with a class."),
         (

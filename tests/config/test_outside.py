@@ -112,6 +112,20 @@ def test_the_examples_of_the_page_are_good(block, tmp_path, monkeypatch):
         allowed(plain)
 
 
+def test_limits_hold_for_algorithms_of_this_package_and_for_all_of_them():
+    ours = {"name": "oc1", "pruning": "cv", "limits": {"time": "2min"}}
+    plain = {"algorithms": [ours, "hhgdt", {"class": "sklearn.svm.SVC"}], "limits": {"time": "3s", "memory": "1GB"}}
+    limited = config.from_mapping({"version": 1, "dataset": "iris", **plain})
+    first, *others = limited.algorithms
+    assert first.params == {"pruning": "cv"} and first.limits == {"time": 120.0, "memory": 1 << 30}
+    assert all(spec.limits == {"time": 3.0, "memory": 1 << 30} for spec in others)
+    allowed({"version": 1, "dataset": "iris", **plain})
+    same = [{"name": "oc1", "pruning": "cv"}, *plain["algorithms"][1:]]
+    free = config.from_mapping({"version": 1, "dataset": "iris", "algorithms": same})
+    assert [spec.limits for spec in free.algorithms] == [{}, {}, {}]
+    assert free.digest() == limited.digest(), "limits decide no result"
+
+
 def test_the_schema_refuses_what_is_refused():
     good = {"version": 1, "dataset": "iris", "algorithm": {"class": "sklearn.svm.SVC", "limits": {"time": "3s"}}}
     allowed(good)

@@ -67,7 +67,14 @@ def test_it_has_forty_sets_ours_scikit_learns_and_the_peers():
     libraries = {known.library_of(spec.name) for spec in experiment.algorithms if "." in spec.name}
     assert libraries == {"sklearn", "lightgbm", "xgboost", "ydf", "stree", "obliquetree", "aeon", "interpret"}
     assert sum("." not in spec.name for spec in experiment.algorithms) >= 5
-    assert all(spec.limits.keys() == {"time", "memory"} for spec in experiment.algorithms if "." in spec.name)
+
+
+@pytest.mark.parametrize(
+    "name", ["field", "field_beyond", "field_more", "field_more_beyond", "field_tuned", "field_regression"]
+)
+def test_every_method_has_the_same_limits(name):
+    experiment = config.load(name, code=outside.LEAVE)
+    assert all(spec.limits == {"time": 60.0, "memory": 2 << 30} for spec in experiment.algorithms)
 
 
 def test_every_peer_does_a_fold(tmp_path):
@@ -105,4 +112,6 @@ def test_it_survives_a_kill_and_a_crashing_estimator(tmp_path):
     assert code == 3 and f"resumed: {done} done" in err
     assert out == unbroken, "byte for byte"
     failed = stored(tmp_path, "DISTINCT algorithm, message", "status = 'failed'")
-    assert failed == [("segfault", "Crashed: its process died of SIGSEGV (segmentation fault)")]
+    assert failed == [
+        ("segfault", "Crashed: its process died of SIGSEGV (segmentation fault) under a memory limit of 2 GB")
+    ]

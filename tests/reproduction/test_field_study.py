@@ -113,7 +113,7 @@ def test_a_small_run_has_every_table_of_both_parts(request_):
 
 
 def test_a_reference_is_held_against_every_other_method(request_, monkeypatch):
-    monkeypatch.setattr(field, "REFERENCE", "hhgdt")
+    monkeypatch.setattr(field, "REFERENCES", ("hhgdt",))
     found = {table.name: table for table in STUDIES["field"]().run(request_).tables}
     rows = found["development_hhgdt"].rows
     assert {row[0] for row in rows} == {"axis_parallel", "cart", "hhgdt_split_cost"}
@@ -146,8 +146,11 @@ def test_runs_on_other_sets_are_put_below_each_other_and_what_only_some_ran_is_l
     some = ran("haberman", "cart")
     partly = Scores.of([iris, wine, some])
     assert (partly.datasets, partly.left_out) == (("iris", "wine"), ("haberman",))
-    caption = field.field_tables([iris, wine, some], ["seeds"])[-1].caption
-    assert caption.endswith("not at hand: seeds; not run with all methods: haberman")
+    table = field.field_tables([iris, wine, some], ["seeds"])[-1]
+    assert table.caption.endswith("an empty cell was not run; not at hand: seeds; not run with all methods: haberman")
+    assert [row[0] for row in table.rows] == ["iris", "wine", "haberman"]
+    last = dict(zip(table.header, table.rows[-1], strict=True))
+    assert float(last["cart"]) > 50 and last["hhgdt"] == ""
     with pytest.raises(ConfigError, match="no data set in common"):
         Scores.of([ran("iris", "cart"), ran("wine", "hhgdt")])
 
@@ -276,6 +279,9 @@ def test_the_tool_makes_the_tables_of_stored_runs_of_both_kinds(regression, requ
         names = [run.name for run in store.runs()]
     tool.main([*names, "--results", asked.results, "--output", str(tmp_path)])
     made = {path.name for path in (tmp_path / "reproduction").iterdir()}
+    fewer = [*names, "--without", "hhgdt", "--results", asked.results, "--output", str(tmp_path / "fewer")]
+    tool.main(fewer)
+    assert "hhgdt" not in (tmp_path / "fewer" / "reproduction" / "field_accuracies.csv").read_text()
     assert {f"field_regression_{name}.csv" for name in REGRESSION_TABLES} <= made
     assert {"field_accuracies.csv", "field_10x5_accuracies.csv", "field_regression_run.csv"} <= made
     assert "field_tuned_accuracies.csv" in made

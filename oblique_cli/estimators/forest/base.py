@@ -193,7 +193,15 @@ class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator)
         Rotated trees are walked in their own features: on a row within rounding of a hyperplane the two may differ.
         """
         check_is_fitted(self)
-        return as_tree(self.forest_.state()[number], self.n_features_in_, len(self.classes_))
+        return self._as_tree(self.forest_.state()[number])
+
+    def trees(self) -> list[Tree]:
+        """Return all trees, each as `tree` does."""
+        check_is_fitted(self)
+        return [self._as_tree(state) for state in self.forest_.state()]
+
+    def _as_tree(self, state: Mapping[str, Any]) -> Tree:
+        return as_tree(state, self.n_features_in_, len(self.classes_))
 
     @property
     def n_nodes_(self) -> int:  # type: ignore[override]
@@ -424,8 +432,8 @@ class ForestClassifier(CoreForest):
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
         return votes_of(self.forest_, rows, self.voting, getattr(self, "leaf_probabilities_", None), self._threads())
 
-    def tree(self, number: int) -> Tree:
-        tree = super().tree(number)
+    def _as_tree(self, state: Mapping[str, Any]) -> Tree:
+        tree = super()._as_tree(state)
         # The parameters may have been set anew since the fit, which alone decides.
         if not hasattr(self, "leaf_probabilities_"):
             return tree

@@ -7,6 +7,7 @@ scikit-learn clones them and searches their parameters. `classifiers` is the mod
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 import textwrap
@@ -67,6 +68,8 @@ def classifier_of(name: str) -> type[HeuristicTreeClassifier]:
         if fault := _name_fault(proposer, called) or _fault(proposer):
             raise ConfigError(f"{source_of(proposer)}: proposer {name!r} {fault}.")
         CLASSIFIERS[called] = _made(proposer, called)
+        # Only a class whose module is loaded reaches another process by its name.
+        importlib.import_module(HOME)
     return CLASSIFIERS[called]
 
 

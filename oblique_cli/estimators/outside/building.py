@@ -12,7 +12,7 @@ import numpy as np
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.outside.known import LIBRARIES, library_of, near, nested_class
-from oblique_cli.estimators.outside.sizes import Sizes, sizes_of
+from oblique_cli.estimators.outside.sizes import sizes_of
 
 SEEDS = ("random_state", "seed", "random_seed")
 # Workers run side by side, and the number of threads can change the last bits of a sum.
@@ -170,9 +170,10 @@ class Model:
             whole = np.divide(whole, totals, out=whole, where=np.abs(totals - 1) < 1e-3)
         return whole
 
-    def sizes(self) -> Sizes:
-        """Return leaves, nodes and depth, zeros for a model that is no tree."""
-        return sizes_of(self.estimator)
+    def facts(self) -> dict[str, Any]:
+        """Return the class codes it was fitted to, whether there are shares, and leaves, nodes and depth."""
+        sizes = sizes_of(self.estimator)  # zeros for a model that is no tree
+        return {"classes": getattr(self, "classes_", None), "has_shares": self.has_shares, "sizes": sizes}
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         return X if self._scaler is None else np.ascontiguousarray(self._scaler.transform(X))

@@ -1,4 +1,4 @@
-"""The process in which models of other libraries live: it answers requests until its parent goes away.
+"""The process in which models with limits, or of other libraries, live: it answers until its parent goes away.
 
 Whatever such a model does (crash, hang, use up memory, print), it does here and not in the run.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import signal
 import sys
@@ -21,8 +22,8 @@ try:
 except ImportError:  # Windows has no such limits
     resource = None  # type: ignore[assignment]
 
-# Answers: "ok" and a value; "refused" and the sentence of a ConfigError; "raised", the name of an error and its first
-# line; "memory" and the first line.
+# Answers: "ok" and a value; "refused" and a ConfigError; "raised", the name of an error and its first line; "memory"
+# and the first line.
 Answer = tuple[str, Any]
 
 
@@ -47,7 +48,7 @@ def _answer(function: Any, arguments: Mapping[str, Any]) -> Answer:
     try:
         return "ok", function(**arguments)
     except ConfigError as error:
-        return "refused", str(error)
+        return "refused", error
     except MemoryError as error:
         return "memory", _first_line(error)
     except Exception as error:
@@ -71,7 +72,7 @@ class _Models:
     """What can be asked for."""
 
     def __init__(self) -> None:
-        self._fitted: dict[int, tuple[Any, int | None]] = {}  # models, and the memory they may take
+        self._held: dict[int, tuple[Any, int | None]] = {}  # models, and the memory they may take
 
     def check(self, path: str, params: Mapping[str, Any]) -> None:
         """Import a class and hold parameters to its signature."""
@@ -79,50 +80,41 @@ class _Models:
 
         building.check(path, params)
 
-    def fit(
-        self,
-        number: int,
-        forget: list[int],
-        memory_limit: int | None,
-        X: Any,
-        y: Any,
-        **how: Any,
-    ) -> dict[str, Any]:
-        """Fit a model and keep it under `number`; return what a row needs of it.
+    def build(self, number: int, forget: list[int], memory_limit: int | None, **how: Any) -> None:
+        """Keep an unfitted model of another library under `number`.
 
         forget         numbers of models that nobody will ask again
         memory_limit   bytes that fitting, or predicting, may take beside what the process has already; None for any
         """
         from oblique_cli.estimators.outside import building
 
-        for old in forget:
-            self._fitted.pop(old, None)
         building.load_class(how["path"])
-        model = building.Model(**how)
+        self.hold(number, forget, memory_limit, None, building.Model(**how))
+
+    def hold(self, number: int, forget: list[int], memory_limit: int | None, _imports: Any, model: Any) -> None:
+        """Keep an unfitted model that was sent, as `build` does. What it needs was imported as `_imports` arrived."""
+        for old in forget:
+            self._held.pop(old, None)
+        self._held[number] = model, memory_limit
+
+    def fit(self, number: int, X: Any, y: Any, **rows: Any) -> tuple[float, dict[str, Any]]:
+        """Fit a model; return its seconds, and what the parent needs to know of it."""
+        model, memory_limit = self._held[number]
         with _limited(memory_limit):
             started = time.perf_counter()
-            model.fit(X, y)
+            model.fit(X, y, **rows)
             seconds = time.perf_counter() - started
-        self._fitted[number] = model, memory_limit
-        leaves, nodes, depth = model.sizes()
-        return {
-            "seconds": seconds,
-            "classes": getattr(model, "classes_", None),
-            "has_shares": model.has_shares,
-            "sizes": (leaves, nodes, depth),
-        }
+        return seconds, model.facts()
 
-    def predict(self, number: int, X: Any) -> Any:
-        """Return the predictions of a model."""
-        model, memory_limit = self._fitted[number]
+    def call(self, number: int, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Return what a method of a fitted model returns."""
+        model, memory_limit = self._held[number]
         with _limited(memory_limit):
-            return model.predict(X)
+            return getattr(model, method)(*arguments)
 
-    def shares(self, number: int, X: Any) -> Any:
-        """Return the class shares of a model."""
-        model, memory_limit = self._fitted[number]
-        with _limited(memory_limit):
-            return model.shares(X)
+    def whole(self, number: int) -> Any:
+        """Return a fitted model itself."""
+        return self._held[number][0]
 
 
 @contextlib.contextmanager
@@ -131,6 +123,7 @@ def _limited(extra: int | None) -> Iterator[None]:
     if extra is None or resource is None:
         yield
         return
+    _have_working_memory()
     # Private memory, not address space: libraries reserve many times of what they use.
     kind = resource.RLIMIT_DATA
     before = resource.getrlimit(kind)
@@ -140,6 +133,16 @@ def _limited(extra: int | None) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(kind, before)
+
+
+@functools.cache
+def _have_working_memory() -> None:
+    """Let linear algebra take its working memory, which it keeps: where it cannot, OpenBLAS tries again for ever."""
+    import numpy as np
+    from scipy import linalg
+
+    square = np.eye(64)
+    linalg.eigh(square @ square)
 
 
 def _private_bytes() -> int:

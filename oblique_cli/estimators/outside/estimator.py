@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from oblique_cli.estimators.outside.process import START, Budget, Crashed, own_process
+from oblique_cli.estimators.outside.process import START, Remote, own_process
 
 
 class OutsideEstimator:
@@ -70,52 +70,33 @@ class OutsideEstimator:
     def fit(self, X: np.ndarray, y: np.ndarray) -> OutsideEstimator:
         """Fit to rows (n, p) and class codes or numbers (n,)."""
         started = time.perf_counter()
-        process = own_process()
-        process.ask("check", START, path=self.path, params=self.params)
-        self._budget = Budget(self.limits.get("time"))
-        self._number = process.new_number()
-        found = self._budget.spend(
-            process,
-            "fit",
-            self.limits.get("memory"),
-            number=self._number,
-            forget=process.forgotten(),
-            memory_limit=self.limits.get("memory"),
-            X=X,
-            y=y,
+        own_process().ask("check", START, path=self.path, params=self.params)
+        self._remote = Remote(self.limits)
+        self._remote.begin(
+            "build",
             path=self.path,
             params=self.params,
             prepare=self.prepare,
             regression=self.regression,
             seed=self.random_state,
         )
-        self._process, self._generation = process, process.generation
+        seconds, found = self._remote.fit(X, y)
         if not self.regression:
             self.classes_ = found["classes"]
         self._has_shares = found["has_shares"]
         self.n_leaves_, self.n_nodes_, self.depth_ = found["sizes"]
-        self.seconds_saved_ = found["seconds"] - (time.perf_counter() - started)
+        self.seconds_saved_ = seconds - (time.perf_counter() - started)
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return class codes or numbers (n,)."""
-        return np.asarray(self._ask("predict", X))
+        return np.asarray(self._remote.call("predict", X))
 
     def _shares(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self._ask("shares", X))
+        return np.asarray(self._remote.call("shares", X))
 
     def __getattr__(self, name: str) -> Any:
         # Whether there are probabilities is known once a model is fitted, as with scikit-learn's own estimators.
         if name == "predict_proba" and self.__dict__.get("_has_shares"):
             return self._shares
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-
-    def _ask(self, verb: str, X: np.ndarray) -> Any:
-        if self._process.generation != self._generation:
-            raise Crashed("the process that had the model died since")
-        return self._budget.spend(self._process, verb, self.limits.get("memory"), number=self._number, X=X)
-
-    def __del__(self) -> None:
-        process = self.__dict__.get("_process")
-        if process is not None:
-            process.forget(self._number)

@@ -1,4 +1,4 @@
-"""The parent's end of a process that fits models of other libraries: limits, crashes, and what to say of them."""
+"""The parent's end of a process that fits models by themselves: limits, crashes, and what to say of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
-from oblique_cli.errors import ConfigError, ObliqueError
+from oblique_cli.errors import ObliqueError
 
 # Seconds for what is no model's own work: the process starts and imports the library.
 START = 300.0
@@ -23,7 +24,7 @@ _SCRIPT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module
 
 
 class OutsideError(ObliqueError):
-    """An error of somebody else's estimator; its class has the name of that error."""
+    """An error of an estimator in a process of its own; its class has the name of that error."""
 
 
 class OutOfTime(OutsideError):
@@ -86,7 +87,7 @@ class Process:
             self.close()
             raise
         if kind == "refused":
-            raise ConfigError(value)
+            raise value
         if kind == "raised":
             name, line = value
             raise type(name, (OutsideError,), {})(line)
@@ -156,22 +157,59 @@ def own_process() -> Process:
     return _OWN.process
 
 
-class Budget:
-    """The time that one model may take, fit and predictions together. seconds : None for any"""
+class Remote:
+    """One model in the process of the calling thread.
 
-    def __init__(self, seconds: float | None) -> None:
-        self._whole = self._left = seconds
+    limits : "memory" in bytes and "time" in seconds that it may take, fit and predictions together, each if limited
+    """
 
-    def spend(self, process: Process, verb: str, memory: int | None, **arguments: Any) -> Any:
-        """Ask `process`, and take the time it took off what is left."""
+    def __init__(self, limits: Mapping[str, Any]) -> None:
+        self._process = own_process()
+        self._number = self._process.new_number()
+        self._memory = limits.get("memory")
+        self._seconds = self._left = limits.get("time")
+
+    def begin(self, verb: str, **arguments: Any) -> None:
+        """Let the process have the unfitted model, outside of its time: `build` or `hold` of the process."""
+        forget = self._process.forgotten()
+        number, limit = self._number, self._memory
+        self._process.ask(verb, START, limit, number=number, forget=forget, memory_limit=limit, **arguments)
+        self._generation = self._process.generation
+
+    def fit(self, X: Any, y: Any, **rows: Any) -> tuple[float, dict[str, Any]]:
+        """Fit the model; return the seconds of the fit alone, and what the model says of itself."""
+        seconds, facts = self._spend("fit", X=X, y=y, **rows)
+        return seconds, facts
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Return what a method of the fitted model returns."""
+        self._check_alive()
+        return self._spend("call", method=method, arguments=arguments)
+
+    def whole(self) -> Any:
+        """Return the fitted model itself, a copy of it, outside of its time."""
+        self._check_alive()
+        return self._process.ask("whole", START, number=self._number)
+
+    def _check_alive(self) -> None:
+        if self._process.generation != self._generation:
+            raise Crashed("the process that had the model died since")
+
+    def _spend(self, verb: str, **arguments: Any) -> Any:
+        """Ask the process, and take the time it took off what is left."""
         started = time.monotonic()
         try:
-            return process.ask(verb, self._left, memory, **arguments)
+            return self._process.ask(verb, self._left, self._memory, number=self._number, **arguments)
         except OutOfTime:
-            raise OutOfTime(f"not done within the limit of {_seconds(self._whole)}") from None
+            raise OutOfTime(f"not done within the limit of {_seconds(self._seconds)}") from None
         finally:
             if self._left is not None:
                 self._left = max(0.0, self._left - (time.monotonic() - started))
+
+    def __del__(self) -> None:
+        process = self.__dict__.get("_process")
+        if process is not None:
+            process.forget(self._number)
 
 
 def _seconds(seconds: float | None) -> str:

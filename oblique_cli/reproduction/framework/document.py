@@ -26,7 +26,11 @@ COPIED = {
     "mpsvm-minleaf": "mpsvm_minleaf",
     "mpsvm-mtry": "mpsvm_mtry",
     "mpsvm-readings": "mpsvm_readings",
-    **{f"field-{part}-{what}": f"field_{part}_{what}" for part in FIELD_PARTS for what in ("means", "ranks", "tao")},
+    **{
+        f"field-{part}-{what}": f"field_{part}_{what}"
+        for part in FIELD_PARTS
+        for what in ("means", "ranks", "tao", "tao_logistic")
+    },
     "field-accuracies": "field_accuracies",
     **{f"field_10x5-{part}-{what}": f"field_10x5_{part}_{what}" for part in FIELD_PARTS for what in ("means", "ranks")},
     **{

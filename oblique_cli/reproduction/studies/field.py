@@ -3,13 +3,14 @@
 The classification sets are divided once into development sets, on which defaults were chosen, and confirmation sets, on
 which nothing was. Every table has both. The regression sets are too few to divide. A method that failed on a data set
 is ranked last there, and means are over the sets that all methods finished, so that no failure improves a mean. Sets
-that only some of the methods were run on, and sets that are not at hand, are left out and named.
+that only some of the methods were run on, to the end, are in the table of accuracies alone and named, as are sets that
+are not at hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import isfinite, nan
 from typing import ClassVar
 
@@ -35,7 +36,7 @@ CHOSEN_ON = frozenset({"iris", "glass", "vehicle", "pima", "bupa", "ionosphere"}
 # The same rows as another set, or a part of them.
 DERIVED = frozenset({"boston_housing_3class", "boston_housing_binary", "house_votes_complete", "magic", "pima_532"})
 LOSS, SIZE = METRICS["log_loss"], METRICS["leaves"]  # what ranks are told by, beside accuracy or RMSE
-REFERENCE = "tao"  # the method that Bayesian tests hold against every other one
+REFERENCES = ("tao", "tao_logistic")  # the methods that tests hold against every other one
 ROPE = 1.0  # points of accuracy that are practically none
 DEVELOPMENT, CONFIRMATION = "development", "confirmation"
 
@@ -72,6 +73,7 @@ class Scores:
     values      the metrics that the configuration of the first run lists, in its order
     main        the metric that every method has on every set that it finished
     left_out    data sets that only some of the methods were run on, which have no numbers here
+    partly      data set that is left out -> what there is of the main metric, by method
     """
 
     methods: tuple[str, ...]
@@ -79,6 +81,7 @@ class Scores:
     values: Mapping[str, np.ndarray]
     main: str = "accuracy"
     left_out: tuple[str, ...] = ()
+    partly: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, runs: Sequence[Outcome]) -> Scores:
@@ -105,6 +108,8 @@ class Scores:
                         f"two runs of the field mean different things by {spec.id!r}; give one of them another id."
                     )
             for line in run.table.lines:
+                if line.folds_ok + line.folds_failed < line.folds_expected:
+                    continue  # not run, or not to its end
                 if (line.dataset, line.algorithm) in lines:
                     raise ConfigError(
                         f"two runs of the field have an algorithm {line.algorithm!r} on {line.dataset}; give it "
@@ -121,13 +126,17 @@ class Scores:
             for metric in first.metrics
         }
         main = "rmse" if task == "regression" else "accuracy"
-        return cls(methods, datasets, values, main, tuple(d for d in every if d not in datasets))
+        partly = {
+            d: {m: _mean(lines[d, m], main) for m in methods if (d, m) in lines} for d in every if d not in datasets
+        }
+        return cls(methods, datasets, values, main, tuple(partly), partly)
 
     def part(self, names: Sequence[str]) -> Scores:
         """Return what there is of some data sets."""
         kept = [i for i, name in enumerate(self.datasets) if name in names]
         values = {metric: found[kept] for metric, found in self.values.items()}
-        return Scores(self.methods, tuple(self.datasets[i] for i in kept), values, self.main, self.left_out)
+        names = tuple(self.datasets[i] for i in kept)
+        return replace(self, datasets=names, values=values)
 
     @property
     def failed(self) -> np.ndarray:
@@ -276,7 +285,8 @@ def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[E
     tables = []
     for part, found in named.items():
         if found.datasets:
-            tables += [_mean_table(part, found), *_rank_tables(part, found), *_bayesian(part, found)]
+            tables += [_mean_table(part, found), *_rank_tables(part, found)]
+            tables += [table for reference in REFERENCES for table in _bayesian(part, found, reference)]
     return (*tables, _accuracies(scores, parts, absent))
 
 
@@ -403,16 +413,16 @@ def _rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
     return [ExtraTable(name or f"{part}_ranks", caption, header, rows)]
 
 
-def _bayesian(part: str, scores: Scores) -> list[ExtraTable]:
-    """The reference against every other method: wins, and the posterior of the Bayesian signed rank test."""
-    if REFERENCE not in scores.methods or len(scores.datasets) < 2:
+def _bayesian(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
+    """One method against every other method: wins, and the posterior of the Bayesian signed rank test."""
+    if reference not in scores.methods or len(scores.datasets) < 2:
         return []
     accuracy = scores.values["accuracy"]
-    first = accuracy[:, scores.methods.index(REFERENCE)]
+    first = accuracy[:, scores.methods.index(reference)]
     rows = []
     for m, method in enumerate(scores.methods):
         both = ~np.isnan(first) & ~np.isnan(accuracy[:, m])
-        if method == REFERENCE or both.sum() < 2:
+        if method == reference or both.sum() < 2:
             continue
         d = np.round(first[both] - accuracy[both, m], 9)
         sign, ranks = significance.sign_test(d.tolist()), significance.wilcoxon(d.tolist())
@@ -424,19 +434,23 @@ def _bayesian(part: str, scores: Scores) -> list[ExtraTable]:
             )
         )  # fmt: skip
     caption = (
-        f"{REFERENCE} against every other method on {part} sets, accuracy; posterior that it is better, that both are "
+        f"{reference} against every other method on {part} sets, accuracy; posterior that it is better, that both are "
         f"within {ROPE:g} point, that the other is better (Benavoli et al. 2017)"
     )
     header = ("method", "difference", "wins/losses", "Wilcoxon p", "P(better)", "P(same)", "P(worse)", "sets")
-    return [ExtraTable(f"{part}_{REFERENCE}", caption, header, tuple(rows))]
+    return [ExtraTable(f"{part}_{reference}", caption, header, tuple(rows))]
 
 
 def _accuracies(scores: Scores, parts: Mapping[str, str], absent: Sequence[str]) -> ExtraTable:
     rows = []
     for name, found in zip(scores.datasets, scores.values["accuracy"], strict=True):
         rows.append((name, parts.get(name, ""), *(_shown("accuracy", value) for value in found)))
+    for name, some in scores.partly.items():
+        cells = (_shown("accuracy", some[method]) if method in some else "" for method in scores.methods)
+        rows.append((name, parts.get(name, ""), *cells))
     header = ("data set", "part", *scores.methods)
-    caption = "Accuracy in percent" + _without(scores, absent)
+    empty = "; an empty cell was not run" if scores.partly else ""
+    caption = f"Accuracy in percent, {MISSING} for a method that failed{empty}" + _without(scores, absent)
     return ExtraTable("accuracies", caption, header, tuple(rows), left=2)
 
 
