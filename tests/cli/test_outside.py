@@ -83,7 +83,8 @@ def test_algorithms_of_this_package_have_limits_too(folder, jobs):
     (folder / "free.yaml").write_text(f"{HEAD.replace('mine', 'free')}algorithms: [{', '.join(free)}]\n{nested}")
     slow = "{name: oc1, id: slow, restarts: 5000, limits: {time: 0.2s}}"
     (folder / "limited.yaml").write_text(
-        f"{HEAD.replace('mine', 'limited')}algorithms: [{', '.join(free)}, {slow}]\nlimits: {{time: 60s, memory: 1GB}}\n{nested}"
+        f"{HEAD.replace('mine', 'limited')}algorithms: [{', '.join(free)}, {slow}]\n"
+        f"limits: {{time: 60s, memory: 1GB}}\n{nested}"
     )
     assert run(folder, "run", "free.yaml", "--quiet", "-j", jobs).code == 0
     ended = run(folder, "run", "limited.yaml", "--quiet", "-j", jobs)
