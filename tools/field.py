@@ -34,15 +34,18 @@ from oblique_cli.reproduction.studies.field import (
 from oblique_cli.schemes import SCHEMES
 
 
-def stored(store: Store, name: str, without: Sequence[str] = ()) -> Outcome:
+def stored(store: Store, name: str, without: Sequence[str] = (), repeats: int | None = None) -> Outcome:
     """Return a stored run as a study takes it, with the metrics of the study: a run may have been rescored for more.
 
-    without : ids of algorithms that are left out
+    without : ids of algorithms that are left out; repeats : so many repetitions, the first ones, None for all
     """
     experiment = store.run(name).experiment
+    if repeats is not None:
+        experiment = replace(experiment, cv=replace(experiment.cv, repeats=repeats))
     kept = tuple(spec for spec in experiment.algorithms if spec.id not in without)
     experiment = replace(experiment, algorithms=kept, metrics=config.load(study_of(experiment).runs[0]).metrics)
-    rows = tuple(row for row in store.rows(name) if row.algorithm not in without)
+    stored_rows = (row for row in store.rows(name) if row.algorithm not in without)
+    rows = tuple(row for row in stored_rows if repeats is None or row.repeat < repeats)
     done = [row for row in rows if row.status == "ok"]
     seconds = sum(row.tune_seconds + row.fit_seconds + row.predict_seconds for row in done)
     cost = Cost(stored_trees=len(done), stored_seconds=seconds)
@@ -65,10 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--results", default="results", help="folder of stored runs")
     parser.add_argument("--output", default="results", help="folder in which the tables go below reproduction/")
     parser.add_argument("--without", action="append", default=[], metavar="ID", help="a method that is left out")
+    parser.add_argument(
+        "--repeats", type=int, metavar="N", help="the first N repetitions, of runs that are not at their end"
+    )
     given = parser.parse_args(arguments)
     try:
         with Store(f"{given.results}/{DATABASE}", must_exist=True) as store:
-            runs = [stored(store, name, given.without) for name in dict.fromkeys(given.runs)]
+            runs = [stored(store, name, given.without, given.repeats) for name in dict.fromkeys(given.runs)]
         for study in dict.fromkeys(study_of(run.experiment) for run in runs):
             own = [run for run in runs if study_of(run.experiment) is study]
             cost = sum((run.cost for run in own), Cost())

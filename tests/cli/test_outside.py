@@ -81,7 +81,7 @@ def test_algorithms_of_this_package_have_limits_too(folder, jobs):
     ]
     nested = "cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2}}\nmetrics: [accuracy, leaves, mean_path]\n"
     (folder / "free.yaml").write_text(f"{HEAD.replace('mine', 'free')}algorithms: [{', '.join(free)}]\n{nested}")
-    slow = "{name: oc1, id: slow, restarts: 5000, limits: {time: 0.2s}}"
+    slow = "{name: oc1, id: slow, restarts: 5000, limits: {time: 0.001s}}"
     (folder / "limited.yaml").write_text(
         f"{HEAD.replace('mine', 'limited')}algorithms: [{', '.join(free)}, {slow}]\n"
         f"limits: {{time: 60s, memory: 1GB}}\n{nested}"
@@ -89,7 +89,7 @@ def test_algorithms_of_this_package_have_limits_too(folder, jobs):
     assert run(folder, "run", "free.yaml", "--quiet", "-j", jobs).code == 0
     ended = run(folder, "run", "limited.yaml", "--quiet", "-j", jobs)
     assert ended.code == 3, ended.err
-    assert failures(folder) == {("slow", "OutOfTime: not done within the limit of 0.2 s")}
+    assert failures(folder) == {("slow", "OutOfTime: not done within the limit of 0.001 s")}
     what = 'algorithm, fold, key, n_correct, n_leaves, n_nodes, depth, chosen, "inner", measures'
     with closing(sqlite3.connect(folder / "results" / "oblique.sqlite")) as db:
         rows = {
