@@ -319,17 +319,26 @@ def test_remarks_are_of_one_view_while_another_environment_stores_folds(path, mo
         writer.begin("one", CONTENT, 20, environment={"packages": {"numpy": "2.0"}})
         of_the_file = type(reader._db).execute
 
-        def execute(db, statement, values=()):
-            found = of_the_file(db, statement, values)
-            if db is reader._db and "FROM environments" in statement:
-                found = iter(found.fetchall())
-                writer.append("one", row(1))
-            return found
+        def storing(number, words):
+            """Reading as it is while another process stores a fold as soon as `words` are asked for."""
 
-        monkeypatch.setattr(type(reader._db), "execute", execute)
+            def execute(db, statement, values=()):
+                found = of_the_file(db, statement, values)
+                if db is reader._db and words in statement:
+                    found = iter(found.fetchall()) if words == "FROM environments" else found
+                    writer.append("one", row(number))
+                return found
+
+            return execute
+
+        monkeypatch.setattr(type(reader._db), "execute", storing(1, "count(DISTINCT environment)"))
         assert reader.remarks("one") == []
         monkeypatch.undo()
+        writer.begin("one", CONTENT, 20, environment={"packages": {"numpy": "3.0"}})
+        monkeypatch.setattr(type(reader._db), "execute", storing(2, "FROM environments"))
         assert reader.remarks("one")[0].startswith("The folds were made by 2 environments: 1 with numpy 1.0")
+        monkeypatch.undo()
+        assert reader.remarks("one")[0].startswith("The folds were made by 3 environments: 1 with numpy 1.0")
 
 
 def test_the_digest_of_the_code_covers_what_decides_a_result_and_no_more():

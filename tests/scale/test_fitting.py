@@ -152,7 +152,7 @@ def test_bad_tables_are_told_in_a_sentence(columns, message, tmp_path):
 
 def test_bad_weights_are_named_with_their_row(tmp_path):
     pq.write_table(pa.table({"a": [1.0, 2.0], "y": [0, 1], "w": [1.0, -1.0]}), tmp_path / "t.parquet")
-    with pytest.raises(DataError, match=r"column 'w' holds -1\.0 in row 2"):
+    with pytest.raises(DataError, match=r"column 'w' holds '-1\.0' in row 2"):
         parquet_table(tmp_path / "t.parquet", "y", weight="w")
 
 
