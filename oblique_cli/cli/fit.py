@@ -88,9 +88,9 @@ def fit(
 
     auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, trees of logistic regressions (logistic_split)
     and of several heuristics (union), a tree refined as a whole (tao) and a bagged forest (hhgdt_forest) on the same
-    folds, for numbers all regression trees, and takes the one of fewest leaves, then of fewest coefficients, whose
-    error is within one standard error of the least; it says what it compared. Trees are pruned by cross-validation
-    with the rule of one standard error unless --set pruning=none says otherwise.
+    folds, for numbers regression trees (those of hyperplanes on small tables), and takes the one of fewest leaves,
+    then of fewest coefficients, whose error is within one standard error of the least; it says what it compared. Trees
+    are pruned by cross-validation with the rule of one standard error unless --set pruning=none says otherwise.
 
     The estimate is of rows that the fit has not seen. Whatever was chosen, algorithm or parameters, is chosen again
     inside each training set (nested cross-validation), so no row has a part in its own prediction. The model is then
