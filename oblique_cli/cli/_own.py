@@ -155,6 +155,7 @@ def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, s
     Rows in a .npy file have their labels in a column of it, or in a second file; likewise their weights.
     """
     from oblique_cli.data import npy
+    from oblique_cli.data.own_roles import clash_of_roles
     from oblique_cli.errors import DataError
 
     beside: dict[str, str] = {}
@@ -169,8 +170,9 @@ def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, s
         return name
 
     if own.target is not None:
-        if own.target == weights and weights.lower().endswith(npy.ENDING):
-            raise DataError(f"{weights!r} is to be a target, it cannot hold the weights too")
+        # Before files get the names of columns, of which no two are the same.
+        if clash := clash_of_roles(own.target, weights):
+            raise DataError(f"{data}: {clash}")
         own = replace(own, target=named(own.target))
     return own, named(weights), beside
 

@@ -87,6 +87,10 @@ def test_without_a_number_the_smallest_trees_are_shown(page, call, monkeypatch):
         assert shown(0)[0] == []
 
 
+def test_the_help_says_how_many_trees_there_are(call):
+    assert f"smallest {report.FEW_TREES}]" in " ".join(call("report", "--help").out.split())
+
+
 def test_a_long_table_has_one_form_for_other_programs(page, call, monkeypatch):
     text = page.read_text(encoding="utf-8")
     monkeypatch.setattr(report, "LONG_SHEET", 1)

@@ -18,6 +18,8 @@ from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import significance
 from oblique_cli.evaluation.tables import title_of
+from oblique_cli.experiments import running
+from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
 from oblique_cli.reproduction.framework.reporting import StudyReport
 from oblique_cli.reproduction.framework.runs import DATABASE, Outcome, outcome
@@ -265,10 +267,35 @@ def test_regression_has_means_ranks_and_numbers_data_set_by_data_set(regression)
 # -- tables of stored runs ---------------------------------------------------------------------------------------------
 
 
-def test_the_tool_makes_the_tables_of_stored_runs_of_both_kinds(regression, request_, tmp_path, capsys):
+def the_tool():
+    """The script of these tables, as a module."""
     spec = importlib.util.spec_from_file_location("field_tool", PACKAGE.parent / "tools" / "field.py")
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
+    return tool
+
+
+def test_the_tool_takes_the_first_repetitions_of_an_unfinished_run(tmp_path):
+    tool = the_tool()
+    document = {
+        "version": 1,
+        "dataset": "iris",
+        "algorithms": ["axis_parallel", "hhgdt"],
+        "cv": {"folds": 2, "repeats": 3},
+        "metrics": list(config.load(field.Field.runs[0]).metrics),
+    }
+    experiment = config.from_mapping(document, "unfinished")
+    with Store(tmp_path / "oblique.sqlite") as store:
+        running.run(experiment, store, n_jobs=1, progress=Progress(quiet=True), only=lambda job: job.repeat < 2)
+        lines = [tool.stored(store, "unfinished", (), repeats).table.lines for repeats in (None, 1, 2)]
+        first = [row for row in store.rows("unfinished") if (row.repeat, row.algorithm) == (0, "hhgdt")]
+    assert [all(line.folds_ok == line.folds_expected for line in each) for each in lines] == [False, True, True]
+    (accuracy,) = [line.value("accuracy").mean for line in lines[1] if line.algorithm == "hhgdt"]
+    assert accuracy == pytest.approx(100 * sum(row.n_correct for row in first) / sum(row.n_test for row in first))
+
+
+def test_the_tool_makes_the_tables_of_stored_runs_of_both_kinds(regression, request_, tmp_path, capsys):
+    tool = the_tool()
     asked, result = regression
     two = outcome(replace(asked, only={}), "field", datasets=["iris", "bupa"], algorithms=["axis_parallel", "hhgdt"])
     five = outcome(
