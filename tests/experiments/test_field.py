@@ -65,7 +65,17 @@ def test_it_has_forty_sets_ours_scikit_learns_and_the_peers():
     experiment = config.load(FIELD, code=outside.LEAVE)
     assert len(experiment.datasets) == 40
     libraries = {known.library_of(spec.name) for spec in experiment.algorithms if "." in spec.name}
-    assert libraries == {"sklearn", "lightgbm", "xgboost", "ydf", "stree", "obliquetree", "aeon", "interpret"}
+    assert libraries == {
+        "sklearn",
+        "lightgbm",
+        "xgboost",
+        "ydf",
+        "stree",
+        "obliquetree",
+        "aeon",
+        "interpret",
+        "imodels",
+    }
     assert sum("." not in spec.name for spec in experiment.algorithms) >= 5
 
 

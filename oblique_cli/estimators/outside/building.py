@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import random
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -141,6 +142,9 @@ class Model:
                 known = {int(code): weight for code, weight in weights.items()}
                 self._params["class_weight"] = {place[c]: w for c, w in known.items() if c in place}
         self.estimator = build(self._path, self._params, self._seed)
+        if self._seed is not None:  # for classes that take no seed and draw from what the process has; it is theirs
+            random.seed(self._seed)
+            np.random.seed(self._seed % 2**32)
         self.estimator.fit(np.ascontiguousarray(X), y.astype(np.float64 if self._regression else np.int64))
 
     def predict(self, X: np.ndarray) -> np.ndarray:

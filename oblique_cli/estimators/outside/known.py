@@ -51,6 +51,7 @@ LIBRARIES: Mapping[str, Library] = {
     "obliquetree": Library("obliquetree", {}),
     "interpret": Library("interpret-core", {}),
     "aeon": Library("aeon", {}),
+    "imodels": Library("imodels", {}),
 }
 
 _CLASSIFIERS = """
@@ -79,6 +80,7 @@ stree Stree
 obliquetree Classifier
 interpret.glassbox ClassificationTree ExplainableBoostingClassifier
 aeon.classification.sklearn ContinuousIntervalTree RotationForestClassifier
+imodels FIGSClassifier GreedyTreeClassifier HSTreeClassifier TaoTreeClassifier
 """
 
 _REGRESSORS = """
@@ -102,6 +104,7 @@ treeple.tree ExtraObliqueDecisionTreeRegressor ObliqueDecisionTreeRegressor Patc
 obliquetree Regressor
 interpret.glassbox ExplainableBoostingRegressor RegressionTree
 aeon.regression.sklearn RotationForestRegressor
+imodels FIGSRegressor GreedyTreeRegressor HSTreeRegressor TaoTreeRegressor
 """
 
 

@@ -121,3 +121,15 @@ def _interpret(estimator: Any) -> Sizes:
     """Its trees are scikit-learn's inside; the additive models are none."""
     found = vars(estimator).values()
     return together(sizes_of(part) for part in found if type(part).__module__.startswith("sklearn.tree"))
+
+
+@SIZES.register("imodels")
+def _imodels(estimator: Any) -> Sizes:
+    """The trees that it adds up, one of scikit-learn's inside, or itself."""
+    sums = getattr(estimator, "trees_", None)
+    if sums is not None:
+        return together(
+            nested(root, lambda node: [side for side in (node.left, node.right) if side is not None]) for root in sums
+        )
+    inner = getattr(estimator, "estimator_", None) or getattr(estimator, "model", None)
+    return usual(estimator if inner is None else inner)

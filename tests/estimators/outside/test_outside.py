@@ -310,6 +310,16 @@ def test_a_peer_learns_iris_again_and_again_alike(path):
         assert model.n_nodes_ < 2 * model.n_leaves_
 
 
+@pytest.mark.parametrize("name", ["FIGSRegressor", "GreedyTreeRegressor", "HSTreeRegressor", "TaoTreeRegressor"])
+def test_the_sizes_of_imodels_are_those_of_its_trees(name):
+    if importlib.util.find_spec("imodels") is None:
+        pytest.skip("imodels is not installed (pip install imodels six)")
+    model = estimator(f"imodels.{name}").fit(X, Y.astype(float))
+    trees = 2 * model.n_leaves_ - model.n_nodes_
+    assert 1 <= trees <= 12 and (trees == 1 or name.startswith("FIGS"))
+    assert 1 < model.depth_ < model.n_leaves_
+
+
 SKLEARN_SIZES = {
     "sklearn.ensemble.RandomForestClassifier": {"n_estimators": 4},
     "sklearn.ensemble.ExtraTreesClassifier": {"n_estimators": 4},
