@@ -385,6 +385,7 @@ _LOGISTIC = (
         min_parent=14,
         max_depth=None,
         log_loss_weight=0.0,
+        doubling_price=0.0,
     ),
     _ready(
         REFINED,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -203,9 +204,9 @@ class Candidate(NamedTuple):
     log_loss: float
     leaves: float
 
-    def loss(self, weight: float) -> float:
-        """What is minimized. weight : of the log loss beside the misclassified share"""
-        return self.wrong + weight * self.log_loss
+    def loss(self, weight: float, price: float = 0.0) -> float:
+        """What is minimized. weight : of the log loss beside the misclassified share; price : of twice the leaves"""
+        return self.wrong + weight * self.log_loss + price * log2(self.leaves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,12 +271,14 @@ def choose(
     settings: Settings | None,
     n_penalties: int,
     log_loss_weight: float,
+    doubling_price: float = 0.0,
 ) -> LogisticChoice:
-    """Return the logistic model tree of least loss in cross-validation.
+    """Return the logistic model tree of least loss in cross-validation, its size at a price.
 
     starts : each grows its tree on all rows; folds : empty if there is nothing to divide
     hows : paths of penalties to choose from, of equal length, one for each kind of models
     settings : of refinement, None without; n_penalties : of its path
+    doubling_price : what the loss has to fall by for twice the leaves. What is tried and refined is decided without it.
     """
     grown = [start() for start in starts]
     penalties = penalties_of(space, n_penalties)
@@ -295,7 +298,7 @@ def choose(
         for trial in trials[:REFINED]:
             best = trial.best(log_loss_weight)
             candidates += _refinements(best.start, folds, best.how, penalties, settings)
-    chosen = _least(candidates, log_loss_weight)
+    chosen = _least(candidates, log_loss_weight, doubling_price)
     tree, run = grown[chosen.start], None
     if chosen.member >= 0:
         tree = every[chosen.start].paths[chosen.how].member(tree, chosen.member)
@@ -306,10 +309,10 @@ def choose(
     return LogisticChoice(final, chosen, tuple(candidates), grown[chosen.start], run, penalties)
 
 
-def _least(candidates: Sequence[Candidate], weight: float) -> Candidate:
+def _least(candidates: Sequence[Candidate], weight: float, price: float = 0.0) -> Candidate:
     """The candidate of least loss; of equal ones that of the fewest leaves, then the first."""
-    limit = min(c.loss(weight) for c in candidates) + EQUAL
-    return min((c for c in candidates if c.loss(weight) <= limit), key=lambda c: c.leaves)
+    limit = min(c.loss(weight, price) for c in candidates) + EQUAL
+    return min((c for c in candidates if c.loss(weight, price) <= limit), key=lambda c: c.leaves)
 
 
 def _descent(trial: _Trial, path: Sequence[How], place: int, weight: float) -> tuple[int, list[Candidate]]:

@@ -46,7 +46,7 @@ QUICK = {
     "folds": 2,
 }
 # Models that are close to constants, so that the tree has more than one leaf.
-OWN = {"LogisticModelTreeClassifier": {"leaf_penalty": 1e4}}
+OWN = {"LogisticModelTreeClassifier": {"leaf_penalty": 1e4, "doubling_price": 0}}
 CLASSES = sorted({algorithm.estimator for algorithm in ALGORITHMS.values()}, key=lambda cls: cls.__name__)
 CLASSES += [ObliqueTreeClassifier, oblique_cli.BottomUpTreeClassifier]
 TREES = [cls for cls in CLASSES if hasattr(cls, "get_n_leaves")]

@@ -81,6 +81,9 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
     log_loss_weight : float, default 0.5
         What the log loss counts beside the misclassified share where cross-validation compares trees. Errors of small
         sets are coarse, and the log loss tells apart what they do not.
+    doubling_price : float, default 0.01
+        What twice the leaves have to gain in that comparison: one point of error, or what is worth it in log loss.
+        With 0 a tree of a hundred leaves is taken for the least gain over one of ten.
     criterion, min_parent, max_depth : default "twoing", 10 and 10
         Of the trees that are grown by name, as in `ObliqueTreeClassifier`.
     surrogate, max_sweeps : default "logistic" and 40
@@ -113,6 +116,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         "n_penalties": Integer(1),
         "folds": Integer(2),
         "log_loss_weight": Real(0.0),
+        "doubling_price": Real(0.0),
         "criterion": Choice(CRITERIA),
         "min_parent": Real(0.0),
         "max_depth": Optional(Integer(0)),
@@ -138,6 +142,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         n_penalties: int = 6,
         folds: int = 5,
         log_loss_weight: float = 0.5,
+        doubling_price: float = 0.01,
         criterion: str = "twoing",
         min_parent: float = 10,
         max_depth: int | None = 10,
@@ -159,6 +164,7 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
         self.n_penalties = n_penalties
         self.folds = folds
         self.log_loss_weight = log_loss_weight
+        self.doubling_price = doubling_price
         self.criterion = criterion
         self.min_parent = min_parent
         self.max_depth = max_depth
@@ -233,4 +239,5 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
             settings=settings,
             n_penalties=self.n_penalties,
             log_loss_weight=self.log_loss_weight,
+            doubling_price=self.doubling_price,
         )

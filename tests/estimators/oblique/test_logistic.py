@@ -78,6 +78,19 @@ def test_the_objective_of_refinement_never_rises(bent):
     assert leaves  # a single leaf was among the candidates
 
 
+def test_the_price_of_a_doubling_decides_on_the_number_of_leaves(bent):
+    X, y = bent
+    leaves = []
+    for price in (0.0, 0.01, 0.05, 10.0):
+        model = LogisticModelTreeClassifier(doubling_price=price, log_loss_weight=0.5, **SHORT).fit(X, y)
+        found = model.refinement_
+        paid = [c.wrong + 0.5 * c.log_loss + price * np.log2(c.leaves) for c in found.candidates]
+        assert paid[found.candidates.index(found.chosen)] <= min(paid) + 1e-8
+        leaves.append(found.chosen.leaves)
+    assert leaves == sorted(leaves, reverse=True)
+    assert leaves[0] > leaves[-1] == model.n_leaves_ == 1
+
+
 def test_probabilities_add_up_and_the_largest_is_predicted(bent):
     X, y = bent
     model = LogisticModelTreeClassifier(**SHORT).fit(X, y)
