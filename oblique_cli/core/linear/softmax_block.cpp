@@ -5,20 +5,9 @@
 
 #include "common/clones.hpp"
 #include "common/kernels.hpp"
+#include "linear/lanes.hpp"
 
 namespace oblique {
-namespace {
-
-typedef double Four __attribute__((vector_size(32)));  // where registers have 16 bytes the compiler splits it
-
-OBLIQUE_INLINE Four load(const double* x) {
-  Four v;
-  std::memcpy(&v, x, sizeof v);
-  return v;
-}
-
-}  // namespace
-
 OBLIQUE_CLONES
 void add_combined(const double* w, const double* columns, std::size_t stride, std::size_t p, double* __restrict out,
                   std::size_t n) {
@@ -50,15 +39,15 @@ void add_products(const double* __restrict s, const double* columns, std::size_t
     Four of[4][2] = {};
     std::size_t i = 0;
     for (; i + lanes <= n; i += lanes) {
-      const Four first = load(s + i), second = load(s + i + 4);
-      of[0][0] += first * load(a + i);
-      of[0][1] += second * load(a + i + 4);
-      of[1][0] += first * load(b + i);
-      of[1][1] += second * load(b + i + 4);
-      of[2][0] += first * load(c + i);
-      of[2][1] += second * load(c + i + 4);
-      of[3][0] += first * load(d + i);
-      of[3][1] += second * load(d + i + 4);
+      const Four first = load_four(s + i), second = load_four(s + i + 4);
+      of[0][0] += first * load_four(a + i);
+      of[0][1] += second * load_four(a + i + 4);
+      of[1][0] += first * load_four(b + i);
+      of[1][1] += second * load_four(b + i + 4);
+      of[2][0] += first * load_four(c + i);
+      of[2][1] += second * load_four(c + i + 4);
+      of[3][0] += first * load_four(d + i);
+      of[3][1] += second * load_four(d + i + 4);
     }
     double sum[4][lanes];
     std::memcpy(sum, of, sizeof sum);

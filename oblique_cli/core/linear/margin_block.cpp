@@ -1,0 +1,84 @@
+#include "linear/margin_block.hpp"
+
+#include <cstring>
+
+#include "common/clones.hpp"
+#include "common/kernels.hpp"
+#include "linear/lanes.hpp"
+
+namespace oblique {
+
+OBLIQUE_CLONES
+void add_products(const double* __restrict s, const double* const* columns, std::size_t count, double* __restrict out,
+                  std::size_t n) {
+  constexpr std::size_t lanes = 8;
+  std::size_t c = 0;
+  for (; c + 4 <= count; c += 4) {
+    const double* x[4] = {columns[c], columns[c + 1], columns[c + 2], columns[c + 3]};
+    Four low[4] = {}, high[4] = {};
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+      const Four first = load_four(s + i), second = load_four(s + i + 4);
+      for (std::size_t m = 0; m < 4; ++m) {
+        low[m] += first * load_four(x[m] + i);
+        high[m] += second * load_four(x[m] + i + 4);
+      }
+    }
+    for (; i < n; ++i)
+      for (std::size_t m = 0; m < 4; ++m) low[m][0] += s[i] * x[m][i];
+    for (std::size_t m = 0; m < 4; ++m)
+      out[c + m] += ((low[m][0] + low[m][1]) + (low[m][2] + low[m][3])) +
+                    ((high[m][0] + high[m][1]) + (high[m][2] + high[m][3]));
+  }
+  for (; c < count; ++c) out[c] += dot_columns(s, columns[c], n);
+}
+
+OBLIQUE_CLONES
+void scale_columns(const double* __restrict h, const double* const* columns, std::size_t count,
+                   double* __restrict scaled, double* __restrict sums, std::size_t n) {
+  for (std::size_t c = 0; c < count; ++c) {
+    const double* __restrict x = columns[c];
+    double* __restrict out = scaled + c * n;
+    for (std::size_t i = 0; i < n; ++i) out[i] = h[i] * x[i];
+  }
+  // A sum in the order of rows waits for each addition: several columns at once do not.
+  std::size_t c = 0;
+  for (; c + 4 <= count; c += 4) {
+    const double* __restrict x = scaled + c * n;
+    double first = 0.0, second = 0.0, third = 0.0, fourth = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      first += x[i];
+      second += x[n + i];
+      third += x[2 * n + i];
+      fourth += x[3 * n + i];
+    }
+    sums[c] += first;
+    sums[c + 1] += second;
+    sums[c + 2] += third;
+    sums[c + 3] += fourth;
+  }
+  for (; c < count; ++c) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < n; ++i) sum += scaled[c * n + i];
+    sums[c] += sum;
+  }
+}
+
+OBLIQUE_CLONES
+void step_margins(const double* __restrict margin, double size, const double* __restrict side,
+                  const double* __restrict slope, double* __restrict out, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = margin[i] + size * side[i] * slope[i];
+}
+
+OBLIQUE_CLONES
+void logistic_slopes(const double* __restrict margin, const double* __restrict power, const double* __restrict side,
+                     const double* __restrict weight, double* __restrict first, double* __restrict second,
+                     std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double above = 1.0 + power[i], other = (margin[i] > 0.0 ? power[i] : 1.0) / above;
+    first[i] = -weight[i] * side[i] * other;
+    second[i] = weight[i] * power[i] / (above * above);
+  }
+}
+
+}  // namespace oblique

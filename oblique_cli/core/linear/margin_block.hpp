@@ -1,0 +1,24 @@
+// The inner loops of linear classifiers of two sides. Each gives the same bits on every processor, and the same as the
+// plain loop that its comment states.
+#pragma once
+
+#include <cstddef>
+
+namespace oblique {
+
+// out[c] += dot_columns(s, columns[c]) for each of `count` columns of n numbers.
+void add_products(const double* s, const double* const* columns, std::size_t count, double* out, std::size_t n);
+
+// scaled[c * n + i] = h[i] * columns[c][i]; sums[c] += the sum of these, added up in the order of i from 0 on.
+void scale_columns(const double* h, const double* const* columns, std::size_t count, double* scaled, double* sums,
+                   std::size_t n);
+
+// out[i] = margin[i] + size * side[i] * slope[i]
+void step_margins(const double* margin, double size, const double* side, const double* slope, double* out,
+                  std::size_t n);
+
+// First and second derivative of v log(1 + exp(-m)) by w.x + b, with m the margin and power = exp(-|m|).
+void logistic_slopes(const double* margin, const double* power, const double* side, const double* weight,
+                     double* first, double* second, std::size_t n);
+
+}  // namespace oblique
