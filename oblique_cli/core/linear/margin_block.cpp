@@ -71,6 +71,36 @@ void step_margins(const double* __restrict margin, double size, const double* __
 }
 
 OBLIQUE_CLONES
+void project_columns(const double* __restrict columns, std::size_t n, const double* __restrict w, std::size_t p,
+                     double* __restrict out) {
+  constexpr std::size_t together = 16;
+  double last[together];
+  for (std::size_t i = 0; i < n; i += together) {
+    const std::size_t rows = n - i < together ? n - i : together;
+    double* to = rows < together ? last : out + i;
+    Four lanes[4][4] = {};
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      Four sum[4] = {};
+      for (std::size_t j = lane; j < p; j += 4) {
+        if (w[j] == 0.0) continue;  // adding 0 changes nothing
+        const double* x = columns + j * n + i;
+        if (rows < together) {
+          for (std::size_t k = 0; k < rows; ++k) sum[k / 4][k % 4] += w[j] * x[k];
+        } else {
+          for (std::size_t m = 0; m < 4; ++m) sum[m] += w[j] * load_four(x + 4 * m);
+        }
+      }
+      for (std::size_t m = 0; m < 4; ++m) lanes[lane][m] = sum[m];
+    }
+    for (std::size_t m = 0; m < 4; ++m) {
+      const Four sum = (lanes[0][m] + lanes[1][m]) + (lanes[2][m] + lanes[3][m]);
+      std::memcpy(to + 4 * m, &sum, sizeof sum);
+    }
+    if (rows < together) std::memcpy(out + i, last, rows * sizeof(double));
+  }
+}
+
+OBLIQUE_CLONES
 void logistic_slopes(const double* __restrict margin, const double* __restrict power, const double* __restrict side,
                      const double* __restrict weight, double* __restrict first, double* __restrict second,
                      std::size_t n) {

@@ -17,6 +17,9 @@ void scale_columns(const double* h, const double* const* columns, std::size_t co
 void step_margins(const double* margin, double size, const double* side, const double* slope, double* out,
                   std::size_t n);
 
+// out[i] = dot_row(w, row i), of p columns of n finite numbers, one after the other: features of weight 0 are not read.
+void project_columns(const double* columns, std::size_t n, const double* w, std::size_t p, double* out);
+
 // First and second derivative of v log(1 + exp(-m)) by w.x + b, with m the margin and power = exp(-|m|).
 void logistic_slopes(const double* margin, const double* power, const double* side, const double* weight,
                      double* first, double* second, std::size_t n);

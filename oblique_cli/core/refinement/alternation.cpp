@@ -37,6 +37,7 @@ namespace {
 constexpr double kRounding = 1e-12;  // of a sum
 constexpr double kFall = 1e-10;      // of the weight of all rows: by how much a change must lower E
 
+
 constexpr std::uint64_t kDigest = 0x9e3779b97f4a7c15u;
 
 std::uint64_t digested(std::uint64_t digest, std::uint32_t row, bool right) {
@@ -48,7 +49,7 @@ class Alternation {
  public:
   Alternation(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree)
       : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0),
-        ranks_(ranks_of(rows)) {
+        orders_(orders_of(rows)) {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
     if (!options.leaves) return;
     fits_.emplace(rows, *options.leaves);
@@ -216,8 +217,8 @@ class Alternation {
 
   // What a thread needs to update nodes.
   struct Worker {
-    Worker(const RefinementRows& rows, const std::uint32_t* ranks, const RefinementOptions& options)
-        : update(rows, ranks, options) {}
+    Worker(const RefinementRows& rows, const FeatureOrders& orders, const RefinementOptions& options)
+        : update(rows, orders, options) {}
     NodeUpdate update;
     PlaneCandidate candidate;
     std::vector<CareRow> care;
@@ -243,7 +244,7 @@ class Alternation {
   bool split_leaves(int number, std::vector<RefinementStep>& steps) {
     std::vector<Division> found(leaves_.size());
     on_threads(leaves_.size(), options_.n_threads, [&]() {
-      return [&, worker = Worker(rows_, ranks_.data(), options_)](std::size_t i) mutable {
+      return [&, worker = Worker(rows_, orders_, options_)](std::size_t i) mutable {
         found[i] = division(leaves_[i], worker);
       };
     });
@@ -282,7 +283,8 @@ class Alternation {
         worker.care.push_back({row, rows_.y[row] == out.label_right, rows_.weight[row]});
     }
     const std::vector<double> nothing(rows_.p, 0.0);
-    if (!worker.update.propose(worker.care, nothing.data(), 0.0, worker.candidate)) return out;
+    const double enough = *second * (1.0 + kSlack);
+    if (!worker.update.propose(worker.care, nothing.data(), 0.0, enough, worker.candidate)) return out;
     const PlaneTree alone = stump(worker.candidate);
     double wrong = 0.0;
     for (const CareRow& each : worker.care)
@@ -326,7 +328,7 @@ class Alternation {
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
       falls.assign(level->size(), 0.0);
       on_threads(level->size(), options_.n_threads, [&]() {
-        return [&, worker = Worker(rows_, ranks_.data(), options_)](std::size_t i) mutable {
+        return [&, worker = Worker(rows_, orders_, options_)](std::size_t i) mutable {
           falls[i] = renew((*level)[i], worker);
         };
       });
@@ -385,8 +387,9 @@ class Alternation {
     // Rows that care for the same sides as when a plane was last looked for have none that is better.
     // Nor is any plane better than one of a single feature that gets them all right.
     const double least = (wrong_both + options_.penalty + planes) * (1.0 - kRounding);
+    const double enough = best * (1.0 + kSlack) - wrong_both - planes;
     if (seen_[node] != digest && least < best &&
-        worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], worker.candidate))
+        worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], enough, worker.candidate))
       consider(cost_of(worker, rows, n) + options_.penalty * worker.candidate.length + planes, plane);
     seen_[node] = digest;
     switch (choice) {
@@ -459,7 +462,7 @@ class Alternation {
   std::vector<Place> places_;
   std::vector<std::vector<std::size_t>> levels_;  // decision nodes by depth
   std::vector<std::size_t> leaves_;
-  const std::vector<std::uint32_t> ranks_;
+  const FeatureOrders orders_;
   std::vector<double> below_, by_class_;
   double total_ = 0.0, objective_ = 0.0;
   std::optional<LeafFits> fits_;       // where leaves have models
@@ -470,20 +473,6 @@ class Alternation {
 };
 
 }  // namespace
-
-std::vector<std::uint32_t> ranks_of(const RefinementRows& rows) {
-  std::vector<std::uint32_t> ranks(rows.n * rows.p, 0);
-  std::vector<std::pair<double, std::uint32_t>> values;
-  for (std::size_t j = 0; j < rows.p; ++j) {
-    values.clear();
-    for (std::uint32_t i = 0; i < rows.n; ++i)
-      if (!rows.absent || !rows.absent[i * rows.p + j]) values.emplace_back(rows.x[i * rows.p + j], i);
-    std::sort(values.begin(), values.end());
-    checkpoint(16 * values.size());
-    for (std::uint32_t place = 0; place < values.size(); ++place) ranks[j * rows.n + values[place].second] = place;
-  }
-  return ranks;
-}
 
 Refinement refine(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree) {
   return Alternation(rows, options, tree).run();

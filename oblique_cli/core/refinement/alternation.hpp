@@ -32,10 +32,6 @@ struct RefinementRows {
   std::size_t n = 0, p = 0, n_classes = 0;
 };
 
-// Place of every row in the order of each feature, (p, n); rows that lack a value are at 0. Sorting whole numbers is
-// several times as fast as sorting the values at every node again.
-std::vector<std::uint32_t> ranks_of(const RefinementRows& rows);
-
 // Logistic models in the leaves. x: (n, p) what they see of the rows, finite; prior: scores of the model that all start
 // from; l2: ridge of what a leaf adds, in the unit of the weights.
 struct LeafLogistic {
