@@ -101,6 +101,19 @@ void project_columns(const double* __restrict columns, std::size_t n, const doub
 }
 
 OBLIQUE_CLONES
+void sides_of_rows(const double* __restrict w, double b, const double* x, std::size_t p, const std::uint32_t* rows,
+                   std::size_t n, std::uint8_t* __restrict left) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* __restrict row = x + rows[i] * p;
+    Four sum = {};
+    std::size_t j = 0;
+    for (; j + 4 <= p; j += 4) sum += load_four(w + j) * load_four(row + j);
+    for (std::size_t k = 0; j < p; ++j, ++k) sum[k] += w[j] * row[j];
+    left[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]) + b <= 0.0;
+  }
+}
+
+OBLIQUE_CLONES
 void logistic_slopes(const double* __restrict margin, const double* __restrict power, const double* __restrict side,
                      const double* __restrict weight, double* __restrict first, double* __restrict second,
                      std::size_t n) {

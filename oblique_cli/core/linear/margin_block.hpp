@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace oblique {
 
@@ -19,6 +20,10 @@ void step_margins(const double* margin, double size, const double* side, const d
 
 // out[i] = dot_row(w, row i), of p columns of n finite numbers, one after the other: features of weight 0 are not read.
 void project_columns(const double* columns, std::size_t n, const double* w, std::size_t p, double* out);
+
+// left[i] = dot_row(w, row rows[i] of x) + b <= 0, of rows of p finite numbers.
+void sides_of_rows(const double* w, double b, const double* x, std::size_t p, const std::uint32_t* rows, std::size_t n,
+                   std::uint8_t* left);
 
 // First and second derivative of v log(1 + exp(-m)) by w.x + b, with m the margin and power = exp(-|m|).
 void logistic_slopes(const double* margin, const double* power, const double* side, const double* weight,

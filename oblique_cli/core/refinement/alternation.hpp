@@ -70,6 +70,9 @@ struct PlaneTree {
   double* plane(std::size_t node) { return w.data() + node * p; }
   const double* plane(std::size_t node) const { return w.data() + node * p; }
   bool goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const;
+  // to_left[i]: whether row which[i] does.
+  void sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
+             std::uint8_t* to_left) const;
   // Class code that a leaf gives a row.
   std::int32_t at_leaf(std::size_t leaf, std::size_t row) const;
   // Class code of the leaf below `node` that a row comes to.
