@@ -8,29 +8,32 @@
 
 namespace oblique {
 
-OBLIQUE_CLONES
-void add_products(const double* __restrict s, const double* const* columns, std::size_t count, double* __restrict out,
-                  std::size_t n) {
-  constexpr std::size_t lanes = 8;
+namespace {
+
+template <class Vector>
+OBLIQUE_INLINE void each_product(const double* s, const double* const* columns, std::size_t count, double* out,
+                                 std::size_t n) {
   std::size_t c = 0;
-  for (; c + 4 <= count; c += 4) {
-    const double* x[4] = {columns[c], columns[c + 1], columns[c + 2], columns[c + 3]};
-    Four low[4] = {}, high[4] = {};
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-      const Four first = load_four(s + i), second = load_four(s + i + 4);
-      for (std::size_t m = 0; m < 4; ++m) {
-        low[m] += first * load_four(x[m] + i);
-        high[m] += second * load_four(x[m] + i + 4);
-      }
-    }
-    for (; i < n; ++i)
-      for (std::size_t m = 0; m < 4; ++m) low[m][0] += s[i] * x[m][i];
-    for (std::size_t m = 0; m < 4; ++m)
-      out[c + m] += ((low[m][0] + low[m][1]) + (low[m][2] + low[m][3])) +
-                    ((high[m][0] + high[m][1]) + (high[m][2] + high[m][3]));
-  }
+  for (; c + 4 <= count; c += 4) add_tile<Vector, 1>(&s, columns + c, n, out + c, 0);
   for (; c < count; ++c) out[c] += dot_columns(s, columns[c], n);
+}
+
+}  // namespace
+
+#if defined(OBLIQUE_WIDE)
+OBLIQUE_WIDE static void each_product_wide(const double* s, const double* const* columns, std::size_t count,
+                                           double* out, std::size_t n) {
+  each_product<Eight>(s, columns, count, out, n);
+}
+#endif
+
+OBLIQUE_NARROW void each_product_narrow(const double* s, const double* const* columns, std::size_t count, double* out,
+                                        std::size_t n) {
+  each_product<Four>(s, columns, count, out, n);
+}
+
+void add_products(const double* s, const double* const* columns, std::size_t count, double* out, std::size_t n) {
+  OBLIQUE_BY_WIDTH(each_product, s, columns, count, out, n);
 }
 
 OBLIQUE_CLONES
