@@ -21,6 +21,25 @@ OBLIQUE_INLINE Vector load_as(const double* x) {
 
 OBLIQUE_INLINE Four load_four(const double* x) { return load_as<Four>(x); }
 
+// out[c * to] += each number of column c in turn, columns `stride` apart. Such a sum waits for each addition: several at
+// once do not.
+template <std::size_t kColumns>
+OBLIQUE_INLINE void add_some_sums(const double* columns, std::size_t stride, double* out, std::size_t to,
+                                  std::size_t n) {
+  double sum[kColumns];
+  for (std::size_t m = 0; m < kColumns; ++m) sum[m] = out[m * to];
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t m = 0; m < kColumns; ++m) sum[m] += columns[m * stride + i];
+  for (std::size_t m = 0; m < kColumns; ++m) out[m * to] = sum[m];
+}
+OBLIQUE_INLINE void add_sums(const double* columns, std::size_t stride, std::size_t count, double* out, std::size_t to,
+                             std::size_t n) {
+  std::size_t c = 0;
+  for (; c + 4 <= count; c += 4) add_some_sums<4>(columns + c * stride, stride, out + c * to, to, n);
+  for (; c + 2 <= count; c += 2) add_some_sums<2>(columns + c * stride, stride, out + c * to, to, n);
+  for (; c < count; ++c) add_some_sums<1>(columns + c * stride, stride, out + c * to, to, n);
+}
+
 // Sums of eight lanes by neighbors, then neighbors of these, as dot_columns adds them up.
 OBLIQUE_INLINE void sum_four(const Four (&lanes)[4][2], double* sums) {
   for (std::size_t m = 0; m < 4; ++m) {
@@ -54,10 +73,14 @@ OBLIQUE_INLINE void add_tile(const double* const* s, const double* const* x, std
         for (std::size_t b = 0; b < 4; ++b) sum[a][b][v] += of_s * of_x[b];
       }
     }
-  for (; i < n; ++i)
-    for (std::size_t a = 0; a < kS; ++a)
-      for (std::size_t b = 0; b < 4; ++b) sum[a][b][0][0] += s[a][i] * x[b][i];
   for (std::size_t a = 0; a < kS; ++a) {
+    if (i < n) {  // what is left goes to the first lane
+      double first[4];
+      for (std::size_t b = 0; b < 4; ++b) first[b] = sum[a][b][0][0];
+      for (std::size_t r = i; r < n; ++r)
+        for (std::size_t b = 0; b < 4; ++b) first[b] += s[a][r] * x[b][r];
+      for (std::size_t b = 0; b < 4; ++b) sum[a][b][0][0] = first[b];
+    }
     double sums[4];
     sum_four(sum[a], sums);
     for (std::size_t b = 0; b < 4; ++b) out[a * stride + b] += sums[b];

@@ -44,27 +44,7 @@ void scale_columns(const double* __restrict h, const double* const* columns, std
     double* __restrict out = scaled + c * n;
     for (std::size_t i = 0; i < n; ++i) out[i] = h[i] * x[i];
   }
-  // A sum in the order of rows waits for each addition: several columns at once do not.
-  std::size_t c = 0;
-  for (; c + 4 <= count; c += 4) {
-    const double* __restrict x = scaled + c * n;
-    double first = 0.0, second = 0.0, third = 0.0, fourth = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-      first += x[i];
-      second += x[n + i];
-      third += x[2 * n + i];
-      fourth += x[3 * n + i];
-    }
-    sums[c] += first;
-    sums[c + 1] += second;
-    sums[c + 2] += third;
-    sums[c + 3] += fourth;
-  }
-  for (; c < count; ++c) {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < n; ++i) sum += scaled[c * n + i];
-    sums[c] += sum;
-  }
+  add_sums(scaled, n, count, sums, 1, n);
 }
 
 OBLIQUE_CLONES

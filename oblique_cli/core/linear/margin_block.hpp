@@ -10,7 +10,7 @@ namespace oblique {
 // out[c] += dot_columns(s, columns[c]) for each of `count` columns of n numbers.
 void add_products(const double* s, const double* const* columns, std::size_t count, double* out, std::size_t n);
 
-// scaled[c * n + i] = h[i] * columns[c][i]; sums[c] += the sum of these, added up in the order of i from 0 on.
+// scaled[c * n + i] = h[i] * columns[c][i]; sums[c] += each of these in turn.
 void scale_columns(const double* h, const double* const* columns, std::size_t count, double* scaled, double* sums,
                    std::size_t n);
 

@@ -59,7 +59,8 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
     for (std::size_t k = 0; k < C; ++k) {
       double* scores = block_.data() + k * kRowsAtOnce;
       const double* offset = rows.offset + k * rows.n + begin;
-      for (std::size_t i = 0; i < n; ++i) scores[i] = offset[i] + w[k * (p + 1) + p];
+      const double intercept = w[k * (p + 1) + p];
+      for (std::size_t i = 0; i < n; ++i) scores[i] = offset[i] + intercept;
     }
     add_combined(w.data(), p + 1, C, x, block_.data(), kRowsAtOnce, n);
     for (std::size_t k = 0; k < C; ++k) {
@@ -79,9 +80,9 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
     }
     for (std::size_t k = 0; k < C; ++k) scale_by(block_.data() + k * kRowsAtOnce, sum, n);
     for (std::size_t i = 0; i < n; ++i) block_[static_cast<std::size_t>(y[i]) * kRowsAtOnce + i] -= weight[i];
-    add_products({block_.data(), kRowsAtOnce, C}, x, gradient.data(), p + 1, n);
-    for (std::size_t k = 0; k < C; ++k)
-      for (std::size_t i = 0; i < n; ++i) gradient[k * (p + 1) + p] += block_[k * kRowsAtOnce + i];
+    const Columns slopes{block_.data(), kRowsAtOnce, C};
+    add_products(slopes, x, gradient.data(), p + 1, n);
+    add_column_sums(slopes, gradient.data() + p, p + 1, n);
     checkpoint(2 * n * C * (p + 4));
   }
   for (std::size_t j = 0; j < w.size(); ++j) gradient[j] += l2 * w[j];
@@ -125,20 +126,25 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
     }
     checkpoint(n * size * size / 2);
   }
-  for (std::size_t j = 0; j < size; ++j) {
-    for (std::size_t k = 0; k <= j; ++k) {
-      double value = factor_[j * size + k] + (j == k ? l2 : 0.0);
-      value -= dot_columns(factor_.data() + j * size, factor_.data() + k * size, k);
-      // A pivot is at least the ridge, but for rounding.
-      factor_[j * size + k] = j == k ? std::sqrt(std::max(value, 0.5 * l2)) : value / factor_[k * size + k];
+  scaled_.resize(kGramRows * std::max(kRowsAtOnce, size));
+  for (std::size_t k = 0; k < size; ++k) {
+    double* row = factor_.data() + k * size;
+    const double pivot = row[k] + l2 - dot_columns(row, row, k);
+    row[k] = std::sqrt(std::max(pivot, 0.5 * l2));  // a pivot is at least the ridge, but for rounding
+    const std::size_t below = size - k - 1;
+    std::fill_n(scaled_.data(), below, 0.0);
+    add_products({row, size, 1}, {row + size, size, below}, scaled_.data(), below, k);
+    for (std::size_t j = 0; j < below; ++j) {
+      double& value = row[(j + 1) * size + k];
+      value = (value - scaled_[j]) / row[k];
     }
-    checkpoint(j * j / 2);
+    checkpoint(k * below / 2);
   }
 }
 
-void SoftmaxSolver::precondition(std::size_t n_classes, std::vector<double>& direction) const {
+void SoftmaxSolver::precondition(std::size_t n_classes, std::vector<double>& direction) {
   const std::size_t size = direction.size() / n_classes;
-  if (!factor_.empty()) return solve_factored(factor_.data(), size, direction.data(), n_classes);
+  if (!factor_.empty()) return solve_factored(factor_.data(), size, direction.data(), n_classes, scaled_.data());
   for (std::size_t k = 0; k < n_classes; ++k)
     for (std::size_t j = 0; j < size; ++j) direction[k * size + j] /= diagonal_[j];
 }

@@ -111,28 +111,71 @@ void add_products(const Columns& s, const Columns& x, double* out, std::size_t t
   OBLIQUE_BY_WIDTH(add_products, s, x, out, to, n);
 }
 
-OBLIQUE_CLONES
-void solve_factored(const double* factor, std::size_t size, double* d, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k, d += size) {
-    for (std::size_t j = 0; j < size; ++j) {
-      const double* __restrict row = factor + j * size;
-      Four low = {}, high = {};
-      std::size_t i = 0;
-      for (; i + 8 <= j; i += 8) {
-        low += load_four(row + i) * load_four(d + i);
-        high += load_four(row + i + 4) * load_four(d + i + 4);
-      }
-      for (; i < j; ++i) low[0] += row[i] * d[i];
-      const double sum = ((low[0] + low[1]) + (low[2] + low[3])) + ((high[0] + high[1]) + (high[2] + high[3]));
-      d[j] = (d[j] - sum) / row[j];
-    }
-    for (std::size_t j = size; j-- > 0;) {
-      const double* __restrict row = factor + j * size;
-      d[j] /= row[j];
-      const double by = -d[j];
-      for (std::size_t i = 0; i < j; ++i) d[i] += by * row[i];
-    }
+namespace {
+
+// A right side in each lane. Products are added up as by dot_columns: in eight sums, and the last few in the first.
+template <class Vector>
+OBLIQUE_INLINE void solve_lanes(const double* factor, std::size_t size, double* d, std::size_t count, double* spare) {
+  constexpr std::size_t kEach = sizeof(Vector) / sizeof(double), kSums = 8;
+  for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t k = 0; k < kEach; ++k) spare[j * kEach + k] = k < count ? d[k * size + j] : 0.0;
+  const auto at = [&](std::size_t j) __attribute__((always_inline)) { return load_as<Vector>(spare + j * kEach); };
+  const auto put = [&](std::size_t j, Vector v) __attribute__((always_inline)) {
+    std::memcpy(spare + j * kEach, &v, sizeof v);
+  };
+  for (std::size_t j = 0; j < size; ++j) {
+    const double* row = factor + j * size;
+    Vector sum[kSums] = {};
+    std::size_t i = 0;
+    for (; i + kSums <= j; i += kSums)
+      for (std::size_t m = 0; m < kSums; ++m) sum[m] += row[i + m] * at(i + m);
+    for (; i < j; ++i) sum[0] += row[i] * at(i);
+    const Vector all = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+    put(j, (at(j) - all) / row[j]);
   }
+  for (std::size_t j = size; j-- > 0;) {
+    const double* row = factor + j * size;
+    const Vector found = at(j) / row[j];
+    put(j, found);
+    for (std::size_t i = 0; i < j; ++i) put(i, at(i) - found * row[i]);
+  }
+  for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t k = 0; k < count; ++k) d[k * size + j] = spare[j * kEach + k];
+}
+
+template <class Vector>
+OBLIQUE_INLINE void solve_by_lanes(const double* factor, std::size_t size, double* d, std::size_t count,
+                                   double* spare) {
+  constexpr std::size_t kEach = sizeof(Vector) / sizeof(double);
+  while (count > 4) {
+    const std::size_t now = count < kEach ? count : kEach;
+    solve_lanes<Vector>(factor, size, d, now, spare);
+    d += now * size;
+    count -= now;
+  }
+  if (count > 0) solve_lanes<Four>(factor, size, d, count, spare);
+}
+
+}  // namespace
+
+#if defined(OBLIQUE_WIDE)
+OBLIQUE_WIDE static void solve_factored_wide(const double* factor, std::size_t size, double* d, std::size_t count,
+                                             double* spare) {
+  solve_by_lanes<Eight>(factor, size, d, count, spare);
+}
+#endif
+OBLIQUE_NARROW void solve_factored_narrow(const double* factor, std::size_t size, double* d, std::size_t count,
+                                          double* spare) {
+  solve_by_lanes<Four>(factor, size, d, count, spare);
+}
+
+void solve_factored(const double* factor, std::size_t size, double* d, std::size_t count, double* spare) {
+  OBLIQUE_BY_WIDTH(solve_factored, factor, size, d, count, spare);
+}
+
+OBLIQUE_CLONES
+void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t n) {
+  add_sums(s.first, s.stride, s.count, out, to, n);
 }
 
 // By halves of ln 2: exp(x) = 2^k exp(r), |r| <= ln 2 / 2, and the Taylor series of exp(r) to r^13, whose remainder is
