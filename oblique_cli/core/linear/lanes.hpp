@@ -62,27 +62,43 @@ template <class Vector, std::size_t kS>
 OBLIQUE_INLINE void add_tile(const double* const* s, const double* const* x, std::size_t n, double* out,
                              std::size_t stride) {
   constexpr std::size_t lanes = 8, kVectors = lanes * sizeof(double) / sizeof(Vector), kEach = lanes / kVectors;
-  Vector sum[kS][4][kVectors] = {};
+  Vector sum[kS][4][kVectors];
+#pragma GCC unroll 2
+  for (std::size_t a = 0; a < kS; ++a)
+#pragma GCC unroll 4
+    for (std::size_t b = 0; b < 4; ++b)
+#pragma GCC unroll 2
+      for (std::size_t v = 0; v < kVectors; ++v) sum[a][b][v] = Vector{};
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes)
+  for (; i + lanes <= n; i += lanes) {
+#pragma GCC unroll 2
     for (std::size_t v = 0; v < kVectors; ++v) {
       Vector of_x[4];
+#pragma GCC unroll 4
       for (std::size_t b = 0; b < 4; ++b) of_x[b] = load_as<Vector>(x[b] + i + v * kEach);
+#pragma GCC unroll 2
       for (std::size_t a = 0; a < kS; ++a) {
         const Vector of_s = load_as<Vector>(s[a] + i + v * kEach);
+#pragma GCC unroll 4
         for (std::size_t b = 0; b < 4; ++b) sum[a][b][v] += of_s * of_x[b];
       }
     }
+  }
+#pragma GCC unroll 2
   for (std::size_t a = 0; a < kS; ++a) {
     if (i < n) {  // what is left goes to the first lane
       double first[4];
+#pragma GCC unroll 4
       for (std::size_t b = 0; b < 4; ++b) first[b] = sum[a][b][0][0];
       for (std::size_t r = i; r < n; ++r)
+#pragma GCC unroll 4
         for (std::size_t b = 0; b < 4; ++b) first[b] += s[a][r] * x[b][r];
+#pragma GCC unroll 4
       for (std::size_t b = 0; b < 4; ++b) sum[a][b][0][0] = first[b];
     }
     double sums[4];
     sum_four(sum[a], sums);
+#pragma GCC unroll 4
     for (std::size_t b = 0; b < 4; ++b) out[a * stride + b] += sums[b];
   }
 }

@@ -46,16 +46,22 @@ OBLIQUE_INLINE void combine_classes(const double* w, std::size_t of_class, const
   }
 }
 
+constexpr std::size_t kChunk = 64;  // rows whose columns stay in the nearest cache for all classes
+
 template <class Vector, std::size_t kMost>
-OBLIQUE_INLINE void combine(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& x, double* out,
-                            std::size_t to, std::size_t n) {
-  std::size_t k = 0;
-  for (; k + kMost <= n_classes; k += kMost)
-    combine_classes<Vector, kMost>(w + k * of_class, of_class, x, out + k * to, to, n);
-  if constexpr (kMost > 2)
-    for (; k + 2 <= n_classes; k += 2)
-      combine_classes<Vector, 2>(w + k * of_class, of_class, x, out + k * to, to, n);
-  for (; k < n_classes; ++k) combine_classes<Vector, 1>(w + k * of_class, of_class, x, out + k * to, to, n);
+OBLIQUE_INLINE void combine(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& all,
+                            double* out, std::size_t to, std::size_t n) {
+  for (std::size_t begin = 0; begin < n; begin += kChunk, out += kChunk) {
+    const Columns x{all.first + begin, all.stride, all.count};
+    const std::size_t rows = n - begin < kChunk ? n - begin : kChunk;
+    std::size_t k = 0;
+    for (; k + kMost <= n_classes; k += kMost)
+      combine_classes<Vector, kMost>(w + k * of_class, of_class, x, out + k * to, to, rows);
+    if constexpr (kMost > 2)
+      for (; k + 2 <= n_classes; k += 2)
+        combine_classes<Vector, 2>(w + k * of_class, of_class, x, out + k * to, to, rows);
+    for (; k < n_classes; ++k) combine_classes<Vector, 1>(w + k * of_class, of_class, x, out + k * to, to, rows);
+  }
 }
 
 template <class Vector, std::size_t kMost>
