@@ -14,3 +14,15 @@
 #define OBLIQUE_NARROW
 #endif
 #define OBLIQUE_INLINE inline __attribute__((always_inline))
+
+// OBLIQUE_BY_WIDTH(f, ...) calls f_wide or f_narrow. Each is written for its registers, with the same bits.
+#if defined(OBLIQUE_WIDE)
+namespace oblique {
+inline const bool wide_registers = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                                   __builtin_cpu_supports("avx512vl");
+}
+#define OBLIQUE_BY_WIDTH(function, ...) wide_registers ? function##_wide(__VA_ARGS__) : function##_narrow(__VA_ARGS__)
+#else
+#define OBLIQUE_BY_WIDTH(function, ...) function##_narrow(__VA_ARGS__)
+#endif

@@ -433,11 +433,6 @@ OBLIQUE_INLINE void cumulate_16(std::uint32_t* __restrict counts, std::uint32_t*
 // Each is compiled for registers of 32 bytes and less, and for those of 64. Lanes are computed alike, so both give the
 // same bits.
 #if defined(OBLIQUE_WIDE)
-static const bool wide_registers = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                                   __builtin_cpu_supports("avx512vl");
-#define OBLIQUE_BY_WIDTH(function, ...) wide_registers ? function##_wide(__VA_ARGS__) : function##_narrow(__VA_ARGS__)
-
 OBLIQUE_WIDE static void cumulate_wide(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
   cumulate_16(counts, more, n_bins, cum);
 }
@@ -467,8 +462,6 @@ OBLIQUE_WIDE static void twoing_bounds_wide(const ClassEdges<double>& edges, con
                                             double* bound) {
   twoing_bounds_of<double, 64>(edges, sums, n, bound);
 }
-#else
-#define OBLIQUE_BY_WIDTH(function, ...) function##_narrow(__VA_ARGS__)
 #endif
 
 OBLIQUE_NARROW void cumulate_narrow(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {

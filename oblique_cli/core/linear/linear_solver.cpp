@@ -5,21 +5,20 @@
 #include <limits>
 
 #include "common/interrupt.hpp"
+#include "linear/margin_block.hpp"
 
 namespace oblique {
 namespace {
 
 constexpr std::size_t kBlock = 512;   // rows whose products with all active columns stay in the cache
+constexpr std::size_t kColumns = 8;   // that are multiplied by the second derivatives at once
 constexpr double kDamping = 1e-6;     // of the largest second derivative: a plane that separates has none left
 constexpr int kMaxPasses = 1000;      // of coordinate descent on one quadratic
 constexpr double kInner = 1e-2;       // of the tolerance, for coordinates
 constexpr int kMaxHalvings = 40;      // of a step
 constexpr double kSufficient = 1e-4;  // share of the promised fall that a step must keep
 
-double loss_of(MarginLoss loss, double margin) {
-  if (loss == MarginLoss::squared_hinge) return margin < 1.0 ? (1.0 - margin) * (1.0 - margin) : 0.0;
-  return margin > 0.0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
-}
+double squared_hinge(double margin) { return margin < 1.0 ? (1.0 - margin) * (1.0 - margin) : 0.0; }
 
 double penalty_of(const LinearPenalty& penalty, const std::vector<double>& w) {
   double ones = 0.0, squares = 0.0;
@@ -49,34 +48,42 @@ void LinearSolver::margins(const TwoSides& rows, const LinearFit& fit) {
   for (std::size_t i = 0; i < rows.n; ++i) margin_[i] *= rows.side[i];
 }
 
-double LinearSolver::loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin) const {
+// Loss at some margins. power gets exp(-|margin|) of every row, which the derivatives need as well.
+double LinearSolver::loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin,
+                             std::vector<double>& power) const {
   double sum = 0.0;
-  for (std::size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * loss_of(loss, margin[i]);
+  if (loss == MarginLoss::squared_hinge) {
+    for (std::size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * squared_hinge(margin[i]);
+    return sum;
+  }
+  power.resize(rows.n);
+  for (std::size_t i = 0; i < rows.n; ++i) power[i] = std::exp(-std::abs(margin[i]));
+  for (std::size_t i = 0; i < rows.n; ++i)
+    sum += rows.weight[i] * (std::log1p(power[i]) - std::min(margin[i], 0.0));
   return sum;
 }
 
-// First and second derivative of the loss of every row by w.x + b.
+// First and second derivative of the loss of every row by w.x + b, at margin_ and power_.
 void LinearSolver::derivatives(const TwoSides& rows, MarginLoss loss) {
   first_.resize(rows.n);
   second_.resize(rows.n);
+  if (loss == MarginLoss::logistic) {
+    logistic_slopes(margin_.data(), power_.data(), rows.side, rows.weight, first_.data(), second_.data(), rows.n);
+    return;
+  }
   for (std::size_t i = 0; i < rows.n; ++i) {
     const double v = rows.weight[i], m = margin_[i];
-    if (loss == MarginLoss::squared_hinge) {
-      first_[i] = m < 1.0 ? -2.0 * v * rows.side[i] * (1.0 - m) : 0.0;
-      second_[i] = m < 1.0 ? 2.0 * v : 0.0;
-    } else {
-      const double e = std::exp(-std::abs(m));
-      const double wrong = m > 0.0 ? e / (1.0 + e) : 1.0 / (1.0 + e);  // probability of the other side
-      first_[i] = -v * rows.side[i] * wrong;
-      second_[i] = v * e / ((1.0 + e) * (1.0 + e));
-    }
+    first_[i] = m < 1.0 ? -2.0 * v * rows.side[i] * (1.0 - m) : 0.0;
+    second_[i] = m < 1.0 ? 2.0 * v : 0.0;
   }
 }
 
 // Gradient of the loss by each coefficient, and by the intercept last.
-void LinearSolver::gradient(const TwoSides& rows, std::vector<double>& out) const {
+void LinearSolver::gradient(const TwoSides& rows, std::vector<double>& out) {
   out.assign(rows.p + 1, 0.0);
-  for (std::size_t j = 0; j < rows.p; ++j) out[j] = dot_columns(first_.data(), rows.columns + j * rows.n, rows.n);
+  columns_.resize(rows.p);
+  for (std::size_t j = 0; j < rows.p; ++j) columns_[j] = rows.columns + j * rows.n;
+  add_products(first_.data(), columns_.data(), rows.p, out.data(), rows.n);
   for (std::size_t i = 0; i < rows.n; ++i) out[rows.p] += first_[i];
 }
 
@@ -84,17 +91,22 @@ void LinearSolver::gradient(const TwoSides& rows, std::vector<double>& out) cons
 void LinearSolver::gram(const TwoSides& rows, bool intercept) {
   const std::size_t a = active_.size(), size = a + (intercept ? 1 : 0);
   quadratic_.assign(size * size, 0.0);
-  scaled_.resize(kBlock);
+  scaled_.resize(kColumns * std::min(kBlock, rows.n));
+  columns_.resize(a);
+  double sums[kColumns];
   for (std::size_t begin = 0; begin < rows.n; begin += kBlock) {
     const std::size_t n = std::min(kBlock, rows.n - begin);
     const double* h = second_.data() + begin;
-    for (std::size_t s = 0; s < a; ++s) {
-      const double* column = rows.columns + active_[s] * rows.n + begin;
-      double sum = 0.0;
-      for (std::size_t i = 0; i < n; ++i) sum += scaled_[i] = h[i] * column[i];
-      for (std::size_t t = s; t < a; ++t)
-        quadratic_[s * size + t] += dot_columns(scaled_.data(), rows.columns + active_[t] * rows.n + begin, n);
-      if (intercept) quadratic_[s * size + a] += sum;
+    for (std::size_t s = 0; s < a; ++s) columns_[s] = rows.columns + active_[s] * rows.n + begin;
+    for (std::size_t first = 0; first < a; first += kColumns) {
+      const std::size_t count = std::min(kColumns, a - first);
+      std::fill_n(sums, count, 0.0);
+      scale_columns(h, columns_.data() + first, count, scaled_.data(), sums, n);
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::size_t s = first + k;
+        add_products(scaled_.data() + k * n, columns_.data() + s, a - s, quadratic_.data() + s * size + s, n);
+        if (intercept) quadratic_[s * size + a] += sums[k];
+      }
     }
     if (intercept)
       for (std::size_t i = 0; i < n; ++i) quadratic_[a * size + a] += h[i];
@@ -134,7 +146,8 @@ double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit,
       }
       if (change == 0.0) continue;
       step_[s] += change;
-      add_scaled(change, quadratic_.data() + s * size, pull_.data(), size);
+      const double* row = quadratic_.data() + s * size;
+      for (std::size_t t = 0; t < size; ++t) pull_[t] += change * row[t];
       largest = std::max(largest, q * change * change);
     }
     checkpoint(size * size);
@@ -161,9 +174,10 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
   for (double& value : fit.w) value = std::clamp(value, -penalty.box, penalty.box);
   if (!options.intercept) fit.b = 0.0;
   margins(rows, fit);
+  const double at_margin_0 = options.loss == MarginLoss::logistic ? std::log1p(1.0) : 1.0;
   double at_zero = 0.0;
-  for (std::size_t i = 0; i < n; ++i) at_zero += rows.weight[i] * loss_of(options.loss, 0.0);
-  fit.objective = loss_at(rows, options.loss, margin_) + penalty_of(penalty, fit.w);
+  for (std::size_t i = 0; i < n; ++i) at_zero += rows.weight[i] * at_margin_0;
+  fit.objective = loss_at(rows, options.loss, margin_, power_) + penalty_of(penalty, fit.w);
   fit.steps = 0;
   fit.converged = false;
   std::vector<double> w_trial;
@@ -188,10 +202,10 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
     int halvings = 0;
     for (; halvings < kMaxHalvings; ++halvings, size *= 0.5) {
       trial_.resize(n);
-      for (std::size_t i = 0; i < n; ++i) trial_[i] = margin_[i] + size * rows.side[i] * slope_[i];
+      step_margins(margin_.data(), size, rows.side, slope_.data(), trial_.data(), n);
       w_trial = fit.w;
       for (std::size_t s = 0; s < active_.size(); ++s) w_trial[active_[s]] += size * step_[s];
-      const double objective = loss_at(rows, options.loss, trial_) + penalty_of(penalty, w_trial);
+      const double objective = loss_at(rows, options.loss, trial_, trial_power_) + penalty_of(penalty, w_trial);
       if (objective <= fit.objective + kSufficient * size * promise) {
         fit.objective = objective;
         break;
@@ -204,6 +218,7 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
     fit.w.swap(w_trial);
     if (options.intercept) fit.b += size * step_.back();
     margin_.swap(trial_);
+    power_.swap(trial_power_);
   }
 }
 

@@ -60,14 +60,16 @@ class LinearSolver {
 
  private:
   void margins(const TwoSides& rows, const LinearFit& fit);
-  double loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin) const;
+  double loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin,
+                 std::vector<double>& power) const;
   void derivatives(const TwoSides& rows, MarginLoss loss);
-  void gradient(const TwoSides& rows, std::vector<double>& out) const;
+  void gradient(const TwoSides& rows, std::vector<double>& out);
   void gram(const TwoSides& rows, bool intercept);
   double descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept, double enough);
 
-  std::vector<double> margin_, trial_, slope_, first_, second_, gradient_, quadratic_, step_, pull_, scaled_;
+  std::vector<double> margin_, trial_, power_, trial_power_, slope_, first_, second_, gradient_, quadratic_, step_, pull_, scaled_;
   std::vector<std::size_t> active_;
+  std::vector<const double*> columns_;
 };
 
 // Columns of some rows of a matrix in row order, (p, rows): what TwoSides reads.

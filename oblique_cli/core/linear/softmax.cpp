@@ -12,6 +12,7 @@ namespace oblique {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 256;  // scores and columns of these stay in the cache
+constexpr std::size_t kGramRows = 8;      // of the Gram matrix at once
 constexpr std::size_t kWidest = 600;      // columns up to which the whole Gram matrix is the preconditioner
 constexpr std::size_t kMemory = 8;        // steps that L-BFGS remembers
 constexpr int kMostHalvings = 40;
@@ -35,11 +36,9 @@ void add_scores(const Scores& w, const double* columns, std::size_t n, std::size
     const std::size_t rows = std::min(kRowsAtOnce, n - begin);
     for (std::size_t k = 0; k < n_classes; ++k) {
       double* scores = out + k * n + begin;
-      const double* of_class = w.data() + k * (p + 1);
-      for (std::size_t i = 0; i < rows; ++i) scores[i] += of_class[p];
-      for (std::size_t j = 0; j < p; ++j)
-        if (of_class[j] != 0.0) add_scaled(of_class[j], columns + j * n + begin, scores, rows);
+      for (std::size_t i = 0; i < rows; ++i) scores[i] += w[k * (p + 1) + p];
     }
+    add_combined(w.data(), p + 1, n_classes, {columns + begin, n, p}, out + begin, n, rows);
     checkpoint(rows * n_classes * (p + 1));
   }
 }
@@ -54,15 +53,18 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
   double loss = 0.0;
   for (std::size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
     const std::size_t n = std::min(kRowsAtOnce, rows.n - begin);
-    const double* columns = rows.columns + begin;
+    const Columns x{rows.columns + begin, rows.n, p};
     const double* weight = rows.weight + begin;
     const std::int32_t* y = rows.y + begin;
     for (std::size_t k = 0; k < C; ++k) {
       double* scores = block_.data() + k * kRowsAtOnce;
-      const double* of_class = w.data() + k * (p + 1);
       const double* offset = rows.offset + k * rows.n + begin;
-      for (std::size_t i = 0; i < n; ++i) scores[i] = offset[i] + of_class[p];
-      add_combined(of_class, columns, rows.n, p, scores, n);
+      const double intercept = w[k * (p + 1) + p];
+      for (std::size_t i = 0; i < n; ++i) scores[i] = offset[i] + intercept;
+    }
+    add_combined(w.data(), p + 1, C, x, block_.data(), kRowsAtOnce, n);
+    for (std::size_t k = 0; k < C; ++k) {
+      const double* scores = block_.data() + k * kRowsAtOnce;
       if (k == 0)
         std::copy_n(scores, n, top);
       else
@@ -78,12 +80,9 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
     }
     for (std::size_t k = 0; k < C; ++k) scale_by(block_.data() + k * kRowsAtOnce, sum, n);
     for (std::size_t i = 0; i < n; ++i) block_[static_cast<std::size_t>(y[i]) * kRowsAtOnce + i] -= weight[i];
-    for (std::size_t k = 0; k < C; ++k) {
-      const double* slope = block_.data() + k * kRowsAtOnce;
-      double* out = gradient.data() + k * (p + 1);
-      add_products(slope, columns, rows.n, p, out, n);
-      for (std::size_t i = 0; i < n; ++i) out[p] += slope[i];
-    }
+    const Columns slopes{block_.data(), kRowsAtOnce, C};
+    add_products(slopes, x, gradient.data(), p + 1, n);
+    add_column_sums(slopes, gradient.data() + p, p + 1, n);
     checkpoint(2 * n * C * (p + 4));
   }
   for (std::size_t j = 0; j < w.size(); ++j) gradient[j] += l2 * w[j];
@@ -107,47 +106,47 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
     checkpoint(rows.n * size);
     return;
   }
-  factor_.assign(size * size, 0.0);
-  gram_row_.resize(kRowsAtOnce);
+  factor_.assign(size * size, 0.0);  // some rows of the product at once; what comes above the diagonal is not read
+  scaled_.resize(kGramRows * kRowsAtOnce);
   for (std::size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
     const std::size_t n = std::min(kRowsAtOnce, rows.n - begin);
     const double* v = rows.weight + begin;
-    for (std::size_t j = 0; j <= p; ++j) {
-      for (std::size_t i = 0; i < n; ++i)
-        gram_row_[i] = 0.5 * v[i] * (j < p ? rows.columns[j * rows.n + begin + i] : 1.0);
-      for (std::size_t k = 0; k < std::min(j + 1, p); ++k)
-        factor_[j * size + k] += dot_columns(gram_row_.data(), rows.columns + k * rows.n + begin, n);
-      if (j == p)
-        for (std::size_t i = 0; i < n; ++i) factor_[p * size + p] += gram_row_[i];
+    for (std::size_t first = 0; first <= p; first += kGramRows) {
+      const std::size_t count = std::min(kGramRows, size - first);
+      for (std::size_t k = 0; k < count; ++k) {
+        double* scaled = scaled_.data() + k * kRowsAtOnce;
+        const std::size_t j = first + k;
+        for (std::size_t i = 0; i < n; ++i)
+          scaled[i] = 0.5 * v[i] * (j < p ? rows.columns[j * rows.n + begin + i] : 1.0);
+        if (j == p)
+          for (std::size_t i = 0; i < n; ++i) factor_[p * size + p] += scaled[i];
+      }
+      add_products({scaled_.data(), kRowsAtOnce, count}, {rows.columns + begin, rows.n, std::min(first + count, p)},
+                   factor_.data() + first * size, size, n);
     }
     checkpoint(n * size * size / 2);
   }
-  for (std::size_t j = 0; j < size; ++j) {
-    for (std::size_t k = 0; k <= j; ++k) {
-      double value = factor_[j * size + k] + (j == k ? l2 : 0.0);
-      value -= dot_columns(factor_.data() + j * size, factor_.data() + k * size, k);
-      // A pivot is at least the ridge, but for rounding.
-      factor_[j * size + k] = j == k ? std::sqrt(std::max(value, 0.5 * l2)) : value / factor_[k * size + k];
+  scaled_.resize(kGramRows * std::max(kRowsAtOnce, size));
+  for (std::size_t k = 0; k < size; ++k) {
+    double* row = factor_.data() + k * size;
+    const double pivot = row[k] + l2 - dot_columns(row, row, k);
+    row[k] = std::sqrt(std::max(pivot, 0.5 * l2));  // a pivot is at least the ridge, but for rounding
+    const std::size_t below = size - k - 1;
+    std::fill_n(scaled_.data(), below, 0.0);
+    add_products({row, size, 1}, {row + size, size, below}, scaled_.data(), below, k);
+    for (std::size_t j = 0; j < below; ++j) {
+      double& value = row[(j + 1) * size + k];
+      value = (value - scaled_[j]) / row[k];
     }
-    checkpoint(j * j / 2);
+    checkpoint(k * below / 2);
   }
 }
 
-void SoftmaxSolver::precondition(std::size_t n_classes, std::vector<double>& direction) const {
+void SoftmaxSolver::precondition(std::size_t n_classes, std::vector<double>& direction) {
   const std::size_t size = direction.size() / n_classes;
-  for (std::size_t k = 0; k < n_classes; ++k) {
-    double* d = direction.data() + k * size;
-    if (factor_.empty()) {
-      for (std::size_t j = 0; j < size; ++j) d[j] /= diagonal_[j];
-      continue;
-    }
-    for (std::size_t j = 0; j < size; ++j)
-      d[j] = (d[j] - dot_columns(factor_.data() + j * size, d, j)) / factor_[j * size + j];
-    for (std::size_t j = size; j-- > 0;) {
-      d[j] /= factor_[j * size + j];
-      add_scaled(-d[j], factor_.data() + j * size, d, j);
-    }
-  }
+  if (!factor_.empty()) return solve_factored(factor_.data(), size, direction.data(), n_classes, scaled_.data());
+  for (std::size_t k = 0; k < n_classes; ++k)
+    for (std::size_t j = 0; j < size; ++j) direction[k * size + j] /= diagonal_[j];
 }
 
 Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, const Scores& start, int max_steps) {

@@ -47,9 +47,9 @@ class SoftmaxSolver {
  private:
   double evaluate(const ClassRows& rows, double l2, const Scores& w, Scores& gradient);
   void factor(const ClassRows& rows, double l2);
-  void precondition(std::size_t n_classes, std::vector<double>& direction) const;
+  void precondition(std::size_t n_classes, std::vector<double>& direction);
 
-  std::vector<double> factor_, diagonal_, block_, gram_row_;
+  std::vector<double> factor_, diagonal_, block_, scaled_;
   double objective_ = 0.0;
   bool converged_ = false;
 };

@@ -5,75 +5,183 @@
 
 #include "common/clones.hpp"
 #include "common/kernels.hpp"
+#include "linear/lanes.hpp"
 
 namespace oblique {
 namespace {
 
-typedef double Four __attribute__((vector_size(32)));  // where registers have 16 bytes the compiler splits it
+// Some rows of kClasses classes at a time: what is added up stays in registers.
+template <class Vector, std::size_t kClasses, std::size_t kRows>
+OBLIQUE_INLINE void combine_tile(const double* w, std::size_t of_class, const Columns& x, double* out, std::size_t to) {
+  constexpr std::size_t kEach = sizeof(Vector) / sizeof(double), kVectors = kRows / kEach;
+  Vector sum[kClasses][kVectors];
+  for (std::size_t k = 0; k < kClasses; ++k)
+    for (std::size_t v = 0; v < kVectors; ++v) sum[k][v] = load_as<Vector>(out + k * to + v * kEach);
+  for (std::size_t j = 0; j < x.count; ++j) {
+    Vector column[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) column[v] = load_as<Vector>(x.first + j * x.stride + v * kEach);
+    for (std::size_t k = 0; k < kClasses; ++k) {
+      const double by = w[k * of_class + j];
+      for (std::size_t v = 0; v < kVectors; ++v) sum[k][v] += by * column[v];
+    }
+  }
+  for (std::size_t k = 0; k < kClasses; ++k)
+    for (std::size_t v = 0; v < kVectors; ++v) std::memcpy(out + k * to + v * kEach, &sum[k][v], sizeof(Vector));
+}
 
-OBLIQUE_INLINE Four load(const double* x) {
-  Four v;
-  std::memcpy(&v, x, sizeof v);
-  return v;
+template <class Vector, std::size_t kClasses>
+OBLIQUE_INLINE void combine_classes(const double* w, std::size_t of_class, const Columns& x, double* out,
+                                    std::size_t to, std::size_t n) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    combine_tile<Vector, kClasses, 16>(w, of_class, {x.first + i, x.stride, x.count}, out + i, to);
+  for (; i + 8 <= n; i += 8)
+    combine_tile<Vector, kClasses, 8>(w, of_class, {x.first + i, x.stride, x.count}, out + i, to);
+  for (; i < n; ++i) {
+    double sum[kClasses];
+    for (std::size_t k = 0; k < kClasses; ++k) sum[k] = out[k * to + i];
+    for (std::size_t j = 0; j < x.count; ++j)
+      for (std::size_t k = 0; k < kClasses; ++k) sum[k] += w[k * of_class + j] * x.first[j * x.stride + i];
+    for (std::size_t k = 0; k < kClasses; ++k) out[k * to + i] = sum[k];
+  }
+}
+
+constexpr std::size_t kChunk = 64;  // rows whose columns stay in the nearest cache for all classes
+
+template <class Vector, std::size_t kMost>
+OBLIQUE_INLINE void combine(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& all,
+                            double* out, std::size_t to, std::size_t n) {
+  for (std::size_t begin = 0; begin < n; begin += kChunk, out += kChunk) {
+    const Columns x{all.first + begin, all.stride, all.count};
+    const std::size_t rows = n - begin < kChunk ? n - begin : kChunk;
+    std::size_t k = 0;
+    for (; k + kMost <= n_classes; k += kMost)
+      combine_classes<Vector, kMost>(w + k * of_class, of_class, x, out + k * to, to, rows);
+    if constexpr (kMost > 2)
+      for (; k + 2 <= n_classes; k += 2)
+        combine_classes<Vector, 2>(w + k * of_class, of_class, x, out + k * to, to, rows);
+    for (; k < n_classes; ++k) combine_classes<Vector, 1>(w + k * of_class, of_class, x, out + k * to, to, rows);
+  }
+}
+
+template <class Vector, std::size_t kMost>
+OBLIQUE_INLINE void products(const Columns& s, const Columns& x, double* out, std::size_t to, std::size_t n) {
+  std::size_t b = 0;
+  for (; b + 4 <= x.count; b += 4) {
+    const double* of_x[4];
+    for (std::size_t m = 0; m < 4; ++m) of_x[m] = x.first + (b + m) * x.stride;
+    std::size_t a = 0;
+    for (; a + kMost <= s.count; a += kMost) {
+      const double* of_s[kMost];
+      for (std::size_t m = 0; m < kMost; ++m) of_s[m] = s.first + (a + m) * s.stride;
+      add_tile<Vector, kMost>(of_s, of_x, n, out + a * to + b, to);
+    }
+    for (; a < s.count; ++a) {
+      const double* of_s = s.first + a * s.stride;
+      add_tile<Vector, 1>(&of_s, of_x, n, out + a * to + b, to);
+    }
+  }
+  for (; b < x.count; ++b)
+    for (std::size_t a = 0; a < s.count; ++a)
+      out[a * to + b] += dot_columns(s.first + a * s.stride, x.first + b * x.stride, n);
 }
 
 }  // namespace
 
-OBLIQUE_CLONES
-void add_combined(const double* w, const double* columns, std::size_t stride, std::size_t p, double* __restrict out,
-                  std::size_t n) {
-  std::size_t j = 0;
-  for (; j + 4 <= p; j += 4) {
-    const double* __restrict a = columns + j * stride;
-    const double* __restrict b = a + stride;
-    const double* __restrict c = b + stride;
-    const double* __restrict d = c + stride;
-    const double u = w[j], v = w[j + 1], s = w[j + 2], t = w[j + 3];
-    for (std::size_t i = 0; i < n; ++i) out[i] = (((out[i] + u * a[i]) + v * b[i]) + s * c[i]) + t * d[i];
+#if defined(OBLIQUE_WIDE)
+OBLIQUE_WIDE static void add_combined_wide(const double* w, std::size_t of_class, std::size_t n_classes,
+                                           const Columns& x, double* out, std::size_t to, std::size_t n) {
+  combine<Eight, 4>(w, of_class, n_classes, x, out, to, n);
+}
+OBLIQUE_WIDE static void add_products_wide(const Columns& s, const Columns& x, double* out, std::size_t to,
+                                           std::size_t n) {
+  products<Eight, 2>(s, x, out, to, n);
+}
+#endif
+
+OBLIQUE_NARROW void add_combined_narrow(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& x,
+                                        double* out, std::size_t to, std::size_t n) {
+  combine<Four, 2>(w, of_class, n_classes, x, out, to, n);
+}
+OBLIQUE_NARROW void add_products_narrow(const Columns& s, const Columns& x, double* out, std::size_t to,
+                                        std::size_t n) {
+  products<Four, 1>(s, x, out, to, n);
+}
+
+void add_combined(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& x, double* out,
+                  std::size_t to, std::size_t n) {
+  OBLIQUE_BY_WIDTH(add_combined, w, of_class, n_classes, x, out, to, n);
+}
+
+void add_products(const Columns& s, const Columns& x, double* out, std::size_t to, std::size_t n) {
+  OBLIQUE_BY_WIDTH(add_products, s, x, out, to, n);
+}
+
+namespace {
+
+// A right side in each lane. Products are added up as by dot_columns: in eight sums, and the last few in the first.
+template <class Vector>
+OBLIQUE_INLINE void solve_lanes(const double* factor, std::size_t size, double* d, std::size_t count, double* spare) {
+  constexpr std::size_t kEach = sizeof(Vector) / sizeof(double), kSums = 8;
+  for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t k = 0; k < kEach; ++k) spare[j * kEach + k] = k < count ? d[k * size + j] : 0.0;
+  const auto at = [&](std::size_t j) __attribute__((always_inline)) { return load_as<Vector>(spare + j * kEach); };
+  const auto put = [&](std::size_t j, Vector v) __attribute__((always_inline)) {
+    std::memcpy(spare + j * kEach, &v, sizeof v);
+  };
+  for (std::size_t j = 0; j < size; ++j) {
+    const double* row = factor + j * size;
+    Vector sum[kSums] = {};
+    std::size_t i = 0;
+    for (; i + kSums <= j; i += kSums)
+      for (std::size_t m = 0; m < kSums; ++m) sum[m] += row[i + m] * at(i + m);
+    for (; i < j; ++i) sum[0] += row[i] * at(i);
+    const Vector all = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+    put(j, (at(j) - all) / row[j]);
   }
-  for (; j < p; ++j) {
-    const double* __restrict a = columns + j * stride;
-    for (std::size_t i = 0; i < n; ++i) out[i] += w[j] * a[i];
+  for (std::size_t j = size; j-- > 0;) {
+    const double* row = factor + j * size;
+    const Vector found = at(j) / row[j];
+    put(j, found);
+    for (std::size_t i = 0; i < j; ++i) put(i, at(i) - found * row[i]);
   }
+  for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t k = 0; k < count; ++k) d[k * size + j] = spare[j * kEach + k];
+}
+
+template <class Vector>
+OBLIQUE_INLINE void solve_by_lanes(const double* factor, std::size_t size, double* d, std::size_t count,
+                                   double* spare) {
+  constexpr std::size_t kEach = sizeof(Vector) / sizeof(double);
+  while (count > 4) {
+    const std::size_t now = count < kEach ? count : kEach;
+    solve_lanes<Vector>(factor, size, d, now, spare);
+    d += now * size;
+    count -= now;
+  }
+  if (count > 0) solve_lanes<Four>(factor, size, d, count, spare);
+}
+
+}  // namespace
+
+#if defined(OBLIQUE_WIDE)
+OBLIQUE_WIDE static void solve_factored_wide(const double* factor, std::size_t size, double* d, std::size_t count,
+                                             double* spare) {
+  solve_by_lanes<Eight>(factor, size, d, count, spare);
+}
+#endif
+OBLIQUE_NARROW void solve_factored_narrow(const double* factor, std::size_t size, double* d, std::size_t count,
+                                          double* spare) {
+  solve_by_lanes<Four>(factor, size, d, count, spare);
+}
+
+void solve_factored(const double* factor, std::size_t size, double* d, std::size_t count, double* spare) {
+  OBLIQUE_BY_WIDTH(solve_factored, factor, size, d, count, spare);
 }
 
 OBLIQUE_CLONES
-void add_products(const double* __restrict s, const double* columns, std::size_t stride, std::size_t p,
-                  double* __restrict out, std::size_t n) {
-  constexpr std::size_t lanes = 8;
-  std::size_t j = 0;
-  for (; j + 4 <= p; j += 4) {
-    const double* __restrict a = columns + j * stride;
-    const double* __restrict b = a + stride;
-    const double* __restrict c = b + stride;
-    const double* __restrict d = c + stride;
-    Four of[4][2] = {};
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-      const Four first = load(s + i), second = load(s + i + 4);
-      of[0][0] += first * load(a + i);
-      of[0][1] += second * load(a + i + 4);
-      of[1][0] += first * load(b + i);
-      of[1][1] += second * load(b + i + 4);
-      of[2][0] += first * load(c + i);
-      of[2][1] += second * load(c + i + 4);
-      of[3][0] += first * load(d + i);
-      of[3][1] += second * load(d + i + 4);
-    }
-    double sum[4][lanes];
-    std::memcpy(sum, of, sizeof sum);
-    for (; i < n; ++i) {
-      sum[0][0] += s[i] * a[i];
-      sum[1][0] += s[i] * b[i];
-      sum[2][0] += s[i] * c[i];
-      sum[3][0] += s[i] * d[i];
-    }
-    for (std::size_t m = 0; m < 4; ++m) {
-      const double* v = sum[m];
-      out[j + m] += ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
-    }
-  }
-  for (; j < p; ++j) out[j] += dot_columns(s, columns + j * stride, n);
+void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t n) {
+  add_sums(s.first, s.stride, s.count, out, to, n);
 }
 
 // By halves of ln 2: exp(x) = 2^k exp(r), |r| <= ln 2 / 2, and the Taylor series of exp(r) to r^13, whose remainder is

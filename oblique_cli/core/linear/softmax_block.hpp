@@ -6,13 +6,25 @@
 
 namespace oblique {
 
-// out[i] += w_0 x_0[i] + w_1 x_1[i] + ... of p columns that are `stride` apart.
-void add_combined(const double* w, const double* columns, std::size_t stride, std::size_t p, double* out,
-                  std::size_t n);
+// Columns of numbers that are `stride` apart.
+struct Columns {
+  const double* first;
+  std::size_t stride, count;
+};
 
-// out[j] += x_j . s of p columns that are `stride` apart.
-void add_products(const double* s, const double* columns, std::size_t stride, std::size_t p, double* out,
-                  std::size_t n);
+// out[k * to + i] += w_k0 x_0[i] + w_k1 x_1[i] + ..., added up in this order; w: `of_class` apart for each class k.
+void add_combined(const double* w, std::size_t of_class, std::size_t n_classes, const Columns& x, double* out,
+                  std::size_t to, std::size_t n);
+
+// out[a * to + b] += dot_columns(s_a, x_b, n)
+void add_products(const Columns& s, const Columns& x, double* out, std::size_t to, std::size_t n);
+
+// out[a * to] += each of the n numbers of column a in turn.
+void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t n);
+
+// Solves L L' d = d for `count` right sides of `size` numbers, one after the other. L: lower triangle by rows; spare: room
+// for 8 * size numbers.
+void solve_factored(const double* factor, std::size_t size, double* d, std::size_t count, double* spare);
 
 // x[i] = exp(x[i] - top[i]), which is not above 1; sum[i] += x[i]. Below exp(-700) it is that.
 void add_powers(double* x, const double* top, double* sum, std::size_t n);

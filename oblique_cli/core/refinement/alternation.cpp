@@ -8,6 +8,7 @@
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "common/threads.hpp"
+#include "linear/margin_block.hpp"
 #include "refinement/leaf_fits.hpp"
 #include "refinement/node_update.hpp"
 
@@ -21,6 +22,12 @@ bool PlaneTree::goes_left(const RefinementRows& rows, std::size_t row, std::size
       if (absent[j] && normal[j] != 0.0) return missing_left[node] != 0;
   }
   return dot_row(normal, rows.x + row * p, p) + b[node] <= 0.0;
+}
+
+void PlaneTree::sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
+                      std::uint8_t* to_left) const {
+  if (!rows.absent) return sides_of_rows(plane(node), b[node], rows.x, p, which, n, to_left);
+  for (std::size_t i = 0; i < n; ++i) to_left[i] = goes_left(rows, which[i], node);
 }
 
 std::int32_t PlaneTree::at_leaf(std::size_t leaf, std::size_t row) const {
@@ -37,6 +44,7 @@ namespace {
 constexpr double kRounding = 1e-12;  // of a sum
 constexpr double kFall = 1e-10;      // of the weight of all rows: by how much a change must lower E
 
+
 constexpr std::uint64_t kDigest = 0x9e3779b97f4a7c15u;
 
 std::uint64_t digested(std::uint64_t digest, std::uint32_t row, bool right) {
@@ -44,11 +52,79 @@ std::uint64_t digested(std::uint64_t digest, std::uint32_t row, bool right) {
   return digest ^ (digest >> 32);
 }
 
+// Brings the rows that go left to the front; both sides keep their order. left: of each row; returns how many they are.
+std::size_t part(std::uint32_t* rows, const std::uint8_t* left, std::size_t n, std::vector<std::uint32_t>& spare) {
+  spare.resize(std::max(spare.size(), n));
+  std::size_t first = 0, second = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t row = rows[i];
+    spare[second] = row;
+    rows[first] = row;
+    first += left[i];
+    second += !left[i];
+  }
+  std::copy_n(spare.data(), second, rows + first);
+  return first;
+}
+
+// Sends rows down a branch, some hundred at a time, so that a plane is read once for all that come to it and the rows
+// stay in the cache.
+class Router {
+ public:
+  // answers[i] = tree.answer(rows, which[i], node)
+  void route(const PlaneTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
+             std::size_t node, std::int32_t* answers) {
+    if (tree.is_leaf(node)) {
+      for (std::size_t i = 0; i < n; ++i) answers[i] = tree.at_leaf(node, which[i]);
+      return;
+    }
+    for (std::size_t begin = 0; begin < n; begin += kTogether)
+      route_block(tree, rows, which + begin, std::min(kTogether, n - begin), node, answers + begin);
+  }
+
+ private:
+  static constexpr std::size_t kTogether = 256;
+  static constexpr std::size_t kFew = 3;  // that go down one by one
+
+  struct Part {
+    std::size_t node, begin, end;
+  };
+
+  void route_block(const PlaneTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
+                   std::size_t top, std::int32_t* answers) {
+    for (std::uint32_t i = 0; i < n; ++i) {
+      numbers_[i] = which[i];
+      places_[i] = i;
+    }
+    parts_.assign(1, {top, 0, n});
+    while (!parts_.empty()) {
+      const Part here = parts_.back();
+      parts_.pop_back();
+      const std::size_t count = here.end - here.begin;
+      if (count <= kFew || tree.is_leaf(here.node)) {
+        for (std::size_t i = here.begin; i < here.end; ++i)
+          answers[places_[i]] = tree.answer(rows, numbers_[i], here.node);
+        continue;
+      }
+      tree.sides(rows, numbers_ + here.begin, count, here.node, left_);
+      const std::size_t cut = here.begin + part(numbers_ + here.begin, left_, count, spare_);
+      part(places_ + here.begin, left_, count, spare_);
+      parts_.push_back({static_cast<std::size_t>(tree.left[here.node]), here.begin, cut});
+      parts_.push_back({static_cast<std::size_t>(tree.right[here.node]), cut, here.end});
+    }
+  }
+
+  std::uint32_t numbers_[kTogether], places_[kTogether];
+  std::uint8_t left_[kTogether];
+  std::vector<Part> parts_;
+  std::vector<std::uint32_t> spare_;
+};
+
 class Alternation {
  public:
   Alternation(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree)
       : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0),
-        ranks_(ranks_of(rows)) {
+        orders_(orders_of(rows)) {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
     if (!options.leaves) return;
     fits_.emplace(rows, *options.leaves);
@@ -108,11 +184,10 @@ class Alternation {
           continue;
         }
         levels_.back().push_back(node);
-        const auto first = order_.begin() + static_cast<std::ptrdiff_t>(place.begin);
-        const auto last = order_.begin() + static_cast<std::ptrdiff_t>(place.end);
-        const auto middle =
-            std::stable_partition(first, last, [&](std::uint32_t row) { return tree_.goes_left(rows_, row, node); });
-        const std::size_t cut = static_cast<std::size_t>(middle - order_.begin());
+        sides_.resize(rows_.n);
+        tree_.sides(rows_, order_.data() + place.begin, place.end - place.begin, node, sides_.data());
+        const std::size_t cut =
+            place.begin + part(order_.data() + place.begin, sides_.data(), place.end - place.begin, spare_);
         places_[left(node)] = {place.begin, cut};
         places_[right(node)] = {cut, place.end};
         next.push_back(left(node));
@@ -216,13 +291,15 @@ class Alternation {
 
   // What a thread needs to update nodes.
   struct Worker {
-    Worker(const RefinementRows& rows, const std::uint32_t* ranks, const RefinementOptions& options)
-        : update(rows, ranks, options) {}
+    Worker(const RefinementRows& rows, const FeatureOrders& orders, const RefinementOptions& options)
+        : update(rows, orders, options) {}
     NodeUpdate update;
     PlaneCandidate candidate;
     std::vector<CareRow> care;
     std::vector<std::int32_t> of_left, of_right;
     std::vector<double> by_class;
+    std::vector<std::uint8_t> sides;  // to which the candidate sends the rows of the node
+    Router router;
     SoftmaxSolver solver;
   };
 
@@ -243,7 +320,7 @@ class Alternation {
   bool split_leaves(int number, std::vector<RefinementStep>& steps) {
     std::vector<Division> found(leaves_.size());
     on_threads(leaves_.size(), options_.n_threads, [&]() {
-      return [&, worker = Worker(rows_, ranks_.data(), options_)](std::size_t i) mutable {
+      return [&, worker = Worker(rows_, orders_, options_)](std::size_t i) mutable {
         found[i] = division(leaves_[i], worker);
       };
     });
@@ -282,7 +359,8 @@ class Alternation {
         worker.care.push_back({row, rows_.y[row] == out.label_right, rows_.weight[row]});
     }
     const std::vector<double> nothing(rows_.p, 0.0);
-    if (!worker.update.propose(worker.care, nothing.data(), 0.0, worker.candidate)) return out;
+    const double enough = *second * (1.0 + kSlack);
+    if (!worker.update.propose(worker.care, nothing.data(), 0.0, enough, worker.candidate)) return out;
     const PlaneTree alone = stump(worker.candidate);
     double wrong = 0.0;
     for (const CareRow& each : worker.care)
@@ -326,7 +404,7 @@ class Alternation {
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
       falls.assign(level->size(), 0.0);
       on_threads(level->size(), options_.n_threads, [&]() {
-        return [&, worker = Worker(rows_, ranks_.data(), options_)](std::size_t i) mutable {
+        return [&, worker = Worker(rows_, orders_, options_)](std::size_t i) mutable {
           falls[i] = renew((*level)[i], worker);
         };
       });
@@ -347,6 +425,10 @@ class Alternation {
     const double planes = below_[l] + below_[r];
     worker.of_left.resize(n);
     worker.of_right.resize(n);
+    // The rows stand as the plane divides them; the answers of the other side are to be found.
+    const std::size_t n_left = places_[l].end - place.begin;
+    worker.router.route(tree_, rows_, rows, n_left, r, worker.of_right.data());
+    worker.router.route(tree_, rows_, rows + n_left, n - n_left, l, worker.of_left.data() + n_left);
     worker.care.clear();
     worker.by_class.assign(rows_.n_classes, 0.0);
     double wrong_left = 0.0, wrong_right = 0.0, wrong_now = 0.0, wrong_both = 0.0, sum = 0.0;
@@ -355,9 +437,8 @@ class Alternation {
       const std::uint32_t row = rows[i];
       const double weight = rows_.weight[row];
       const std::int32_t y = rows_.y[row];
-      const bool goes_left = tree_.goes_left(rows_, row, node);
-      worker.of_left[i] = goes_left ? answer_[row] : tree_.answer(rows_, row, l);
-      worker.of_right[i] = goes_left ? tree_.answer(rows_, row, r) : answer_[row];
+      const bool goes_left = i < n_left;
+      (goes_left ? worker.of_left : worker.of_right)[i] = answer_[row];
       const bool good_left = worker.of_left[i] == y, good_right = worker.of_right[i] == y;
       worker.by_class[static_cast<std::size_t>(y)] += weight;
       sum += weight;
@@ -385,8 +466,9 @@ class Alternation {
     // Rows that care for the same sides as when a plane was last looked for have none that is better.
     // Nor is any plane better than one of a single feature that gets them all right.
     const double least = (wrong_both + options_.penalty + planes) * (1.0 - kRounding);
+    const double enough = best * (1.0 + kSlack) - wrong_both - planes;
     if (seen_[node] != digest && least < best &&
-        worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], worker.candidate))
+        worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], enough, worker.candidate))
       consider(cost_of(worker, rows, n) + options_.penalty * worker.candidate.length + planes, plane);
     seen_[node] = digest;
     switch (choice) {
@@ -405,16 +487,18 @@ class Alternation {
         std::fill_n(tree_.plane(node), rows_.p, 0.0);
         tree_.b[node] = choice == all_left ? -1.0 : 1.0;
         below_[node] = below_[choice == all_left ? l : r];
+        for (std::size_t i = 0; i < n; ++i)
+          answer_[rows[i]] = (choice == all_left ? worker.of_left : worker.of_right)[i];
         break;
       case plane:
         std::copy(worker.candidate.w.begin(), worker.candidate.w.end(), tree_.plane(node));
         tree_.b[node] = worker.candidate.b;
         tree_.missing_left[node] = worker.candidate.missing_left;
         below_[node] = price(node) + planes;
+        for (std::size_t i = 0; i < n; ++i)
+          answer_[rows[i]] = worker.sides[i] ? worker.of_left[i] : worker.of_right[i];
         break;
     }
-    for (std::size_t i = 0; i < n; ++i)
-      answer_[rows[i]] = tree_.goes_left(rows_, rows[i], node) ? worker.of_left[i] : worker.of_right[i];
     return now - best;
   }
 
@@ -440,11 +524,12 @@ class Alternation {
   }
 
   // Weight of the rows of a node that the candidate's plane gets wrong, by the arithmetic of the tree itself.
-  double cost_of(const Worker& worker, const std::uint32_t* rows, std::size_t n) const {
-    const PlaneTree alone = stump(worker.candidate);
+  double cost_of(Worker& worker, const std::uint32_t* rows, std::size_t n) const {
+    worker.sides.resize(n);
+    stump(worker.candidate).sides(rows_, rows, n, 0, worker.sides.data());
     double sum = 0.0;
     for (std::size_t i = 0; i < n; ++i) {
-      const std::int32_t answer = alone.goes_left(rows_, rows[i], 0) ? worker.of_left[i] : worker.of_right[i];
+      const std::int32_t answer = worker.sides[i] ? worker.of_left[i] : worker.of_right[i];
       if (answer != rows_.y[rows[i]]) sum += rows_.weight[rows[i]];
     }
     return sum;
@@ -459,8 +544,10 @@ class Alternation {
   std::vector<Place> places_;
   std::vector<std::vector<std::size_t>> levels_;  // decision nodes by depth
   std::vector<std::size_t> leaves_;
-  const std::vector<std::uint32_t> ranks_;
+  const FeatureOrders orders_;
   std::vector<double> below_, by_class_;
+  std::vector<std::uint8_t> sides_;
+  std::vector<std::uint32_t> spare_;
   double total_ = 0.0, objective_ = 0.0;
   std::optional<LeafFits> fits_;       // where leaves have models
   std::vector<std::uint64_t> fitted_;  // digest of the rows of a leaf when its model was last looked for
@@ -470,20 +557,6 @@ class Alternation {
 };
 
 }  // namespace
-
-std::vector<std::uint32_t> ranks_of(const RefinementRows& rows) {
-  std::vector<std::uint32_t> ranks(rows.n * rows.p, 0);
-  std::vector<std::pair<double, std::uint32_t>> values;
-  for (std::size_t j = 0; j < rows.p; ++j) {
-    values.clear();
-    for (std::uint32_t i = 0; i < rows.n; ++i)
-      if (!rows.absent || !rows.absent[i * rows.p + j]) values.emplace_back(rows.x[i * rows.p + j], i);
-    std::sort(values.begin(), values.end());
-    checkpoint(16 * values.size());
-    for (std::uint32_t place = 0; place < values.size(); ++place) ranks[j * rows.n + values[place].second] = place;
-  }
-  return ranks;
-}
 
 Refinement refine(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree) {
   return Alternation(rows, options, tree).run();

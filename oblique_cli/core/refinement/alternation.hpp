@@ -32,10 +32,6 @@ struct RefinementRows {
   std::size_t n = 0, p = 0, n_classes = 0;
 };
 
-// Place of every row in the order of each feature, (p, n); rows that lack a value are at 0. Sorting whole numbers is
-// several times as fast as sorting the values at every node again.
-std::vector<std::uint32_t> ranks_of(const RefinementRows& rows);
-
 // Logistic models in the leaves. x: (n, p) what they see of the rows, finite; prior: scores of the model that all start
 // from; l2: ridge of what a leaf adds, in the unit of the weights.
 struct LeafLogistic {
@@ -74,6 +70,9 @@ struct PlaneTree {
   double* plane(std::size_t node) { return w.data() + node * p; }
   const double* plane(std::size_t node) const { return w.data() + node * p; }
   bool goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const;
+  // to_left[i]: whether row which[i] does.
+  void sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
+             std::uint8_t* to_left) const;
   // Class code that a leaf gives a row.
   std::int32_t at_leaf(std::size_t leaf, std::size_t row) const;
   // Class code of the leaf below `node` that a row comes to.

@@ -1,5 +1,7 @@
 #include "refinement/leaf_fits.hpp"
 
+#include <algorithm>
+
 #include "common/interrupt.hpp"
 
 namespace oblique {
@@ -48,15 +50,27 @@ LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& 
 
 std::int32_t LeafFits::answer(const Scores& model, std::size_t row) const {
   const double* x = x_ + row * p_;
+  const std::size_t stride = p_ + 1;
   std::size_t best = 0;
   double largest_score = 0.0;
-  for (std::size_t k = 0; k < rows_.n_classes; ++k) {
-    const double* of_class = model.data() + k * (p_ + 1);
-    double score = prior_[k * rows_.n + row] + of_class[p_];
-    for (std::size_t j = 0; j < p_; ++j) score += of_class[j] * x[j];
-    if (k > 0 && !(score > largest_score)) continue;
-    best = k;
-    largest_score = score;
+  // A sum waits for each addition: several classes at once do not.
+  constexpr std::size_t together = 4;
+  for (std::size_t first = 0; first < rows_.n_classes; first += together) {
+    const std::size_t count = std::min(together, rows_.n_classes - first);
+    const double* w[together];
+    double score[together];
+    for (std::size_t m = 0; m < together; ++m) {
+      const std::size_t k = first + std::min(m, count - 1);  // the last class again where there are no more
+      w[m] = model.data() + k * stride;
+      score[m] = prior_[k * rows_.n + row] + w[m][p_];
+    }
+    for (std::size_t j = 0; j < p_; ++j)
+      for (std::size_t m = 0; m < together; ++m) score[m] += w[m][j] * x[j];
+    for (std::size_t m = 0; m < count; ++m) {
+      if (first + m > 0 && !(score[m] > largest_score)) continue;
+      best = first + m;
+      largest_score = score[m];
+    }
   }
   return static_cast<std::int32_t>(best);
 }

@@ -1,11 +1,11 @@
 #include "refinement/node_update.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
+#include "linear/margin_block.hpp"
 
 namespace oblique {
 namespace {
@@ -16,11 +16,38 @@ constexpr double kEdge = 0.25;       // of a gap that a threshold keeps from its
 constexpr double kFirstL1 = 0.5;     // of the l1 at which the surrogate leaves 0
 constexpr double kNextL1 = 0.2;      // of the l1 before
 constexpr int kSurrogates = 5;
+constexpr std::size_t kParts = 252;        // bins of a feature
+constexpr std::size_t kBins = 256;         // of the rows along a direction
+constexpr std::size_t kFeatures = 64;      // whose sums stay in the cache
+constexpr std::size_t kRowsToBound = 128;  // along a direction: fewer are sorted as fast
 
 double length_of(const std::vector<double>& w) {
   double sum = 0.0;
   for (const double value : w) sum += std::abs(value);
   return sum;
+}
+
+std::size_t n_used(const std::vector<double>& w) {
+  return static_cast<std::size_t>(std::count_if(w.begin(), w.end(), [](double value) { return value != 0.0; }));
+}
+
+// Least weight of the rows that any cut of binned rows sends to the wrong side. sums: weight of the rows for the left
+// and for the right, of one bin after another.
+struct LeastWrong {
+  double up, down;  // larger values to the right, to the left
+};
+LeastWrong least_wrong(const double* sums, std::size_t n_bins) {
+  double left = 0.0, right = 0.0, ahead = 0.0;  // ahead: of the right, less those of the left, in the bins before
+  double up = 0.0, down = 0.0;
+  for (std::size_t b = 0; b < n_bins; ++b) {
+    const double l = sums[2 * b], r = sums[2 * b + 1];
+    up = std::min(up, ahead - l);  // all in this bin who want to go left do, and none of the others
+    down = std::min(down, -ahead - r);
+    ahead += r - l;
+    left += l;
+    right += r;
+  }
+  return {left + up, right + down};
 }
 
 double weight_of(const std::vector<CareRow>& care) {
@@ -75,14 +102,24 @@ NodeUpdate::Cut NodeUpdate::best_cut(const std::vector<CareRow>& care, bool eith
   return best;
 }
 
-// Sorts by value, then by place: by the leading half of the numbers first, which leaves little to do.
+// Sorts by value, then by place: by where the values are in their range first, which leaves little to do.
 void NodeUpdate::sort_values() {
   const std::size_t n = values_.size();
+  if (n < 2) return;
+  double low = values_[0].first, high = low;
+  for (const auto& each : values_) {
+    low = std::min(low, each.first);
+    high = std::max(high, each.first);
+  }
+  const double scale = 4294967295.0 / (high - low);
+  if (!(scale > 0.0) || !std::isfinite(scale) || !std::isfinite(high - low)) {
+    std::sort(values_.begin(), values_.end());
+    return;
+  }
   keys_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(values_[i].first + 0.0);  // -0 is 0
-    const std::uint64_t ordered = bits >> 63 ? ~bits : bits | std::uint64_t{1} << 63;
-    keys_[i] = (ordered >> 32 << 32) | i;
+    const double place = std::min((values_[i].first - low) * scale, 4294967295.0);
+    keys_[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(place)) << 32 | i;
   }
   sorter_.sort(keys_.data(), n);
   sorted_.resize(n);
@@ -99,31 +136,80 @@ void NodeUpdate::sort_values() {
   checkpoint(8 * n);
 }
 
-// The best cut of every feature; the direction has one coefficient of 1 or -1.
+// Whether a plane that costs at least so much cannot be the best one.
+bool NodeUpdate::too_dear(double cost, const PlaneCandidate& best) const {
+  if (cost >= enough_ + kSlack * (weight_ + options_.penalty)) return true;
+  return !best.w.empty() && cost >= best.wrong + options_.penalty * best.length - kLess * weight_;
+}
+
+// Bounds from below, by bins, what the best cut of each feature gets wrong; in least_.
+void NodeUpdate::bound_axes(const std::vector<CareRow>& care) {
+  const std::size_t p = rows_.p;
+  least_.resize(p);
+  for (std::size_t first = 0; first < p; first += kFeatures) {
+    const std::size_t count = std::min(kFeatures, p - first);
+    sums_.assign(2 * kBins * count, 0.0);
+    for (const CareRow& each : care) {
+      const std::uint8_t* bins = orders_.bins.data() + each.row * p + first;
+      double* of_side = sums_.data() + each.right;
+      for (std::size_t j = 0; j < count; ++j) of_side[2 * (kBins * j + bins[j])] += each.weight;
+    }
+    for (std::size_t j = 0; j < count; ++j) {
+      const double* sums = sums_.data() + 2 * kBins * j;
+      const LeastWrong wrong = least_wrong(sums, orders_.n_bins[first + j]);
+      least_[first + j] = std::min(wrong.up, wrong.down) + std::min(sums[2 * kNoBin], sums[2 * kNoBin + 1]);
+    }
+    checkpoint(2 * care.size() * count);
+  }
+}
+
+NodeUpdate::Cut NodeUpdate::cut_axis(const std::vector<CareRow>& care, std::size_t feature) {
+  const std::uint32_t* ranks = orders_.ranks.data() + feature * rows_.n;
+  keys_.clear();
+  lacking_.clear();
+  for (std::uint32_t i = 0; i < care.size(); ++i) {
+    const std::size_t row = care[i].row;
+    if (rows_.absent && rows_.absent[row * rows_.p + feature])
+      lacking_.push_back(i);
+    else
+      keys_.push_back(std::uint64_t{ranks[row]} << 32 | i);
+  }
+  sorter_.sort(keys_.data(), keys_.size());
+  checkpoint(8 * keys_.size());
+  values_.resize(keys_.size());
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    const std::uint32_t place = static_cast<std::uint32_t>(keys_[i]);
+    values_[i] = {rows_.x[care[place].row * rows_.p + feature], place};
+  }
+  return best_cut(care, true, false, 0.0);
+}
+
+// The best cut of every feature; the direction has one coefficient of 1 or -1. Features are cut in the order of their
+// bounds until none that is left can be as good as the best; the first of equally good ones is taken all the same.
 void NodeUpdate::cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best) {
-  const double less = kLess * weight_of(care);
-  for (std::size_t j = 0; j < rows_.p; ++j) {
-    keys_.clear();
-    lacking_.clear();
-    for (std::uint32_t i = 0; i < care.size(); ++i) {
-      const std::size_t row = care[i].row;
-      if (rows_.absent && rows_.absent[row * rows_.p + j])
-        lacking_.push_back(i);
-      else
-        keys_.push_back(std::uint64_t{ranks_[j * rows_.n + row]} << 32 | i);
+  const std::size_t p = rows_.p;
+  cuts_.assign(p, Cut{0.0, 0.0, true, false, false});
+  std::size_t n_bins = 0;
+  for (const std::size_t each : orders_.n_bins) n_bins += each;
+  if (n_bins <= 2 * care.size() * p) {
+    bound_axes(care);
+    in_order_.resize(p);
+    for (std::size_t j = 0; j < p; ++j) in_order_[j] = j;
+    std::sort(in_order_.begin(), in_order_.end(),
+              [&](std::size_t i, std::size_t j) { return least_[i] != least_[j] ? least_[i] < least_[j] : i < j; });
+    double reach = enough_ - options_.penalty;
+    for (const std::size_t j : in_order_) {
+      if (least_[j] > reach + kSlack * (weight_ + options_.penalty)) break;
+      cuts_[j] = cut_axis(care, j);
+      if (cuts_[j].found) reach = std::min(reach, cuts_[j].wrong);
     }
-    sorter_.sort(keys_.data(), keys_.size());
-    checkpoint(8 * keys_.size());
-    values_.resize(keys_.size());
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      const std::uint32_t place = static_cast<std::uint32_t>(keys_[i]);
-      values_[i] = {rows_.x[care[place].row * rows_.p + j], place};
-    }
-    const Cut cut = best_cut(care, true, false, 0.0);
-    if (!cut.found ||
-        (!best.w.empty() && cut.wrong + options_.penalty >= best.wrong + options_.penalty * best.length - less))
-      continue;
-    best.w.assign(rows_.p, 0.0);
+  } else {
+    for (std::size_t j = 0; j < p; ++j) cuts_[j] = cut_axis(care, j);
+  }
+  for (std::size_t j = 0; j < p; ++j) {
+    const Cut& cut = cuts_[j];
+    if (!cut.found || too_dear(cut.wrong + options_.penalty, best)) continue;
+    best.w.assign(p, 0.0);
     best.w[j] = cut.right_above ? 1.0 : -1.0;
     best.b = cut.right_above ? -cut.threshold : cut.threshold;
     best.missing_left = cut.missing_left;
@@ -132,24 +218,51 @@ void NodeUpdate::cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best
   }
 }
 
-// The best cut along a direction of unit length; of equally good ones that nearest to the plane's own place.
+// Bounds from below, by bins, what the best cut along a direction gets wrong; the rows that have a value are in
+// values_, the others in lacking_.
+double NodeUpdate::bound_along(const std::vector<CareRow>& care) {
+  const std::size_t n = values_.size();
+  if (n < kRowsToBound) return 0.0;
+  along_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) along_[i] = values_[i].first;
+  const Range range = range_of(along_.data(), n);
+  const double scale = static_cast<double>(kBins) / (range.high - range.low);
+  if (!(scale > 0.0) || !std::isfinite(scale)) return 0.0;
+  bins_.resize(n);
+  bin_rows(along_.data(), range.low, scale, static_cast<int>(kBins), bins_.data(), n);
+  sums_.assign(2 * kBins, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const CareRow& row = care[values_[i].second];
+    sums_[2 * std::size_t{bins_[i]} + row.right] += row.weight;
+  }
+  double left = 0.0, right = 0.0;
+  for (const std::uint32_t place : lacking_) (care[place].right ? right : left) += care[place].weight;
+  return least_wrong(sums_.data(), kBins).up + std::min(left, right);
+}
+
+// The best cut along a direction of unit length; of equally good ones that nearest to the plane's own place. Features
+// have been cut already.
 void NodeUpdate::cut_along(const std::vector<CareRow>& care, const std::vector<double>& w, double b,
                            PlaneCandidate& best) {
+  const double length = length_of(w);
+  if (too_dear(options_.penalty * length, best) || (length == 1.0 && n_used(w) == 1)) return;
+  const std::size_t n = care.size();
+  along_.resize(n);
+  project_columns(columns_.data(), n, w.data(), rows_.p, along_.data());
   values_.clear();
   lacking_.clear();
-  for (std::uint32_t i = 0; i < care.size(); ++i) {
+  for (std::uint32_t i = 0; i < n; ++i) {
     if (lacks(care[i].row, w.data()))
       lacking_.push_back(i);
     else
-      values_.emplace_back(dot_row(w.data(), rows_.x + care[i].row * rows_.p, rows_.p), i);
+      values_.emplace_back(along_[i], i);
   }
-  checkpoint(care.size() * rows_.p);
+  checkpoint(n * rows_.p);
+  const double least = bound_along(care) - kSlack * weight_;
+  if (too_dear(least + options_.penalty * length, best)) return;
   sort_values();
   const Cut cut = best_cut(care, false, true, -b);
-  const double length = length_of(w), less = kLess * weight_of(care);
-  if (!cut.found ||
-      (!best.w.empty() && cut.wrong + options_.penalty * length >= best.wrong + options_.penalty * best.length - less))
-    return;
+  if (!cut.found || too_dear(cut.wrong + options_.penalty * length, best)) return;
   best.w = w;
   best.b = -cut.threshold;
   best.missing_left = cut.missing_left;
@@ -159,27 +272,25 @@ void NodeUpdate::cut_along(const std::vector<CareRow>& care, const std::vector<d
 
 // Along the answers of the surrogate, from the sparsest. A missing value counts as the mean, 0.
 void NodeUpdate::surrogates(const std::vector<CareRow>& care, PlaneCandidate& best) {
+  if (too_dear(options_.penalty, best)) return;  // no plane of several features is as short as 1
   const std::size_t n = care.size(), p = rows_.p;
-  numbers_.resize(n);
   side_.resize(n);
-  weight_.resize(n);
+  row_weight_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    numbers_[i] = care[i].row;
     side_[i] = care[i].right ? 1.0 : -1.0;
-    weight_[i] = care[i].weight;
+    row_weight_[i] = care[i].weight;
   }
-  columns_.resize(n * p);
-  gather_columns(rows_.x, p, numbers_.data(), n, columns_.data());
+  centered_ = columns_;
   // Planes far from the origin would make the intercept and the coefficients fight each other.
   centers_.assign(p, 0.0);
   for (std::size_t j = 0; j < p; ++j) {
-    double* column = columns_.data() + j * n;
+    double* column = centered_.data() + j * n;
     double sum = 0.0;
     for (std::size_t i = 0; i < n; ++i) sum += column[i];
     centers_[j] = sum / static_cast<double>(n);
     for (std::size_t i = 0; i < n; ++i) column[i] -= centers_[j];
   }
-  const TwoSides sides{columns_.data(), n, p, side_.data(), weight_.data()};
+  const TwoSides sides{centered_.data(), n, p, side_.data(), row_weight_.data()};
   LinearOptions options;
   options.loss = options_.surrogate;
   options.tolerance = 1e-4;  // E decides in the end, so planes need no more digits
@@ -203,17 +314,52 @@ void NodeUpdate::surrogates(const std::vector<CareRow>& care, PlaneCandidate& be
   }
 }
 
-bool NodeUpdate::propose(const std::vector<CareRow>& care, const double* present, double present_b,
+bool NodeUpdate::propose(const std::vector<CareRow>& care, const double* present, double present_b, double enough,
                          PlaneCandidate& best) {
   best.w.clear();
   bool left = false, right = false;
   for (const CareRow& each : care) (each.right ? right : left) = true;
   if (!left || !right) return false;
+  weight_ = weight_of(care);
+  enough_ = enough;
   cut_axes(care, best);
+  numbers_.resize(care.size());
+  for (std::size_t i = 0; i < care.size(); ++i) numbers_[i] = care[i].row;
+  columns_.resize(care.size() * rows_.p);
+  gather_columns(rows_.x, rows_.p, numbers_.data(), care.size(), columns_.data());
   direction_.assign(present, present + rows_.p);
   if (length_of(direction_) > 0.0) cut_along(care, std::vector<double>(direction_), present_b, best);
   surrogates(care, best);
   return !best.w.empty();
+}
+
+FeatureOrders orders_of(const RefinementRows& rows) {
+  FeatureOrders out;
+  out.ranks.assign(rows.n * rows.p, 0);
+  out.bins.assign(rows.n * rows.p, kNoBin);
+  out.n_bins.assign(rows.p, 0);
+  std::vector<std::pair<double, std::uint32_t>> values;
+  for (std::size_t j = 0; j < rows.p; ++j) {
+    values.clear();
+    for (std::uint32_t i = 0; i < rows.n; ++i)
+      if (!rows.absent || !rows.absent[i * rows.p + j]) values.emplace_back(rows.x[i * rows.p + j], i);
+    std::sort(values.begin(), values.end());
+    checkpoint(16 * values.size());
+    std::size_t different = values.empty() ? 0 : 1;
+    for (std::size_t place = 1; place < values.size(); ++place)
+      different += values[place].first != values[place - 1].first;
+    std::size_t bin = 0;
+    for (std::uint32_t place = 0; place < values.size(); ++place) {
+      if (different > kParts)
+        bin = place * kParts / values.size();
+      else if (place > 0)
+        bin += values[place].first != values[place - 1].first;
+      out.ranks[j * rows.n + values[place].second] = place;
+      out.bins[values[place].second * rows.p + j] = static_cast<std::uint8_t>(bin);
+    }
+    out.n_bins[j] = std::min(different, kParts);
+  }
+  return out;
 }
 
 }  // namespace oblique

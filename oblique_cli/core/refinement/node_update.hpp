@@ -28,28 +28,45 @@ struct PlaneCandidate {
   double length = 0.0;  // |w|_1
 };
 
+inline constexpr double kSlack = 1e-9;  // of the weight: bounds of costs are off by rounding, which is far less
+
+// The rows in the order of each feature, so that a node sorts whole numbers, or does not sort at all.
+struct FeatureOrders {
+  std::vector<std::uint32_t> ranks;  // (p, n) place of every row; rows that lack a value are at 0
+  std::vector<std::uint8_t> bins;    // (n, p) part of the order in which a row is, a value each if these are few
+  std::vector<std::size_t> n_bins;   // of each feature
+};
+inline constexpr std::uint8_t kNoBin = 255;  // of a row that lacks the value
+FeatureOrders orders_of(const RefinementRows& rows);
+
 // Proposes planes for one node after another with the same buffers; one for each thread.
 class NodeUpdate {
  public:
-  NodeUpdate(const RefinementRows& rows, const std::uint32_t* ranks, const RefinementOptions& options)
-      : rows_(rows), ranks_(ranks), options_(options) {}
+  NodeUpdate(const RefinementRows& rows, const FeatureOrders& orders, const RefinementOptions& options)
+      : rows_(rows), orders_(orders), options_(options) {}
 
   // The plane of least `wrong` + penalty * |w|_1 among: the best cut of each feature, the best cut along the present
   // plane, and the best cut along the surrogate's answers at a series of l1 penalties. Equally good ones: the first.
-  // False if there is none, because all rows are of one side or of one place.
-  bool propose(const std::vector<CareRow>& care, const double* present, double present_b, PlaneCandidate& best);
+  // False if there is none, because all rows are of one side or of one place, or none that costs less than `enough`.
+  bool propose(const std::vector<CareRow>& care, const double* present, double present_b, double enough,
+               PlaneCandidate& best);
 
  private:
-  void cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best);
-  void cut_along(const std::vector<CareRow>& care, const std::vector<double>& w, double b, PlaneCandidate& best);
-  void surrogates(const std::vector<CareRow>& care, PlaneCandidate& best);
-  bool lacks(std::size_t row, const double* w) const;
   struct Cut {
     double threshold, wrong;
     bool right_above;  // whether larger values go right
     bool missing_left;
     bool found;
   };
+
+  void cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best);
+  void bound_axes(const std::vector<CareRow>& care);
+  Cut cut_axis(const std::vector<CareRow>& care, std::size_t feature);
+  void cut_along(const std::vector<CareRow>& care, const std::vector<double>& w, double b, PlaneCandidate& best);
+  double bound_along(const std::vector<CareRow>& care);
+  void surrogates(const std::vector<CareRow>& care, PlaneCandidate& best);
+  bool too_dear(double cost, const PlaneCandidate& best) const;
+  bool lacks(std::size_t row, const double* w) const;
   // Best cut of the sorted values_, both ways around or with larger values to the right only, with rows without a value
   // as a block.
   Cut best_cut(const std::vector<CareRow>& care, bool either_way, bool near, double wanted);
@@ -57,14 +74,19 @@ class NodeUpdate {
   void sort_values();
 
   const RefinementRows& rows_;
-  const std::uint32_t* ranks_;
+  const FeatureOrders& orders_;
   const RefinementOptions& options_;
+  double weight_ = 0.0, enough_ = 0.0;  // of the rows that care; what a plane may cost
   std::vector<std::uint64_t> keys_;
   KeySort sorter_;
   std::vector<std::pair<double, std::uint32_t>> values_, sorted_;  // value and place in `care`, of rows that have one
   std::vector<std::uint32_t> lacking_;                             // places in `care` of rows that have none
   std::vector<std::uint32_t> numbers_;
-  std::vector<double> columns_, side_, weight_, direction_, centers_;
+  std::vector<double> columns_, centered_, side_, row_weight_, direction_, centers_, along_;
+  std::vector<double> sums_, least_;     // weight of either side in each bin; least weight that an axis gets wrong
+  std::vector<std::uint8_t> bins_;       // of along_
+  std::vector<std::size_t> in_order_;    // features by least_
+  std::vector<Cut> cuts_;                // of the features
   LinearSolver solver_;
 };
 
