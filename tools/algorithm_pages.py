@@ -32,7 +32,7 @@ FOLDER = ROOT / "docs" / "algorithms"
 
 # Page -> the algorithms it is about. Readings of one method share a page.
 PAGES: Mapping[str, tuple[str, ...]] = {
-    "axis_parallel": ("axis_parallel",),
+    "axis_parallel": ("axis_parallel", "gain_ratio"),
     "hhcart": ("hhcart_a", "hhcart_d"),
     "hhcrv": ("hhcrv",),
     "gdt": ("gdt",),

@@ -378,7 +378,7 @@ _LOGISTIC = (
         LogisticModelTreeClassifier,
         compiled=True,
         unused=("leaf_penalty", "squares", "n_penalties", "surrogate", "max_sweeps"),
-        base="axis_parallel",
+        base="gain_ratio",
         models="logit_boost",
         refine="none",
         criterion="entropy",

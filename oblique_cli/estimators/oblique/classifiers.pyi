@@ -235,6 +235,59 @@ class GDTClassifier(HeuristicTreeClassifier):
         random_state: Any = None,
     ) -> None: ...
 
+class GainRatioClassifier(HeuristicTreeClassifier):
+    """Gain ratio: a top-down tree.
+
+    C4.5's choice among cuts of features: gain beside the information of the division itself.
+
+    Source: Quinlan (1993), C4.5: Programs for Machine Learning.
+
+    Each feature has its best cut by gain. Of the features whose cuts gain at least the average of all that have one,
+    less 0.001, the one of the largest ratio is taken; of equal ones the first. The gain is that of the criterion,
+    entropy in bits by default. The correction of release 8 for the number of cuts is left out.
+
+    Further parameters and attributes are those of `ObliqueTreeClassifier`.
+
+    Parameters
+    ----------
+    criterion : one of 'gini', 'entropy', 'twoing', 'max_minority', 'sum_minority', default 'entropy'
+        Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
+    """
+    def __init__(
+        self,
+        *,
+        criterion: str = "entropy",
+        min_parent: float = 2,
+        max_misrate: float = 0.0,
+        misrate_of: str = "node",
+        max_depth: int | None = None,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: str | Mapping[Any, float] | None = None,
+        ties: str = "tolerant",
+        polish: bool = False,
+        split_cost: float = 0.0,
+        pruning: str | PruningRule = "none",
+        pruning_fraction: float = 0.1,
+        pruning_folds: int = 10,
+        pruning_repeats: int = 1,
+        standard_errors: float = 0.0,
+        ccp_alpha: float = 0.0,
+        prior_weight: float = 2.0,
+        tree_weight: float = 0.25,
+        probabilities: str = "counts",
+        probability_strength: float | str = 1.0,
+        leaf_models: str = "none",
+        leaf_penalty: float | str = "cv",
+        refine: str = "none",
+        qualitative: Any = "auto",
+        missing: str = "error",
+        max_levels: int = 1000,
+        engine: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None: ...
+
 class HHCARTClassifier(HeuristicTreeClassifier):
     """HHCART(A): a top-down tree.
 
