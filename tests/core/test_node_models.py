@@ -99,6 +99,21 @@ def test_one_leaf_is_logistic_regression(load, penalty):
     assert np.abs(gradient + penalty * added).max() < 1e-3 * max(penalty, 1.0)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 9])
+@pytest.mark.parametrize(("n", "p"), [(1, 1), (7, 3), (40, 5), (300, 4), (70, 61), (30, 650)])
+def test_a_ridge_leaves_no_slope_whatever_the_shape(n, p, n_classes):
+    rng = np.random.default_rng([n, p, n_classes])
+    X, y = np.ascontiguousarray(rng.normal(size=(n, p))), rng.integers(0, n_classes, n).astype(np.int32)
+    weights = rng.uniform(0.5, 2.0, n)
+    given = (X, y, weights, n_classes, np.zeros(n, dtype=np.int32), ROOT)
+    model = np.asarray(_core.node_models(*given, 2.0, 0, 1e-14))[0]
+    added = model.copy()
+    added[:, -1] -= shares(y, weights, n_classes)
+    wide = np.column_stack([X, np.ones(n)])
+    slopes = ((softmax(wide @ model.T) - np.eye(n_classes)[y]) * weights[:, None]).T @ wide + 2.0 * added
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-5 * np.sqrt(n))
+
+
 def test_equal_shares_give_the_coefficients_of_scikit_learn():
     # Where the offset is the same for all classes. A column of ones has the intercept penalized, as it is here.
     Z, y, _ = rows()

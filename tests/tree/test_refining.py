@@ -10,6 +10,7 @@ import pytest
 from oblique_cli.proposers.hhgdt import HHGDT
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.refining import (
+    LeafPrior,
     PlaneSpace,
     Settings,
     along_path,
@@ -121,6 +122,106 @@ def test_small_nodes_are_solved_as_well_as_by_trying_every_plane(penalty):
         assert found < least + 1.0  # less than a row more
         exact += found <= least + 1e-6
     assert exact >= 10
+
+
+def least_wrong(along, side, weights) -> float:
+    """The least weight on the wrong side of any cut, larger values to the right; NaN go together to the better side."""
+    lacking = np.isnan(along)
+    block = min(weights[lacking & (side == code)].sum() for code in (0, 1))
+    order = np.argsort(along[~lacking])
+    values, right, weight = along[~lacking][order], side[~lacking][order], weights[~lacking][order]
+    wrong = np.cumsum(np.where(right == 1, weight, 0.0)) + (weight @ (right == 0)) - np.cumsum(weight * (right == 0))
+    cuts = np.flatnonzero(np.diff(values) > 1e-9 * np.abs(values).max())
+    return float(block + wrong[cuts].min())
+
+
+def rows_of_a_large_node(kind: str, p: int):
+    """Rows enough for bins, the last feature telling most of the sides; a tenth of the values is missing in some."""
+    rng = np.random.default_rng([len(kind), p])
+    n = 700
+    X = np.round(2 * rng.normal(size=(n, p))) if kind == "few values" else rng.normal(size=(n, p))
+    if kind == "outliers":
+        X[rng.integers(0, n, 5)] *= 1e6
+    side = (X[:, -1] + 0.5 * rng.normal(size=n) > 0.3).astype(np.int32)
+    weights = rng.uniform(0.5, 3.0, n) if kind == "weights" else np.ones(n)
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.1] = np.nan
+    return np.ascontiguousarray(X), side, weights / weights.min()
+
+
+def stump_planes(w, b: float):
+    """A tree of one plane, class 0 to the left, as the core takes it."""
+    return {
+        "left": np.array([1, -1, -1], dtype=np.int32),
+        "right": np.array([2, -1, -1], dtype=np.int32),
+        "w": np.vstack([w, np.zeros((2, len(w)))]),
+        "b": np.array([b, 0.0, 0.0]),
+        "missing_left": np.zeros(3, dtype=bool),
+        "labels": np.array([0, 0, 1], dtype=np.int32),
+    }
+
+
+@pytest.mark.parametrize("p", [1, 5, 70])
+@pytest.mark.parametrize("kind", ["plain", "few values", "weights", "missing", "outliers"])
+def test_large_nodes_have_a_plane_as_good_as_the_best_cut_of_any_feature(kind, p):
+    X, side, weights = rows_of_a_large_node(kind, p)
+    space = PlaneSpace(X, side, 2, weights)
+    least = min(least_wrong(sign * X[:, j], side, weights) for j in range(p) for sign in (1.0, -1.0))
+    planes = stump_planes(np.eye(p)[-1], -float(np.quantile(space.Z[:, -1], 0.8)))
+    for price in (0.0, 5.0):
+        _, run = space.refine(planes, price / space.total, Settings())
+        assert run.objective[-1] * space.total <= least + price + 1e-6
+        assert run.objective[0] * space.total > least + price + 20.0
+
+
+@pytest.mark.parametrize("p", [2, 5, 19])
+@pytest.mark.parametrize("kind", ["plain", "weights", "missing"])
+def test_large_nodes_have_a_plane_as_good_as_the_best_cut_along_the_present_one(kind, p):
+    X, _, weights = rows_of_a_large_node(kind, p)
+    X[:, 1:] = np.nan_to_num(X[:, 1:])
+    rng = np.random.default_rng(p)
+    w = rng.normal(size=p)
+    w /= np.linalg.norm(w)
+    side = (np.nan_to_num(X) @ w + 0.3 * rng.normal(size=len(X)) > 0.4).astype(np.int32)
+    space = PlaneSpace(X, side, 2, weights)
+    planes = stump_planes(w, -0.1)
+    price = 2.0
+    along = np.where(space.absent.any(axis=1), np.nan, space.Z @ w) if space.absent is not None else space.Z @ w
+    limit = least_wrong(along, side, weights) + price * np.abs(w).sum()
+    _, run = space.refine(planes, price / space.total, Settings())
+    assert run.objective[-1] * space.total <= limit + 1e-6
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_objective_is_what_the_tree_says_of_many_rows(missing):
+    X, y, _ = planted(13, n=3000, depth=5, noise=0.1)
+    if missing:
+        X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
+    weights = np.random.default_rng(2).uniform(1.0, 2.0, len(X))
+    space = PlaneSpace(X, y, 3, weights)
+    path = along_path(grown(X, y, 3, weights, missing=missing), space, [0.0005, 0.002], GROWING)
+    for tree, run in zip(path.trees, path.runs, strict=True):
+        wrong = weights @ (tree.labels[tree.apply(X)] != y) / weights.sum()
+        lengths = np.abs(space.planes(tree)["w"]).sum()
+        assert run.objective[-1] == pytest.approx(wrong + run.penalty * lengths, abs=1e-9)
+        assert tree.n_leaves > 4
+
+
+@pytest.mark.parametrize("n_classes", [2, 8, 9, 17])
+@pytest.mark.parametrize("n", [1, 6, 301])
+def test_a_leaf_answers_by_its_model(n_classes, n):
+    rng = np.random.default_rng([n_classes, n])
+    X = np.ascontiguousarray(rng.normal(size=(n, 3)))
+    scores = rng.normal(size=(n_classes, 4))
+    answers = (X @ scores[:, :3].T + scores[:, 3]).argmax(axis=1)
+    other = rng.random(n) < 0.2
+    y = np.where(other, rng.integers(0, n_classes, n), answers).astype(np.int32)
+    space = PlaneSpace(X, y, n_classes)
+    alone = random_tree(space, 1, rng).collapse(np.ones(1 if n == 1 else 3, dtype=bool))
+    # A ridge so large that the leaf adds nothing to the model of all rows.
+    run = along_path(alone, space, [0.0], Settings(), LeafPrior(scores, X, 1e12)).runs[0]
+    with_label = 1.0 - np.bincount(y).max() / n
+    assert run.objective[-1] == pytest.approx(min(np.mean(answers != y), with_label), abs=1e-12)
 
 
 def test_a_planted_tree_is_found_from_random_ones():

@@ -9,8 +9,10 @@
 namespace oblique {
 
 typedef double Four __attribute__((vector_size(32)));  // where registers have 16 bytes the compiler splits it
+#if defined(OBLIQUE_WIDE)
 typedef double Eight __attribute__((vector_size(64)));
 typedef long long EightPlaces __attribute__((vector_size(64)));
+#endif
 
 template <class Vector>
 OBLIQUE_INLINE Vector load_as(const double* x) {
@@ -47,6 +49,7 @@ OBLIQUE_INLINE void sum_four(const Four (&lanes)[4][2], double* sums) {
     sums[m] = ((low[0] + low[1]) + (low[2] + low[3])) + ((high[0] + high[1]) + (high[2] + high[3]));
   }
 }
+#if defined(OBLIQUE_WIDE)
 OBLIQUE_INLINE void sum_four(const Eight (&lanes)[4][1], double* sums) {
   constexpr EightPlaces even{0, 2, 4, 6, 8, 10, 12, 14}, odd{1, 3, 5, 7, 9, 11, 13, 15};
   const auto neighbors = [&](Eight a, Eight b) __attribute__((always_inline)) {
@@ -56,6 +59,7 @@ OBLIQUE_INLINE void sum_four(const Eight (&lanes)[4][1], double* sums) {
   const Eight halves = neighbors(first, second), whole = neighbors(halves, halves);
   std::memcpy(sums, &whole, 4 * sizeof(double));
 }
+#endif
 
 // out[a * stride + b] += dot_columns(s[a], x[b], n) for kS columns s and four columns x.
 template <class Vector, std::size_t kS>

@@ -180,6 +180,22 @@ void solve_factored(const double* factor, std::size_t size, double* d, std::size
 }
 
 OBLIQUE_CLONES
+void score_rows(const double* w, const double* const* x, std::size_t p, double* scores) {
+  Four sum[4][2];
+  for (std::size_t r = 0; r < 4; ++r)
+    for (std::size_t h = 0; h < 2; ++h) sum[r][h] = load_four(scores + 8 * r + 4 * h);
+  for (std::size_t j = 0; j < p; ++j) {
+    const Four low = load_four(w + 8 * j), high = load_four(w + 8 * j + 4);
+    for (std::size_t r = 0; r < 4; ++r) {
+      sum[r][0] += low * x[r][j];
+      sum[r][1] += high * x[r][j];
+    }
+  }
+  for (std::size_t r = 0; r < 4; ++r)
+    for (std::size_t h = 0; h < 2; ++h) std::memcpy(scores + 8 * r + 4 * h, &sum[r][h], sizeof(Four));
+}
+
+OBLIQUE_CLONES
 void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t n) {
   add_sums(s.first, s.stride, s.count, out, to, n);
 }

@@ -19,6 +19,9 @@ void add_combined(const double* w, std::size_t of_class, std::size_t n_classes, 
 // out[a * to + b] += dot_columns(s_a, x_b, n)
 void add_products(const Columns& s, const Columns& x, double* out, std::size_t to, std::size_t n);
 
+// Of four rows x and eight classes: scores[8 r + k] += w[8 j + k] x_r[j] for one j after the other.
+void score_rows(const double* w, const double* const* x, std::size_t p, double* scores);
+
 // out[a * to] += each of the n numbers of column a in turn.
 void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t n);
 

@@ -30,13 +30,18 @@ void PlaneTree::sides(const RefinementRows& rows, const std::uint32_t* which, st
   for (std::size_t i = 0; i < n; ++i) to_left[i] = goes_left(rows, which[i], node);
 }
 
-std::int32_t PlaneTree::at_leaf(std::size_t leaf, std::size_t row) const {
-  return fits && !models[leaf].empty() ? fits->answer(models[leaf], row) : label[leaf];
+void PlaneTree::at_leaf(std::size_t leaf, const std::uint32_t* which, std::size_t n, std::int32_t* answers) const {
+  if (fits && !models[leaf].empty())
+    fits->answers(models[leaf], which, n, answers);
+  else
+    std::fill_n(answers, n, label[leaf]);
 }
 
-std::int32_t PlaneTree::answer(const RefinementRows& rows, std::size_t row, std::size_t node) const {
+std::int32_t PlaneTree::answer(const RefinementRows& rows, std::uint32_t row, std::size_t node) const {
   while (!is_leaf(node)) node = static_cast<std::size_t>(goes_left(rows, row, node) ? left[node] : right[node]);
-  return at_leaf(node, row);
+  std::int32_t found;
+  at_leaf(node, &row, 1, &found);
+  return found;
 }
 
 namespace {
@@ -74,10 +79,7 @@ class Router {
   // answers[i] = tree.answer(rows, which[i], node)
   void route(const PlaneTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
              std::size_t node, std::int32_t* answers) {
-    if (tree.is_leaf(node)) {
-      for (std::size_t i = 0; i < n; ++i) answers[i] = tree.at_leaf(node, which[i]);
-      return;
-    }
+    if (tree.is_leaf(node)) return tree.at_leaf(node, which, n, answers);
     for (std::size_t begin = 0; begin < n; begin += kTogether)
       route_block(tree, rows, which + begin, std::min(kTogether, n - begin), node, answers + begin);
   }
@@ -101,7 +103,12 @@ class Router {
       const Part here = parts_.back();
       parts_.pop_back();
       const std::size_t count = here.end - here.begin;
-      if (count <= kFew || tree.is_leaf(here.node)) {
+      if (tree.is_leaf(here.node)) {
+        tree.at_leaf(here.node, numbers_ + here.begin, count, found_);
+        for (std::size_t i = 0; i < count; ++i) answers[places_[here.begin + i]] = found_[i];
+        continue;
+      }
+      if (count <= kFew) {
         for (std::size_t i = here.begin; i < here.end; ++i)
           answers[places_[i]] = tree.answer(rows, numbers_[i], here.node);
         continue;
@@ -116,6 +123,7 @@ class Router {
 
   std::uint32_t numbers_[kTogether], places_[kTogether];
   std::uint8_t left_[kTogether];
+  std::int32_t found_[kTogether];
   std::vector<Part> parts_;
   std::vector<std::uint32_t> spare_;
 };
@@ -180,7 +188,7 @@ class Alternation {
         const Place place = places_[node];
         if (tree_.is_leaf(node)) {
           leaves_.push_back(node);
-          for (std::size_t i = place.begin; i < place.end; ++i) answer_[order_[i]] = tree_.at_leaf(node, order_[i]);
+          answer_leaf(node, order_.data() + place.begin, place.end - place.begin);
           continue;
         }
         levels_.back().push_back(node);
@@ -196,6 +204,12 @@ class Alternation {
       }
       level.swap(next);
     }
+  }
+
+  void answer_leaf(std::size_t leaf, const std::uint32_t* rows, std::size_t n) {
+    found_.resize(std::max(found_.size(), n));
+    tree_.at_leaf(leaf, rows, n, found_.data());
+    for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = found_[i];
   }
 
   std::size_t left(std::size_t node) const { return static_cast<std::size_t>(tree_.left[node]); }
@@ -480,7 +494,8 @@ class Alternation {
           last_[node] = whole_[node].fit.scores;
         }
         below_[node] = 0.0;
-        for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = tree_.at_leaf(node, rows[i]);
+        tree_.at_leaf(node, rows, n, worker.of_left.data());
+        for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = worker.of_left[i];
         return now - best;
       case all_left:
       case all_right:
@@ -548,6 +563,7 @@ class Alternation {
   std::vector<double> below_, by_class_;
   std::vector<std::uint8_t> sides_;
   std::vector<std::uint32_t> spare_;
+  std::vector<std::int32_t> found_;
   double total_ = 0.0, objective_ = 0.0;
   std::optional<LeafFits> fits_;       // where leaves have models
   std::vector<std::uint64_t> fitted_;  // digest of the rows of a leaf when its model was last looked for

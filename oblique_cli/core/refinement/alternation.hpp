@@ -73,10 +73,10 @@ struct PlaneTree {
   // to_left[i]: whether row which[i] does.
   void sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
              std::uint8_t* to_left) const;
-  // Class code that a leaf gives a row.
-  std::int32_t at_leaf(std::size_t leaf, std::size_t row) const;
+  // Class codes that a leaf gives rows.
+  void at_leaf(std::size_t leaf, const std::uint32_t* which, std::size_t n, std::int32_t* answers) const;
   // Class code of the leaf below `node` that a row comes to.
-  std::int32_t answer(const RefinementRows& rows, std::size_t row, std::size_t node) const;
+  std::int32_t answer(const RefinementRows& rows, std::uint32_t row, std::size_t node) const;
 };
 
 // E after each update of a node, in the order of updates; node -1 for the leaves and branches at the end of a sweep.

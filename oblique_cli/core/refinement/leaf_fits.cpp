@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/interrupt.hpp"
+#include "linear/softmax_block.hpp"
 
 namespace oblique {
 namespace {
@@ -48,38 +49,44 @@ LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& 
   return out;
 }
 
-std::int32_t LeafFits::answer(const Scores& model, std::size_t row) const {
-  const double* x = x_ + row * p_;
-  const std::size_t stride = p_ + 1;
-  std::size_t best = 0;
-  double largest_score = 0.0;
-  // A sum waits for each addition: several classes at once do not.
-  constexpr std::size_t together = 4;
-  for (std::size_t first = 0; first < rows_.n_classes; first += together) {
-    const std::size_t count = std::min(together, rows_.n_classes - first);
-    const double* w[together];
-    double score[together];
-    for (std::size_t m = 0; m < together; ++m) {
-      const std::size_t k = first + std::min(m, count - 1);  // the last class again where there are no more
-      w[m] = model.data() + k * stride;
-      score[m] = prior_[k * rows_.n + row] + w[m][p_];
+void LeafFits::answers(const Scores& model, const std::uint32_t* which, std::size_t n, std::int32_t* out) const {
+  constexpr std::size_t kRows = 4, kClasses = 8;  // of score_rows
+  const std::size_t C = rows_.n_classes;
+  std::vector<double> w(kClasses * p_), largest_score(n);
+  for (std::size_t first = 0; first < C; first += kClasses) {
+    const std::size_t count = std::min(kClasses, C - first);
+    for (std::size_t k = 0; k < count; ++k) {
+      const double* of_class = model.data() + (first + k) * (p_ + 1);
+      for (std::size_t j = 0; j < p_; ++j) w[kClasses * j + k] = of_class[j];
     }
-    for (std::size_t j = 0; j < p_; ++j)
-      for (std::size_t m = 0; m < together; ++m) score[m] += w[m][j] * x[j];
-    for (std::size_t m = 0; m < count; ++m) {
-      if (first + m > 0 && !(score[m] > largest_score)) continue;
-      best = first + m;
-      largest_score = score[m];
+    for (std::size_t begin = 0; begin < n; begin += kRows) {
+      const double* x[kRows];
+      double scores[kRows * kClasses] = {};
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const std::size_t row = which[std::min(begin + r, n - 1)];  // the last again where there are no more
+        x[r] = x_ + row * p_;
+        for (std::size_t k = 0; k < count; ++k)
+          scores[r * kClasses + k] = prior_[(first + k) * rows_.n + row] + model[(first + k) * (p_ + 1) + p_];
+      }
+      score_rows(w.data(), x, p_, scores);
+      for (std::size_t i = begin; i < std::min(begin + kRows, n); ++i)
+        for (std::size_t k = 0; k < count; ++k) {
+          const double score = scores[(i - begin) * kClasses + k];
+          if (first + k > 0 && !(score > largest_score[i])) continue;
+          largest_score[i] = score;
+          out[i] = static_cast<std::int32_t>(first + k);
+        }
     }
   }
-  return static_cast<std::int32_t>(best);
+  checkpoint(n * C * p_);
 }
 
 double LeafFits::wrong(const Scores& model, const std::uint32_t* which, std::size_t n) const {
+  std::vector<std::int32_t> answer(n);
+  answers(model, which, n, answer.data());
   double sum = 0.0;
   for (std::size_t i = 0; i < n; ++i)
-    if (answer(model, which[i]) != rows_.y[which[i]]) sum += rows_.weight[which[i]];
-  checkpoint(n * rows_.n_classes * p_);
+    if (answer[i] != rows_.y[which[i]]) sum += rows_.weight[which[i]];
   return sum;
 }
 

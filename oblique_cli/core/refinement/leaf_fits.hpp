@@ -24,8 +24,8 @@ class LeafFits {
   // The model of some rows. start: scores to begin with, none for those of all rows
   LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start) const;
 
-  // Class code that a model gives a row: nothing is kept for all rows, which with many leaves would be a lot.
-  std::int32_t answer(const Scores& model, std::size_t row) const;
+  // Class codes that a model gives some rows: nothing is kept for all rows, which with many leaves would be a lot.
+  void answers(const Scores& model, const std::uint32_t* which, std::size_t n, std::int32_t* out) const;
 
   // Weight of some rows that a model gets wrong.
   double wrong(const Scores& model, const std::uint32_t* which, std::size_t n) const;

@@ -102,37 +102,38 @@ NodeUpdate::Cut NodeUpdate::best_cut(const std::vector<CareRow>& care, bool eith
   return best;
 }
 
-// Sorts by value, then by place: by where the values are in their range first, which leaves little to do.
-void NodeUpdate::sort_values() {
-  const std::size_t n = values_.size();
+// By where the values are in their range first, which leaves little to do.
+void ValueSort::sort(std::vector<Value>& values) {
+  const std::size_t n = values.size();
   if (n < 2) return;
-  double low = values_[0].first, high = low;
-  for (const auto& each : values_) {
+  double low = values[0].first, high = low;
+  for (const Value& each : values) {
     low = std::min(low, each.first);
     high = std::max(high, each.first);
   }
-  const double scale = 4294967295.0 / (high - low);
-  if (!(scale > 0.0) || !std::isfinite(scale) || !std::isfinite(high - low)) {
-    std::sort(values_.begin(), values_.end());
+  constexpr double kPlaces = 4294967295.0;
+  const double scale = kPlaces / (high - low);
+  if (!(scale > 0.0) || !std::isfinite(scale)) {  // all values are equal, or the range is no number
+    std::sort(values.begin(), values.end());
     return;
   }
   keys_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const double place = std::min((values_[i].first - low) * scale, 4294967295.0);
+    const double place = std::min((values[i].first - low) * scale, kPlaces);
     keys_[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(place)) << 32 | i;
   }
   sorter_.sort(keys_.data(), n);
   sorted_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) sorted_[i] = values_[static_cast<std::uint32_t>(keys_[i])];
-  values_.swap(sorted_);
+  for (std::size_t i = 0; i < n; ++i) sorted_[i] = values[static_cast<std::uint32_t>(keys_[i])];
+  values.swap(sorted_);
   std::size_t moves = 0;
   for (std::size_t i = 1; i < n && moves <= 4 * n; ++i) {
-    const auto value = values_[i];
+    const Value value = values[i];
     std::size_t j = i;
-    for (; j > 0 && value < values_[j - 1]; --j, ++moves) values_[j] = values_[j - 1];
-    values_[j] = value;
+    for (; j > 0 && value < values[j - 1]; --j, ++moves) values[j] = values[j - 1];
+    values[j] = value;
   }
-  if (moves > 4 * n) std::sort(values_.begin(), values_.end());
+  if (moves > 4 * n) std::sort(values.begin(), values.end());
   checkpoint(8 * n);
 }
 
@@ -148,7 +149,12 @@ void NodeUpdate::bound_axes(const std::vector<CareRow>& care) {
   least_.resize(p);
   for (std::size_t first = 0; first < p; first += kFeatures) {
     const std::size_t count = std::min(kFeatures, p - first);
-    sums_.assign(2 * kBins * count, 0.0);
+    sums_.resize(2 * kBins * count);
+    for (std::size_t j = 0; j < count; ++j) {
+      double* sums = sums_.data() + 2 * kBins * j;
+      std::fill_n(sums, 2 * orders_.n_bins[first + j], 0.0);
+      sums[2 * kNoBin] = sums[2 * kNoBin + 1] = 0.0;
+    }
     for (const CareRow& each : care) {
       const std::uint8_t* bins = orders_.bins.data() + each.row * p + first;
       double* of_side = sums_.data() + each.right;
@@ -260,7 +266,7 @@ void NodeUpdate::cut_along(const std::vector<CareRow>& care, const std::vector<d
   checkpoint(n * rows_.p);
   const double least = bound_along(care) - kSlack * weight_;
   if (too_dear(least + options_.penalty * length, best)) return;
-  sort_values();
+  value_sorter_.sort(values_);
   const Cut cut = best_cut(care, false, true, -b);
   if (!cut.found || too_dear(cut.wrong + options_.penalty * length, best)) return;
   best.w = w;
@@ -338,13 +344,13 @@ FeatureOrders orders_of(const RefinementRows& rows) {
   out.ranks.assign(rows.n * rows.p, 0);
   out.bins.assign(rows.n * rows.p, kNoBin);
   out.n_bins.assign(rows.p, 0);
-  std::vector<std::pair<double, std::uint32_t>> values;
+  ValueSort sorter;
+  std::vector<ValueSort::Value> values;
   for (std::size_t j = 0; j < rows.p; ++j) {
     values.clear();
     for (std::uint32_t i = 0; i < rows.n; ++i)
       if (!rows.absent || !rows.absent[i * rows.p + j]) values.emplace_back(rows.x[i * rows.p + j], i);
-    std::sort(values.begin(), values.end());
-    checkpoint(16 * values.size());
+    sorter.sort(values);
     std::size_t different = values.empty() ? 0 : 1;
     for (std::size_t place = 1; place < values.size(); ++place)
       different += values[place].first != values[place - 1].first;

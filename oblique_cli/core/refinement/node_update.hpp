@@ -30,6 +30,18 @@ struct PlaneCandidate {
 
 inline constexpr double kSlack = 1e-9;  // of the weight: bounds of costs are off by rounding, which is far less
 
+// Sorts values of rows by value, then by row number.
+class ValueSort {
+ public:
+  using Value = std::pair<double, std::uint32_t>;
+  void sort(std::vector<Value>& values);
+
+ private:
+  std::vector<std::uint64_t> keys_;
+  std::vector<Value> sorted_;
+  KeySort sorter_;
+};
+
 // The rows in the order of each feature, so that a node sorts whole numbers, or does not sort at all.
 struct FeatureOrders {
   std::vector<std::uint32_t> ranks;  // (p, n) place of every row; rows that lack a value are at 0
@@ -71,16 +83,15 @@ class NodeUpdate {
   // as a block.
   Cut best_cut(const std::vector<CareRow>& care, bool either_way, bool near, double wanted);
 
-  void sort_values();
-
   const RefinementRows& rows_;
   const FeatureOrders& orders_;
   const RefinementOptions& options_;
   double weight_ = 0.0, enough_ = 0.0;  // of the rows that care; what a plane may cost
   std::vector<std::uint64_t> keys_;
   KeySort sorter_;
-  std::vector<std::pair<double, std::uint32_t>> values_, sorted_;  // value and place in `care`, of rows that have one
-  std::vector<std::uint32_t> lacking_;                             // places in `care` of rows that have none
+  ValueSort value_sorter_;
+  std::vector<ValueSort::Value> values_;  // value and place in `care`, of rows that have one
+  std::vector<std::uint32_t> lacking_;    // places in `care` of rows that have none
   std::vector<std::uint32_t> numbers_;
   std::vector<double> columns_, centered_, side_, row_weight_, direction_, centers_, along_;
   std::vector<double> sums_, least_;     // weight of either side in each bin; least weight that an axis gets wrong
