@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "common/random.hpp"
@@ -199,7 +200,11 @@ bool Grower::visit(const Open& open, Splitter& splitter, Open& left, Open& right
 
 std::vector<double> Grower::counts_of(std::size_t first, std::size_t last) const {
   std::vector<double> counts(data_.n_classes, 0.0);
-  for (std::size_t i = first; i < last; ++i) counts[rows_.code(i)] += rows_.weight(i);
+  rows_.for_each_class(first, last, [&](std::int32_t code, std::size_t begin, std::size_t end) {
+    const double* weights = rows_.weights();
+    counts[static_cast<std::size_t>(code)] =
+        weights ? std::accumulate(weights + begin, weights + end, 0.0) : static_cast<double>(end - begin);
+  });
   return counts;
 }
 

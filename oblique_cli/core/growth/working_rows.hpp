@@ -25,13 +25,16 @@ namespace oblique {
 // do not overlap.
 class WorkingRows {
  public:
-  // x: (n, p) row-major, finite but for cells of qualitative features, which hold level codes or anything else for no
-  // level; y: codes; weights: n positive numbers, smallest 1, or nullptr. canonical: whether the rows of a class are
+  // x: (n, p) row-major, n < 2^32, finite but for cells of qualitative features, which hold level codes or anything
+  // else for no level; y: codes; weights: n positive numbers, smallest 1, or nullptr. x and y must outlive this. canonical: whether the rows of a class are
   // put into the order of their values, so that sums do not depend on the order in which rows came.
   WorkingRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
               bool canonical, Team& team)
-      : n_(n), p_(levels.count.size()), x_(x), levels_(levels) {
-    sort(y, weights, canonical, team);
+      : n_(n), p_(levels.count.size()), x_(x), y_(y), levels_(levels) {
+    if (canonical)
+      sort(weights, team);
+    else
+      group();
     columns_.resize(n * p_);
     constexpr std::size_t stretch = 4096;
     team.share((n + stretch - 1) / stretch, Team::Meanwhile::kWait, [&](std::size_t block) {
@@ -40,8 +43,6 @@ class WorkingRows {
         for (std::size_t j = 0; j < p_; ++j) columns_[j * n + i] = cell(row_[i], j);
       checkpoint(p_ * stretch);
     });
-    code_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) code_[i] = y[row_[i]];
     if (weights) {
       weight_.resize(n);
       for (std::size_t i = 0; i < n; ++i) weight_[i] = weights[row_[i]];
@@ -51,11 +52,22 @@ class WorkingRows {
   const InputRows& input() const { return x_; }
   const Levels& levels() const { return levels_; }
   std::size_t n_features() const { return p_; }
-  std::int32_t code(std::size_t i) const { return code_[i]; }
-  double weight(std::size_t i) const { return weight_.empty() ? 1.0 : weight_[i]; }
+  std::int32_t code(std::size_t i) const { return y_[row_[i]]; }
   const double* column(std::size_t j) const { return columns_.data() + j * n_; }
   const double* weights() const { return weight_.empty() ? nullptr : weight_.data(); }
-  const std::size_t* row_numbers() const { return row_.data(); }
+  const std::uint32_t* row_numbers() const { return row_.data(); }
+
+  // use(code, begin, end) for each class that has rows in [first, last), in ascending order: its own are [begin, end).
+  template <class Use>
+  void for_each_class(std::size_t first, std::size_t last, const Use& use) const {
+    for (std::size_t begin = first, end; begin < last; begin = end) {
+      const std::int32_t own = code(begin);
+      const auto is_own = [&](std::uint32_t row) { return y_[row] == own; };
+      const auto at = [&](std::size_t i) { return row_.begin() + static_cast<std::ptrdiff_t>(i); };
+      end = static_cast<std::size_t>(std::partition_point(at(begin) + 1, at(last), is_own) - row_.begin());
+      use(own, begin, end);
+    }
+  }
 
   // Puts the rows of [first, last) for which goes_left is 1 before the others. room : a buffer to keep
   void partition(std::size_t first, std::size_t last, const unsigned char* goes_left, Team& team,
@@ -69,15 +81,14 @@ class WorkingRows {
     const auto divide_part = [&](std::size_t part, std::vector<std::byte>& buffer) {
       if (part < p_) divide(columns_.data() + part * n_ + first, buffer);
       if (part == p_) divide(row_.data() + first, buffer);
-      if (part == p_ + 1) divide(code_.data() + first, buffer);
-      if (part == p_ + 2 && !weight_.empty()) divide(weight_.data() + first, buffer);
+      if (part == p_ + 1 && !weight_.empty()) divide(weight_.data() + first, buffer);
     };
     if (n < kWorthSharing || team.size() < 2) {
-      for (std::size_t part = 0; part < p_ + 3; ++part) divide_part(part, room);
+      for (std::size_t part = 0; part < p_ + 2; ++part) divide_part(part, room);
       return;
     }
     team.share_with(
-        p_ + 3, Team::Meanwhile::kWait, [] { return std::vector<std::byte>(); }, divide_part);
+        p_ + 2, Team::Meanwhile::kWait, [] { return std::vector<std::byte>(); }, divide_part);
   }
 
  private:
@@ -88,22 +99,29 @@ class WorkingRows {
     return levels_.count[j] > 0 ? static_cast<double>(level_of(value, levels_.count[j])) : value;
   }
 
-  // row_ = the rows by class. In canonical order, those of a class by their values, then by weight, then as they came:
-  // no two rows are equal, so however the work is divided, there is one result.
-  void sort(const std::int32_t* y, const double* weights, bool canonical, Team& team) {
+  // row_ = the rows by class, those of a class as they came.
+  void group() {
     row_.resize(n_);
-    if (!canonical) {
-      std::iota(row_.begin(), row_.end(), std::size_t{0});
-      std::stable_sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) { return y[a] < y[b]; });
-      return;
+    std::vector<std::size_t> next(1, 0);  // place of each class
+    for (std::size_t i = 0; i < n_; ++i) {
+      const std::size_t after = static_cast<std::size_t>(y_[i]) + 1;
+      if (next.size() <= after) next.resize(after + 1, 0);
+      ++next[after];
     }
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (std::size_t i = 0; i < n_; ++i) row_[next[static_cast<std::size_t>(y_[i])]++] = static_cast<std::uint32_t>(i);
+  }
+
+  // The same in canonical order: those of a class by their values, then by weight, then as they came. No two rows are
+  // equal, so however the work is divided, there is one result.
+  void sort(const double* weights, Team& team) {
     struct Place {
       double value;  // in the first column
-      std::size_t row;
+      std::uint32_t row;
       std::int32_t code;
     };
     std::vector<Place> places(n_);
-    for (std::size_t i = 0; i < n_; ++i) places[i] = {cell(i, 0), i, y[i]};
+    for (std::size_t i = 0; i < n_; ++i) places[i] = {cell(i, 0), static_cast<std::uint32_t>(i), y_[i]};
     const auto before = [&](const Place& a, const Place& b) {
       if (a.code != b.code) return a.code < b.code;
       if (a.value != b.value) return a.value < b.value;
@@ -126,14 +144,15 @@ class WorkingRows {
       team.share(stretches / 2, Team::Meanwhile::kWait, [&](std::size_t i) {
         std::inplace_merge(at(2 * i, stretches), at(2 * i + 1, stretches), at(2 * i + 2, stretches), before);
       });
+    row_.resize(n_);
     for (std::size_t i = 0; i < n_; ++i) row_[i] = places[i].row;
   }
 
   std::size_t n_, p_;
   InputRows x_;
+  const std::int32_t* y_;
   const Levels& levels_;
-  std::vector<std::size_t> row_;  // working place -> row of x
-  std::vector<std::int32_t> code_;
+  std::vector<std::uint32_t> row_;  // working place -> row of x
   Vector columns_, weight_;
 };
 
@@ -151,9 +170,8 @@ class NodeView {
     for (std::size_t j = 0; j < rows.columns.size(); ++j) rows.columns[j] = all_.column(j) + first;
     rows.weights = all_.weights() ? all_.weights() + first : nullptr;
     offsets_.assign(1, 0);
-    for (std::size_t i = first + 1; i < last; ++i)
-      if (all_.code(i) != all_.code(i - 1)) offsets_.push_back(i - first);
-    offsets_.push_back(rows.n);
+    all_.for_each_class(first, last,
+                        [&](std::int32_t, std::size_t, std::size_t end) { offsets_.push_back(end - first); });
     rows.n_classes = static_cast<int>(offsets_.size()) - 1;
     rows.first_row = offsets_.data();
     if (levels_.any() && rows.n_classes > 1) score_levels();

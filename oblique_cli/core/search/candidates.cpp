@@ -85,7 +85,6 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
 
 bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split& split) {
   const std::size_t p = node.n_features();
-  z_.resize(node.rows.n);
   starts_.clear();
   std::int64_t order = 0;
   for (const Candidates::Group& group : candidates.groups()) {
@@ -100,6 +99,7 @@ bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split
     order += static_cast<std::int64_t>(group.spaces.size() * p);
     for (std::size_t i = 0; i < group.directions.size(); ++i, ++order) {
       const Vector& w = group.directions[i];
+      z_.resize(node.rows.n);
       if (group.thresholds.empty()) {
         combine_columns(node.rows.columns.data(), w.data(), p, z_.data(), node.rows.n);
         node.search.direction(order, z_.data(), node.spread.of_direction(w.data()));

@@ -92,9 +92,11 @@ void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& sprea
                    std::int64_t first_order, Vector& xu) {
   const std::size_t n = rows.n, p = rows.columns.size();
   const SpaceParts parts(rows, spread, spaces);
-  // Four spaces at a time share the reading of the rows.
+  // Four spaces at a time share the reading of the rows. The axes themselves need no X u.
   constexpr std::size_t together = 4;
-  if (xu.size() < n * std::min(together, spaces.size())) xu.resize(n * std::min(together, spaces.size()));
+  const bool reflects = std::any_of(spaces.begin(), spaces.end(), [](const Space& space) { return !space.original; });
+  const std::size_t room = reflects ? n * std::min(together, spaces.size()) : 0;
+  if (xu.size() < room) xu.resize(room);
   for (std::size_t first = 0; first < spaces.size(); first += together) {
     const std::size_t last = std::min(first + together, spaces.size());
     if (!search.is_over(first_order + static_cast<std::int64_t>(first * p))) parts.add_up(first, last, xu.data());
