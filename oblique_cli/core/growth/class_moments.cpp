@@ -12,6 +12,7 @@
 #include "growth/clustering_planes.hpp"
 #include "growth/exact_moments.hpp"
 #include "search/node_rows.hpp"
+#include "search/table_rows.hpp"
 
 namespace oblique {
 namespace {
@@ -47,12 +48,16 @@ bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::si
     Vector mean(p);
     const ClassSums found = sums(rows, first, last);
     for (std::size_t j = 0; j < p; ++j) mean[j] = found.mean(j);
-    const FramedRows of_class = framed(rows, first, last);
-    const double largest = exact_.largest_square(of_class, mean.data(), frame_inverse_.data(), factor_);
+    double largest = 0.0;
+    for_each_framed(rows, first, last, [&](const FramedRows& part) {
+      largest = std::max(largest, exact_.largest_square(part, mean.data(), frame_inverse_.data(), factor_));
+    });
     high_.assign(high_.size(), 0);
     low_.assign(low_.size(), 0);
-    exact_.add_unit_rows(of_class, mean.data(), frame_inverse_.data(), factor_, kOnTheMean * std::sqrt(largest),
-                         high_.data(), low_.data());
+    for_each_framed(rows, first, last, [&](const FramedRows& part) {
+      exact_.add_unit_rows(part, mean.data(), frame_inverse_.data(), factor_, kOnTheMean * std::sqrt(largest),
+                           high_.data(), low_.data());
+    });
     out.assign(p * p, 0.0);
     for (std::size_t j = 0; j < p; ++j)
       for (std::size_t k = 0; k <= j; ++k) out[j * p + k] = out[k * p + j] = found.moment(j, k);
@@ -156,21 +161,24 @@ void ClassMoments::add_augmented(const NodeRows& rows, std::size_t first, std::s
                                  Vector& out) {
   const std::size_t p = rows.columns.size(), m = p + 1, n = last - first;
   if (is_large(rows)) {
-    const FramedRows of_class = framed(rows, first, last);
+    measure_weights(rows, first, last);
     frame_center_ = standard.center;
     frame_inverse_.resize(p);
     for (std::size_t j = 0; j < p; ++j) frame_inverse_[j] = 1.0 / standard.scale[j];
     high_.assign(packed_size(p), 0);
     low_.assign(packed_size(p), 0);
-    exact_.add(of_class, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+    for_each_framed(rows, first, last, [&](const FramedRows& part) {
+      exact_.add(part, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+    });
     add_symmetric(sums(rows, first, last), out);
     return;
   }
   centered_.resize(m * n);
   weighted_.resize(n);
-  for (std::size_t j = 0; j < p; ++j)
-    for (std::size_t i = 0; i < n; ++i)
-      centered_[j * n + i] = (rows.columns[j][first + i] - standard.center[j]) / standard.scale[j];
+  for (std::size_t j = 0; j < p; ++j) {
+    const double* x = column(rows, j, first, last);
+    for (std::size_t i = 0; i < n; ++i) centered_[j * n + i] = (x[i] - standard.center[j]) / standard.scale[j];
+  }
   std::fill_n(centered_.begin() + static_cast<std::ptrdiff_t>(p * n), n, 1.0);
   for (std::size_t j = 0; j < m; ++j) {
     for (std::size_t i = 0; i < n; ++i)
@@ -192,7 +200,7 @@ bool ClassMoments::center(const NodeRows& rows, std::size_t first, std::size_t l
   centered_.resize(p * n);
   bool distinct = false;
   for (std::size_t j = 0; j < p; ++j) {
-    const double* x = rows.columns[j] + first;
+    const double* x = column(rows, j, first, last);
     double* c = centered_.data() + j * n;
     const Range range = range_of(x, n);
     // Exactly zero, not the rounding of a mean, nor of what computed the values: eigenvectors of such differences would
@@ -227,29 +235,43 @@ void ClassMoments::scatter(const NodeRows& rows, std::size_t first, std::size_t 
   }
 }
 
-FramedRows ClassMoments::framed(const NodeRows& rows, std::size_t first, std::size_t last) {
-  columns_.clear();
-  for (const double* column : rows.columns) columns_.push_back(column + first);
-  const double* weights = rows.weights ? rows.weights + first : nullptr;
-  unit_ = weights ? weight_unit(range_of(weights, last - first).high) : 1.0;
-  return {columns_.data(), last - first, rows.columns.size(), weights, unit_};
+const double* ClassMoments::column(const NodeRows& rows, std::size_t j, std::size_t first, std::size_t last) {
+  if (!rows.table) return rows.columns[j] + first;
+  column_.resize(last - first);
+  rows.table->gather(first, last, j, j + 1, column_.data(), column_.size());
+  return column_.data();
+}
+
+void ClassMoments::measure_weights(const NodeRows& rows, std::size_t first, std::size_t last) {
+  unit_ = rows.weights ? weight_unit(range_of(rows.weights + first, last - first).high) : 1.0;
+}
+
+template <class Use>
+void ClassMoments::for_each_framed(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) {
+  stretches_.for_each(rows, first, last, [&](const double* const* columns, std::size_t from, std::size_t to) {
+    use(FramedRows{columns, to - from, rows.columns.size(), rows.weights ? rows.weights + from : nullptr, unit_});
+  });
 }
 
 bool ClassMoments::add_exactly(const NodeRows& rows, std::size_t first, std::size_t last) {
   const std::size_t p = rows.columns.size(), n = last - first;
-  const FramedRows of_class = framed(rows, first, last);
+  measure_weights(rows, first, last);
   frame_center_.resize(p);
   frame_inverse_.resize(p);
-  Vector low(p), high(p);
-  for (std::size_t j = 0; j < p; ++j) {
-    const Range range = range_of(columns_[j], n);
-    low[j] = range.low;
-    high[j] = range.high;
-  }
+  Vector low(p, std::numeric_limits<double>::infinity()), high(p, -std::numeric_limits<double>::infinity());
+  for_each_framed(rows, first, last, [&](const FramedRows& part) {
+    for (std::size_t j = 0; j < p; ++j) {
+      const Range range = range_of(part.columns[j], part.n);
+      low[j] = std::min(low[j], range.low);
+      high[j] = std::max(high[j], range.high);
+    }
+  });
   if (!class_frame(low.data(), high.data(), p, frame_center_.data(), frame_inverse_.data()) || n < 2) return false;
   high_.assign(packed_size(p), 0);
   low_.assign(packed_size(p), 0);
-  exact_.add(of_class, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+  for_each_framed(rows, first, last, [&](const FramedRows& part) {
+    exact_.add(part, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+  });
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "growth/clustering_planes.hpp"
 #include "growth/exact_moments.hpp"
 #include "search/node_rows.hpp"
+#include "search/table_rows.hpp"
 
 namespace oblique {
 
@@ -61,8 +62,13 @@ class ClassMoments {
 
   // The exact moments of rows [first, last) in their own frame, in high_ and low_; false if the rows are all the same.
   bool add_exactly(const NodeRows& rows, std::size_t first, std::size_t last);
-  // Rows [first, last), whose columns are in columns_.
-  FramedRows framed(const NodeRows& rows, std::size_t first, std::size_t last);
+  // unit_ of the weights of rows [first, last).
+  void measure_weights(const NodeRows& rows, std::size_t first, std::size_t last);
+  // use(part) for rows [first, last), in one part or in several; their exact sums are the same.
+  template <class Use>
+  void for_each_framed(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use);
+  // The values of feature j in rows [first, last), until the next call.
+  const double* column(const NodeRows& rows, std::size_t j, std::size_t first, std::size_t last);
   ClassSums sums(const NodeRows& rows, std::size_t first, std::size_t last) const;
 
   // out = scale * sum of w c c' over the rows in centered_, (p, p).
@@ -75,8 +81,9 @@ class ClassMoments {
   ExactMoments exact_;
   Vector frame_center_, frame_inverse_;
   std::vector<std::int64_t> high_, low_;
-  std::vector<const double*> columns_;
   double unit_ = 1.0;
+  Stretches stretches_;
+  Vector column_;
 };
 
 // Whether rows are so few beside features that their span is the place to work in. Narrow data, and with it every
