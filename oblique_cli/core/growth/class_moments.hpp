@@ -1,6 +1,7 @@
 // The moments of the classes at a node: covariances, the scatter of unit rows, moments about the origin.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,12 +47,27 @@ class ClassMoments {
  private:
   static constexpr double kOnTheMean = 1e-9;  // of the longest row: shorter ones lie on the mean
 
-  // centered_ = the columns of rows [first, last) less their means, times factor_; total = their weight. False if the
-  // rows are all the same.
-  bool center(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
+  // The means of rows [first, last) in mean_ and which features vary in varies_; total = their weight. False if the rows
+  // are all the same.
+  bool find_means(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
+  // centered_ = the columns of rows [from, to), some of those, less their means, times factor_.
+  void center(const NodeRows& rows, std::size_t from, std::size_t to);
 
-  // Scales the rows in centered_ to unit length, those on the mean to 0.
-  void scale_to_unit_length(std::size_t p, std::size_t n);
+  // The largest squared length of the n rows in centered_.
+  double largest_square(std::size_t p, std::size_t n);
+  // Scales the n rows in centered_ to unit length, those on the mean to 0. largest : squared length of a row of all
+  void scale_to_unit_length(std::size_t p, std::size_t n, double largest);
+
+  // Rows whose columns stay in the second cache, a multiple of 8.
+  static std::size_t stretch_of(std::size_t p) { return std::clamp<std::size_t>(32768 / p, 64, 4096) / 8 * 8; }
+  // use(from, to) for stretches [from, to) of rows [first, last).
+  template <class Use>
+  void for_each_stretch(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) const;
+  // use(j, k, sum of w c_j c_k) for k <= j < m, over rows [first, last). fill(from, to) puts m columns c of rows
+  // [from, to) into centered_. The sums are those of dot_columns over all rows at once, to the bit.
+  template <class Fill, class Use>
+  void add_products(const NodeRows& rows, std::size_t first, std::size_t last, std::size_t m, const Fill& fill,
+                    const Use& use);
 
   // Eigenvalues of the scatter of the rows in centered_ that are not 0, or the leading ones, and eigenvectors, in
   // eigen_.
@@ -71,11 +87,13 @@ class ClassMoments {
   const double* column(const NodeRows& rows, std::size_t j, std::size_t first, std::size_t last);
   ClassSums sums(const NodeRows& rows, std::size_t first, std::size_t last) const;
 
-  // out = scale * sum of w c c' over the rows in centered_, (p, p).
-  void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out);
+  // out = scale * sum of w c c', (p, p).
+  template <class Fill>
+  void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out, const Fill& fill);
 
   double factor_ = 1.0;
-  Vector centered_, weighted_, length_, matrix_;
+  Vector centered_, weighted_, length_, matrix_, mean_, lanes_;
+  std::vector<unsigned char> varies_;
   SymmetricEigen eigen_;
   // Of a large node.
   ExactMoments exact_;

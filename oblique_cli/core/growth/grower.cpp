@@ -7,6 +7,10 @@
 #include <numeric>
 #include <utility>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "common/random.hpp"
 #include "growth/exact_moments.hpp"
 
@@ -15,6 +19,13 @@ namespace oblique {
 namespace {
 
 std::atomic<std::size_t> copied_whole{std::size_t{1} << 25};
+
+// Gives freed memory back to the system. The allocator of glibc keeps some that was as large as blocks are now.
+void trim_memory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
 
 }  // namespace
 
@@ -163,7 +174,9 @@ void Grower::grow_below(const Open& root) {
     Open open = std::move(stack.back());
     stack.pop_back();
     Open children[2];
-    if (!visit(open, *splitter, children[0], children[1])) continue;
+    const bool is_split = visit(open, *splitter, children[0], children[1]);
+    if (open.last - open.first > most_copied_) trim_memory();
+    if (!is_split) continue;
     const auto size = [](const Open& node) { return node.last - node.first; };
     if (team_.size() > 1 && std::min(size(children[0]), size(children[1])) >= kApart) {
       give_back(std::move(splitter));
