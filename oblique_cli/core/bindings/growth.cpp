@@ -101,8 +101,7 @@ class OneNode {
           std::uint64_t path)
       : levels_(std::vector<std::int32_t>(x.shape(1), 0)), alone_(1),
         rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true, alone_),
-        block_(rows_.copy(0, x.shape(0), alone_)), view_(rows_),
-        options_(search_of(options)),
+        block_(rows_.copy(0, x.shape(0), alone_)), view_(rows_), options_(search_of(options)),
         search_(make_search(options_)), node_{view_.node(0, x.shape(0), block_.get()),
                                               spread_,
                                               view_.predicted(),

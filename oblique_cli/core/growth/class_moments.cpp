@@ -282,9 +282,8 @@ void ClassMoments::scatter(const NodeRows& rows, std::size_t first, std::size_t 
                            const Fill& fill) {
   const std::size_t p = rows.columns.size();
   out.assign(p * p, 0.0);
-  add_products(rows, first, last, p, fill, [&](std::size_t j, std::size_t k, double value) {
-    out[j * p + k] = out[k * p + j] = scale * value;
-  });
+  add_products(rows, first, last, p, fill,
+               [&](std::size_t j, std::size_t k, double value) { out[j * p + k] = out[k * p + j] = scale * value; });
 }
 
 const double* ClassMoments::column(const NodeRows& rows, std::size_t j, std::size_t first, std::size_t last) {

@@ -47,8 +47,8 @@ class ClassMoments {
  private:
   static constexpr double kOnTheMean = 1e-9;  // of the longest row: shorter ones lie on the mean
 
-  // The means of rows [first, last) in mean_ and which features vary in varies_; total = their weight. False if the rows
-  // are all the same.
+  // The means of rows [first, last) in mean_ and which features vary in varies_; total = their weight. False if the
+  // rows are all the same.
   bool find_means(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
   // centered_ = the columns of rows [from, to), some of those, less their means, times factor_.
   void center(const NodeRows& rows, std::size_t from, std::size_t to);

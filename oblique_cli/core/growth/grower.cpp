@@ -157,6 +157,7 @@ Grower::Grower(const Training& data, const Family& family, const Options& option
   tree_.n_features = data.levels.count.size();
   tree_.n_classes = data.n_classes;
   tree_.n_scores = data.levels.width;
+  if (most_copied_ < data.n) trim_memory();
 }
 
 TreeArrays Grower::grow() {
@@ -233,7 +234,7 @@ bool Grower::visit(Open& open, Splitter& kept, Open& left, Open& right) {
            open.depth + 1,
            child_path(open.path, true),
            std::move(right_counts),
-          open.block};
+           open.block};
   tree_.left[node] = left.node;
   tree_.right[node] = right.node;
   return true;

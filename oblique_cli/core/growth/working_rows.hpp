@@ -45,8 +45,9 @@ class RowBlock {
 class WorkingRows {
  public:
   // x: (n, p) row-major, n < 2^32, finite but for cells of qualitative features, which hold level codes or anything
-  // else for no level; y: codes; weights: n positive numbers, smallest 1, or nullptr. x and y must outlive this. canonical: whether the rows of a class are
-  // put into the order of their values, so that sums do not depend on the order in which rows came.
+  // else for no level; y: codes; weights: n positive numbers, smallest 1, or nullptr. x and y must outlive this.
+  // canonical: whether the rows of a class are put into the order of their values, so that sums do not depend on the
+  // order in which rows came.
   WorkingRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
               bool canonical, Team& team)
       : n_(n), p_(levels.count.size()), x_(x), y_(y), levels_(levels) {

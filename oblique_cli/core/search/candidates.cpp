@@ -84,8 +84,8 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
   }
 }
 
-// The same for rows that lie in a table: X u of a few spaces at a time by one reading of the rows, then a few columns at a
-// time for all axes that need them.
+// The same for rows that lie in a table: X u of a few spaces at a time by one reading of the rows, then a few columns
+// at a time for all axes that need them.
 void CandidateSearch::search_in_table(const Node& node, const Candidates::Group& group, std::int64_t first_order) {
   const std::size_t n = node.rows.n, p = node.n_features();
   const std::size_t together = std::clamp<std::size_t>(p / 8, 4, 16);  // as many numbers a row are held
@@ -96,7 +96,9 @@ void CandidateSearch::search_in_table(const Node& node, const Candidates::Group&
       work(i * stretch, std::min((i + 1) * stretch, n), stretches);
     };
     const std::size_t parts = (n + stretch - 1) / stretch;
-    if (shared) return node.team->share_with(parts, Team::Meanwhile::kWait, [] { return Stretches(); }, part);
+    if (shared)
+      return node.team->share_with(
+          parts, Team::Meanwhile::kWait, [] { return Stretches(); }, part);
     for (std::size_t i = 0; i < parts; ++i) part(i, stretches_);
   };
   // A search that is over looks at nothing, so what it would look at need not be there.
@@ -109,7 +111,8 @@ void CandidateSearch::search_in_table(const Node& node, const Candidates::Group&
     if (xu_.size() < u.size() * n) xu_.resize(u.size() * n);
     for_each_stretch([&](std::size_t first, std::size_t last, Stretches& stretches) {
       stretches.for_each(node.rows, first, last, [&](const double* const* columns, std::size_t from, std::size_t to) {
-        for (std::size_t k = 0; k < u.size(); ++k) combine_columns(columns, u[k], p, xu_.data() + k * n + from, to - from);
+        for (std::size_t k = 0; k < u.size(); ++k)
+          combine_columns(columns, u[k], p, xu_.data() + k * n + from, to - from);
         checkpoint(u.size() * p * (to - from));
       });
     });

@@ -37,8 +37,8 @@ double TableRows::at(std::size_t i, std::size_t j) const {
   const std::int32_t level = level_of(value, count);
   if (!scores_) return static_cast<double>(level);
   if (level < 0) return 0.0;
-  const std::size_t q = static_cast<std::size_t>(
-      std::lower_bound(levels_.features.begin(), levels_.features.end(), j) - levels_.features.begin());
+  const std::size_t q = static_cast<std::size_t>(std::lower_bound(levels_.features.begin(), levels_.features.end(), j) -
+                                                 levels_.features.begin());
   return scores_[levels_.offset[q] + static_cast<std::size_t>(level)];
 }
 

@@ -18,8 +18,8 @@ class TableRows {
   // x : row-major, with one column for each of `levels.count`
   TableRows(const InputRows& x, const Levels& levels) : x_(x), levels_(levels) {}
 
-  // Turns to a node: row[i] is the place in x of its row i. Levels are read as their scores, or as codes if `scores` is
-  // nullptr.
+  // Turns to a node: row[i] is the place in x of its row i. Levels are read as their scores, or as codes if `scores`
+  // is nullptr.
   void begin(const std::uint32_t* row, const double* scores) {
     row_ = row;
     scores_ = scores;
@@ -28,7 +28,7 @@ class TableRows {
   // The value of feature j in row i.
   double at(std::size_t i, std::size_t j) const;
 
-  // Features [from, to) of rows [first, last), by columns that are `stride` apart: out[(j - from) * stride + i - first].
+  // Features [from, to) of rows [first, last), by columns `stride` apart: out[(j - from) * stride + i - first].
   void gather(std::size_t first, std::size_t last, std::size_t from, std::size_t to, double* out,
               std::size_t stride) const;
 
