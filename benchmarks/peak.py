@@ -1,6 +1,6 @@
 """Child of memory.py and forests.py: load arrays, fit at most one model, print its peak of memory in bytes.
 
-Usage: python -m benchmarks.peak nothing|scikit-learn|scikit-learn-forest|ALGORITHM X.npy y.npy
+Usage: python -m benchmarks.peak nothing|scikit-learn|scikit-learn-forest|ALGORITHM X.npy y.npy [MAX_DEPTH of a tree]
 """
 
 from __future__ import annotations
@@ -36,16 +36,17 @@ def peak() -> int:
 def main() -> None:
     """Fit what the command line asks for."""
     what, X, y = sys.argv[1], np.load(sys.argv[2]), np.load(sys.argv[3])
+    depth = {"max_depth": int(sys.argv[4])} if len(sys.argv) > 4 else {}
     with threadpool_limits(1):
         if what == "scikit-learn":
-            DecisionTreeClassifier(random_state=0).fit(X, y)
+            DecisionTreeClassifier(random_state=0, **depth).fit(X, y)
         elif what == "scikit-learn-forest":
             mtry = round(X.shape[1] ** 0.5)
             forest = RandomForestClassifier(50, max_features=mtry, random_state=0, n_jobs=1).fit(X, y)
             assert len(forest.estimators_) == 50
         elif what != "nothing":
             gini = {"criterion": "gini"} if "criterion" in ALGORITHMS[what].parameters else {}
-            make(what, **gini).fit(X, y)
+            make(what, **gini, **depth).fit(X, y)
     print(peak())
 
 

@@ -44,6 +44,7 @@ inline void check_codes(const Codes& y, std::size_t n_classes) {
 template <class T>
 void check_rows(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
   require(y.shape(0) == x.shape(0), "X and y must have the same number of rows");
+  require(x.shape(0) <= UINT32_MAX, "X must have fewer than 2^32 rows");  // rows are numbered in 32 bits
   require(!weights || weights->shape(0) == x.shape(0), "X and weights must have the same number of rows");
   check_codes(y, n_classes);
 }

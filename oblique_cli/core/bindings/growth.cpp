@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -85,7 +86,8 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
     Team alone(1);
     const WorkingRows rows(data.x, data.y, data.weights, data.n, levels, family.adds_up || data.weights, alone);
-    found = Splitter(rows, family, options, {}, alone).split(0, data.n, path, out);
+    const auto block = rows.copy(0, data.n, alone);
+    found = Splitter(rows, family, options, {}, alone).split(0, data.n, block.get(), path, out);
   }
   if (!found) return nb::none();
   const std::size_t p = out.normal.size();
@@ -98,9 +100,9 @@ class OneNode {
   OneNode(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const Options& options,
           std::uint64_t path)
       : levels_(std::vector<std::int32_t>(x.shape(1), 0)), alone_(1),
-        rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true, alone_), view_(rows_),
-        options_(search_of(options)),
-        search_(make_search(options_)), node_{view_.node(0, x.shape(0)),
+        rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true, alone_),
+        block_(rows_.copy(0, x.shape(0), alone_)), view_(rows_), options_(search_of(options)),
+        search_(make_search(options_)), node_{view_.node(0, x.shape(0), block_.get()),
                                               spread_,
                                               view_.predicted(),
                                               *search_,
@@ -117,6 +119,7 @@ class OneNode {
   const Levels levels_;
   Team alone_;
   const WorkingRows rows_;
+  const std::shared_ptr<RowBlock> block_;
   NodeView view_;
   const SearchOptions options_;
   std::unique_ptr<NodeSearch> search_;
@@ -181,6 +184,12 @@ nb::tuple finish(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   return nb::make_tuple(array(std::move(split.normal), {p}), split.threshold, split.gain);
 }
 
+std::size_t copied_up_to(std::optional<std::size_t> bytes) {
+  const std::size_t before = copied_whole_up_to();
+  if (bytes) set_copied_whole_up_to(*bytes);
+  return before;
+}
+
 // The options of each family, with what they may be.
 nb::dict list_families() {
   nb::dict out;
@@ -219,6 +228,9 @@ void bind_growth(nb::module_& m) {
         "options"_a, "normal"_a.noconvert(), "threshold"_a, "gain"_a, "path"_a = kRootPath,
         "What growth makes of a split that was found at one node of quantitative features, by the options polish and "
         "split_cost: (normal (p,), threshold, gain). Further options are those of a search.");
+  m.def("copied_whole_up_to", &copied_up_to, "bytes"_a = nb::none(),
+        "Bytes, in double precision, up to which a table is copied as a whole for growth; sets it, for tests, and "
+        "returns what it was.");
   m.def("families", &list_families, "The families that `grow` knows: name -> option -> what the option may be.");
 }
 

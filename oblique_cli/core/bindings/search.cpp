@@ -27,7 +27,8 @@ namespace {
 // Columns of a node grouped by class, owned: what NodeRows points into.
 struct OwnedRows {
   std::vector<double> columns, weights;
-  std::vector<std::size_t> order, offsets;
+  std::vector<std::uint32_t> order;
+  std::vector<std::size_t> offsets;
   NodeRows rows;
 
   OwnedRows(const Matrix& x, const Codes& y, const std::optional<Doubles>& w, std::size_t n_classes) {
@@ -35,7 +36,7 @@ struct OwnedRows {
     for (std::size_t k = 0; k < n_classes; ++k) {
       const std::size_t before = order.size();
       for (std::size_t i = 0; i < n; ++i)
-        if (static_cast<std::size_t>(y(i)) == k) order.push_back(i);
+        if (static_cast<std::size_t>(y(i)) == k) order.push_back(static_cast<std::uint32_t>(i));
       if (order.size() > before) offsets.push_back(before);
     }
     offsets.push_back(n);

@@ -15,6 +15,9 @@ class InputRows {
   double at(std::size_t i, std::size_t j, std::size_t p) const {
     return doubles_ ? doubles_[i * p + j] : static_cast<double>(singles_[i * p + j]);
   }
+  // The whole table: one of these is nullptr.
+  const double* doubles() const { return doubles_; }
+  const float* singles() const { return singles_; }
   // Row i; `buffer` has room for p numbers.
   const double* row(std::size_t i, std::size_t p, double* buffer) const {
     if (doubles_) return doubles_ + i * p;

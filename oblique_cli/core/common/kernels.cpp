@@ -96,6 +96,22 @@ double dot_columns(const double* __restrict x, const double* __restrict y, std::
 }
 
 OBLIQUE_CLONES
+void add_dot(const double* __restrict x, const double* __restrict y, std::size_t n, double* __restrict lanes) {
+  double sum[kLanes];
+  for (std::size_t k = 0; k < kLanes; ++k) sum[k] = lanes[k];
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) sum[k] += x[i + k] * y[i + k];
+  }
+  for (; i < n; ++i) sum[0] += x[i] * y[i];
+  for (std::size_t k = 0; k < kLanes; ++k) lanes[k] = sum[k];
+}
+
+double sum_of_lanes(const double* lanes) {
+  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+OBLIQUE_CLONES
 double dot_row(const double* __restrict w, const double* __restrict x, std::size_t p) {
   double sum[4] = {0, 0, 0, 0};
   std::size_t j = 0;

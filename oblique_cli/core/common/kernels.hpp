@@ -36,6 +36,11 @@ void add_scaled(double a, const double* x, double* y, std::size_t n);
 // Sum of x[i] * y[i], added up in eight fixed lanes.
 double dot_columns(const double* x, const double* y, std::size_t n);
 
+// The same a stretch at a time: adds x[i] * y[i] to the eight lanes, whose sum is the product of all stretches, to the
+// bit. All stretches but the last are multiples of 8 long.
+void add_dot(const double* x, const double* y, std::size_t n, double* lanes);
+double sum_of_lanes(const double* lanes);
+
 // The product that decides the side of a row, in growth and in prediction: four fixed lanes, then their sum.
 double dot_row(const double* w, const double* x, std::size_t p);
 

@@ -12,6 +12,7 @@
 #include "growth/clustering_planes.hpp"
 #include "growth/exact_moments.hpp"
 #include "search/node_rows.hpp"
+#include "search/table_rows.hpp"
 
 namespace oblique {
 namespace {
@@ -35,8 +36,9 @@ bool ClassMoments::covariance(const NodeRows& rows, std::size_t first, std::size
     return true;
   }
   double total = 0.0;
-  if (!center(rows, first, last, total)) return false;
-  scatter(rows, first, last, 1.0 / std::max(total - 1.0, 1.0), out);
+  if (!find_means(rows, first, last, total)) return false;
+  const double scale = 1.0 / std::max(total - 1.0, 1.0);
+  scatter(rows, first, last, scale, out, [&](std::size_t from, std::size_t to) { center(rows, from, to); });
   return true;
 }
 
@@ -47,32 +49,48 @@ bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::si
     Vector mean(p);
     const ClassSums found = sums(rows, first, last);
     for (std::size_t j = 0; j < p; ++j) mean[j] = found.mean(j);
-    const FramedRows of_class = framed(rows, first, last);
-    const double largest = exact_.largest_square(of_class, mean.data(), frame_inverse_.data(), factor_);
+    double largest = 0.0;
+    for_each_framed(rows, first, last, [&](const FramedRows& part) {
+      largest = std::max(largest, exact_.largest_square(part, mean.data(), frame_inverse_.data(), factor_));
+    });
     high_.assign(high_.size(), 0);
     low_.assign(low_.size(), 0);
-    exact_.add_unit_rows(of_class, mean.data(), frame_inverse_.data(), factor_, kOnTheMean * std::sqrt(largest),
-                         high_.data(), low_.data());
+    for_each_framed(rows, first, last, [&](const FramedRows& part) {
+      exact_.add_unit_rows(part, mean.data(), frame_inverse_.data(), factor_, kOnTheMean * std::sqrt(largest),
+                           high_.data(), low_.data());
+    });
     out.assign(p * p, 0.0);
     for (std::size_t j = 0; j < p; ++j)
       for (std::size_t k = 0; k <= j; ++k) out[j * p + k] = out[k * p + j] = found.moment(j, k);
     return true;
   }
   double total = 0.0;
-  if (!center(rows, first, last, total)) return false;
-  scale_to_unit_length(rows.columns.size(), last - first);
-  scatter(rows, first, last, 1.0, out);
+  if (!find_means(rows, first, last, total)) return false;
+  double largest = 0.0;
+  for_each_stretch(rows, first, last, [&](std::size_t from, std::size_t to) {
+    center(rows, from, to);
+    largest = std::max(largest, largest_square(rows.columns.size(), to - from));
+  });
+  scatter(rows, first, last, 1.0, out, [&](std::size_t from, std::size_t to) {
+    center(rows, from, to);
+    scale_to_unit_length(rows.columns.size(), to - from, largest);
+  });
   return true;
 }
 
-void ClassMoments::scale_to_unit_length(std::size_t p, std::size_t n) {
+double ClassMoments::largest_square(std::size_t p, std::size_t n) {
   length_.assign(n, 0.0);
   for (std::size_t j = 0; j < p; ++j) {
     const double* c = centered_.data() + j * n;
     for (std::size_t i = 0; i < n; ++i) length_[i] += c[i] * c[i];
   }
+  return range_of(length_.data(), n).high;
+}
+
+void ClassMoments::scale_to_unit_length(std::size_t p, std::size_t n, double largest) {
+  largest_square(p, n);  // all squares, in length_
   // A mean has rounding errors, so a row on it may be a little off.
-  const double least = kOnTheMean * std::sqrt(range_of(length_.data(), n).high);
+  const double least = kOnTheMean * std::sqrt(largest);
   for (double& x : length_) x = std::sqrt(x) > least ? 1.0 / std::sqrt(x) : 0.0;
   for (std::size_t j = 0; j < p; ++j)
     for (std::size_t i = 0; i < n; ++i) centered_[j * n + i] *= length_[i];
@@ -87,8 +105,9 @@ void ClassMoments::add_axes(const NodeRows& rows, std::size_t first, std::size_t
     return;
   }
   double total = 0.0;
-  if (!center(rows, first, last, total)) return;
-  if (unit_rows) scale_to_unit_length(p, last - first);
+  if (!find_means(rows, first, last, total)) return;
+  center(rows, first, last);
+  if (unit_rows) scale_to_unit_length(p, last - first, largest_square(p, last - first));
   solve_in_span(rows, first, last, dominant_only);
   axes_of(eigen_, static_cast<int>(p), tolerance, sign, dominant_only, out);
 }
@@ -140,116 +159,170 @@ void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
       continue;
     }
     double total = 0.0;
-    const bool varies = center(rows, first, first + n, total);
+    const bool varies = find_means(rows, first, first + n, total);
     all += total;
     if (!varies) continue;
-    for (std::size_t j = 0; j < p; ++j)
-      for (std::size_t i = 0; i < n; ++i) {
-        const double c = centered_[j * n + i];
-        out[j] += rows.weights ? rows.weights[first + i] * c * c : c * c;
-      }
+    for_each_stretch(rows, first, first + n, [&](std::size_t from, std::size_t to) {
+      center(rows, from, to);
+      for (std::size_t j = 0; j < p; ++j)
+        for (std::size_t i = from; i < to; ++i) {
+          const double c = centered_[j * (to - from) + i - from];
+          out[j] += rows.weights ? rows.weights[i] * c * c : c * c;
+        }
+    });
   }
   for (double& x : out) x /= std::max(all - rows.n_classes, 1.0);
 }
 
 void ClassMoments::add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard,
                                  Vector& out) {
-  const std::size_t p = rows.columns.size(), m = p + 1, n = last - first;
+  const std::size_t p = rows.columns.size(), m = p + 1;
   if (is_large(rows)) {
-    const FramedRows of_class = framed(rows, first, last);
+    measure_weights(rows, first, last);
     frame_center_ = standard.center;
     frame_inverse_.resize(p);
     for (std::size_t j = 0; j < p; ++j) frame_inverse_[j] = 1.0 / standard.scale[j];
     high_.assign(packed_size(p), 0);
     low_.assign(packed_size(p), 0);
-    exact_.add(of_class, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+    for_each_framed(rows, first, last, [&](const FramedRows& part) {
+      exact_.add(part, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+    });
     add_symmetric(sums(rows, first, last), out);
     return;
   }
-  centered_.resize(m * n);
-  weighted_.resize(n);
-  for (std::size_t j = 0; j < p; ++j)
-    for (std::size_t i = 0; i < n; ++i)
-      centered_[j * n + i] = (rows.columns[j][first + i] - standard.center[j]) / standard.scale[j];
-  std::fill_n(centered_.begin() + static_cast<std::ptrdiff_t>(p * n), n, 1.0);
-  for (std::size_t j = 0; j < m; ++j) {
-    for (std::size_t i = 0; i < n; ++i)
-      weighted_[i] = rows.weights ? rows.weights[first + i] * centered_[j * n + i] : centered_[j * n + i];
-    for (std::size_t k = 0; k <= j; ++k) {
-      const double value = dot_columns(centered_.data() + k * n, weighted_.data(), n);
-      out[j * m + k] += value;
-      if (k != j) out[k * m + j] += value;
+  const auto to_standard = [&](std::size_t from, std::size_t to) {
+    const std::size_t n = to - from;
+    if (centered_.size() < m * n) centered_.resize(m * n);
+    for (std::size_t j = 0; j < p; ++j) {
+      const double* x = column(rows, j, from, to);
+      for (std::size_t i = 0; i < n; ++i) centered_[j * n + i] = (x[i] - standard.center[j]) / standard.scale[j];
     }
-    checkpoint(j * n);
-  }
+    std::fill_n(centered_.begin() + static_cast<std::ptrdiff_t>(p * n), n, 1.0);
+  };
+  add_products(rows, first, last, m, to_standard, [&](std::size_t j, std::size_t k, double value) {
+    out[j * m + k] += value;
+    if (k != j) out[k * m + j] += value;
+  });
 }
 
-bool ClassMoments::center(const NodeRows& rows, std::size_t first, std::size_t last, double& total) {
+bool ClassMoments::find_means(const NodeRows& rows, std::size_t first, std::size_t last, double& total) {
   const std::size_t p = rows.columns.size(), n = last - first;
   total = static_cast<double>(n);
   if (rows.weights) total = std::accumulate(rows.weights + first, rows.weights + last, 0.0);
   if (n < 2) return false;
-  centered_.resize(p * n);
+  mean_.resize(p);
+  varies_.assign(p, 0);
   bool distinct = false;
   for (std::size_t j = 0; j < p; ++j) {
-    const double* x = rows.columns[j] + first;
-    double* c = centered_.data() + j * n;
+    const double* x = column(rows, j, first, last);
     const Range range = range_of(x, n);
     // Exactly zero, not the rounding of a mean, nor of what computed the values: eigenvectors of such differences would
     // be those of the linear algebra library.
     const double largest = std::max(std::abs(range.high), std::abs(range.low));
-    if (!(0.5 * range.high - 0.5 * range.low > 0.5 * kSameValue * largest)) {
-      std::fill_n(c, n, 0.0);
-      continue;
-    }
-    distinct = true;
+    if (!(0.5 * range.high - 0.5 * range.low > 0.5 * kSameValue * largest)) continue;
+    varies_[j] = distinct = true;
     double sum = 0.0;
     for (std::size_t i = 0; i < n; ++i) sum += rows.weights ? rows.weights[first + i] * x[i] : x[i];
-    const double mean = sum / total;
-    for (std::size_t i = 0; i < n; ++i) c[i] = (x[i] - mean) * factor_;
+    mean_[j] = sum / total;
   }
   return distinct;
 }
 
-void ClassMoments::scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out) {
-  const std::size_t p = rows.columns.size(), n = last - first;
-  out.assign(p * p, 0.0);
-  weighted_.resize(rows.weights ? n : 0);
+void ClassMoments::center(const NodeRows& rows, std::size_t from, std::size_t to) {
+  const std::size_t p = rows.columns.size(), n = to - from;
+  if (centered_.size() < p * n) centered_.resize(p * n);
   for (std::size_t j = 0; j < p; ++j) {
-    const double* cj = centered_.data() + j * n;
-    if (rows.weights) {
-      for (std::size_t i = 0; i < n; ++i) weighted_[i] = rows.weights[first + i] * cj[i];
-      cj = weighted_.data();
+    double* c = centered_.data() + j * n;
+    if (!varies_[j]) {
+      std::fill_n(c, n, 0.0);
+      continue;
     }
-    for (std::size_t i = 0; i <= j; ++i)
-      out[j * p + i] = out[i * p + j] = scale * dot_columns(centered_.data() + i * n, cj, n);
-    checkpoint(j * n);
+    const double* x = column(rows, j, from, to);
+    for (std::size_t i = 0; i < n; ++i) c[i] = (x[i] - mean_[j]) * factor_;
   }
 }
 
-FramedRows ClassMoments::framed(const NodeRows& rows, std::size_t first, std::size_t last) {
-  columns_.clear();
-  for (const double* column : rows.columns) columns_.push_back(column + first);
-  const double* weights = rows.weights ? rows.weights + first : nullptr;
-  unit_ = weights ? weight_unit(range_of(weights, last - first).high) : 1.0;
-  return {columns_.data(), last - first, rows.columns.size(), weights, unit_};
+template <class Use>
+void ClassMoments::for_each_stretch(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) const {
+  const std::size_t length = stretch_of(rows.columns.size());
+  for (std::size_t from = first; from < last; from += length) use(from, std::min(from + length, last));
+}
+
+template <class Fill, class Use>
+void ClassMoments::add_products(const NodeRows& rows, std::size_t first, std::size_t last, std::size_t m,
+                                const Fill& fill, const Use& use) {
+  const bool one = last - first <= stretch_of(rows.columns.size());
+  if (!one) lanes_.assign(8 * packed(m, 0), 0.0);
+  for_each_stretch(rows, first, last, [&](std::size_t from, std::size_t to) {
+    const std::size_t n = to - from;
+    fill(from, to);
+    weighted_.resize(rows.weights ? n : 0);
+    for (std::size_t j = 0; j < m; ++j) {
+      const double* cj = centered_.data() + j * n;
+      if (rows.weights) {
+        for (std::size_t i = 0; i < n; ++i) weighted_[i] = rows.weights[from + i] * cj[i];
+        cj = weighted_.data();
+      }
+      for (std::size_t k = 0; k <= j; ++k) {
+        const double* ck = centered_.data() + k * n;
+        if (one)
+          use(j, k, dot_columns(ck, cj, n));
+        else
+          add_dot(ck, cj, n, lanes_.data() + 8 * packed(j, k));
+      }
+      checkpoint(j * n);
+    }
+  });
+  for (std::size_t j = 0; j < (one ? 0 : m); ++j)
+    for (std::size_t k = 0; k <= j; ++k) use(j, k, sum_of_lanes(lanes_.data() + 8 * packed(j, k)));
+}
+
+template <class Fill>
+void ClassMoments::scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out,
+                           const Fill& fill) {
+  const std::size_t p = rows.columns.size();
+  out.assign(p * p, 0.0);
+  add_products(rows, first, last, p, fill,
+               [&](std::size_t j, std::size_t k, double value) { out[j * p + k] = out[k * p + j] = scale * value; });
+}
+
+const double* ClassMoments::column(const NodeRows& rows, std::size_t j, std::size_t first, std::size_t last) {
+  if (!rows.table) return rows.columns[j] + first;
+  column_.resize(last - first);
+  rows.table->gather(first, last, j, j + 1, column_.data(), column_.size());
+  return column_.data();
+}
+
+void ClassMoments::measure_weights(const NodeRows& rows, std::size_t first, std::size_t last) {
+  unit_ = rows.weights ? weight_unit(range_of(rows.weights + first, last - first).high) : 1.0;
+}
+
+template <class Use>
+void ClassMoments::for_each_framed(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) {
+  stretches_.for_each(rows, first, last, [&](const double* const* columns, std::size_t from, std::size_t to) {
+    use(FramedRows{columns, to - from, rows.columns.size(), rows.weights ? rows.weights + from : nullptr, unit_});
+  });
 }
 
 bool ClassMoments::add_exactly(const NodeRows& rows, std::size_t first, std::size_t last) {
   const std::size_t p = rows.columns.size(), n = last - first;
-  const FramedRows of_class = framed(rows, first, last);
+  measure_weights(rows, first, last);
   frame_center_.resize(p);
   frame_inverse_.resize(p);
-  Vector low(p), high(p);
-  for (std::size_t j = 0; j < p; ++j) {
-    const Range range = range_of(columns_[j], n);
-    low[j] = range.low;
-    high[j] = range.high;
-  }
+  Vector low(p, std::numeric_limits<double>::infinity()), high(p, -std::numeric_limits<double>::infinity());
+  for_each_framed(rows, first, last, [&](const FramedRows& part) {
+    for (std::size_t j = 0; j < p; ++j) {
+      const Range range = range_of(part.columns[j], part.n);
+      low[j] = std::min(low[j], range.low);
+      high[j] = std::max(high[j], range.high);
+    }
+  });
   if (!class_frame(low.data(), high.data(), p, frame_center_.data(), frame_inverse_.data()) || n < 2) return false;
   high_.assign(packed_size(p), 0);
   low_.assign(packed_size(p), 0);
-  exact_.add(of_class, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+  for_each_framed(rows, first, last, [&](const FramedRows& part) {
+    exact_.add(part, frame_center_.data(), frame_inverse_.data(), high_.data(), low_.data());
+  });
   return true;
 }
 

@@ -1,6 +1,7 @@
 // The moments of the classes at a node: covariances, the scatter of unit rows, moments about the origin.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "growth/clustering_planes.hpp"
 #include "growth/exact_moments.hpp"
 #include "search/node_rows.hpp"
+#include "search/table_rows.hpp"
 
 namespace oblique {
 
@@ -45,12 +47,27 @@ class ClassMoments {
  private:
   static constexpr double kOnTheMean = 1e-9;  // of the longest row: shorter ones lie on the mean
 
-  // centered_ = the columns of rows [first, last) less their means, times factor_; total = their weight. False if the
+  // The means of rows [first, last) in mean_ and which features vary in varies_; total = their weight. False if the
   // rows are all the same.
-  bool center(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
+  bool find_means(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
+  // centered_ = the columns of rows [from, to), some of those, less their means, times factor_.
+  void center(const NodeRows& rows, std::size_t from, std::size_t to);
 
-  // Scales the rows in centered_ to unit length, those on the mean to 0.
-  void scale_to_unit_length(std::size_t p, std::size_t n);
+  // The largest squared length of the n rows in centered_.
+  double largest_square(std::size_t p, std::size_t n);
+  // Scales the n rows in centered_ to unit length, those on the mean to 0. largest : squared length of a row of all
+  void scale_to_unit_length(std::size_t p, std::size_t n, double largest);
+
+  // Rows whose columns stay in the second cache, a multiple of 8.
+  static std::size_t stretch_of(std::size_t p) { return std::clamp<std::size_t>(32768 / p, 64, 4096) / 8 * 8; }
+  // use(from, to) for stretches [from, to) of rows [first, last).
+  template <class Use>
+  void for_each_stretch(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) const;
+  // use(j, k, sum of w c_j c_k) for k <= j < m, over rows [first, last). fill(from, to) puts m columns c of rows
+  // [from, to) into centered_. The sums are those of dot_columns over all rows at once, to the bit.
+  template <class Fill, class Use>
+  void add_products(const NodeRows& rows, std::size_t first, std::size_t last, std::size_t m, const Fill& fill,
+                    const Use& use);
 
   // Eigenvalues of the scatter of the rows in centered_ that are not 0, or the leading ones, and eigenvectors, in
   // eigen_.
@@ -61,22 +78,30 @@ class ClassMoments {
 
   // The exact moments of rows [first, last) in their own frame, in high_ and low_; false if the rows are all the same.
   bool add_exactly(const NodeRows& rows, std::size_t first, std::size_t last);
-  // Rows [first, last), whose columns are in columns_.
-  FramedRows framed(const NodeRows& rows, std::size_t first, std::size_t last);
+  // unit_ of the weights of rows [first, last).
+  void measure_weights(const NodeRows& rows, std::size_t first, std::size_t last);
+  // use(part) for rows [first, last), in one part or in several; their exact sums are the same.
+  template <class Use>
+  void for_each_framed(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use);
+  // The values of feature j in rows [first, last), until the next call.
+  const double* column(const NodeRows& rows, std::size_t j, std::size_t first, std::size_t last);
   ClassSums sums(const NodeRows& rows, std::size_t first, std::size_t last) const;
 
-  // out = scale * sum of w c c' over the rows in centered_, (p, p).
-  void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out);
+  // out = scale * sum of w c c', (p, p).
+  template <class Fill>
+  void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out, const Fill& fill);
 
   double factor_ = 1.0;
-  Vector centered_, weighted_, length_, matrix_;
+  Vector centered_, weighted_, length_, matrix_, mean_, lanes_;
+  std::vector<unsigned char> varies_;
   SymmetricEigen eigen_;
   // Of a large node.
   ExactMoments exact_;
   Vector frame_center_, frame_inverse_;
   std::vector<std::int64_t> high_, low_;
-  std::vector<const double*> columns_;
   double unit_ = 1.0;
+  Stretches stretches_;
+  Vector column_;
 };
 
 // Whether rows are so few beside features that their span is the place to work in. Narrow data, and with it every

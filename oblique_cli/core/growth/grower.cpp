@@ -1,13 +1,36 @@
 #include "growth/grower.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "common/random.hpp"
+#include "growth/exact_moments.hpp"
 
 namespace oblique {
+
+namespace {
+
+std::atomic<std::size_t> copied_whole{std::size_t{1} << 25};
+
+// Gives freed memory back to the system. The allocator of glibc keeps some that was as large as blocks are now.
+void trim_memory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
+}  // namespace
+
+std::size_t copied_whole_up_to() { return copied_whole; }
+void set_copied_whole_up_to(std::size_t bytes) { copied_whole = bytes; }
 
 bool StoppingRule::holds(const double* counts, std::size_t n_classes, std::int64_t depth) const {
   if (max_depth >= 0 && depth >= max_depth) return true;
@@ -32,9 +55,9 @@ Splitter::Splitter(const WorkingRows& rows, const Family& family, const Options&
       seed_(static_cast<std::uint64_t>(options.integer("seed"))), heuristic_(family.make(options)),
       finish_(options_, finishing), search_(make_search(options_)) {}
 
-bool Splitter::split(std::size_t first, std::size_t last, std::uint64_t path, Split& out) {
+bool Splitter::split(std::size_t first, std::size_t last, const RowBlock* block, std::uint64_t path, Split& out) {
   if (last - first < 2) return false;
-  const NodeRows& rows = view_.node(first, last);
+  const NodeRows& rows = view_.node(first, last, block);
   if (rows.n_classes < 2) return false;
   spread_.measure(rows);
   search_->begin(rows);
@@ -42,6 +65,10 @@ bool Splitter::split(std::size_t first, std::size_t last, std::uint64_t path, Sp
   const bool found = heuristic_->split(node, out);
   if (found) finish_.apply(node, out);
   counts_ += search_->counts;
+  if (rows.table) {
+    heuristic_.reset();
+    search_.reset();
+  }
   return found && divides(node, out);
 }
 
@@ -125,15 +152,17 @@ TreeArrays in_order(const TreeArrays& found) {
 Grower::Grower(const Training& data, const Family& family, const Options& options, Team& team)
     : data_(data), family_(family), options_(options), stopping_(stopping_of(options)),
       finishing_(finishing_of(options)), team_(team), rows_(data.x, data.y, data.weights, data.n, data.levels,
-                                                            family.adds_up || data.weights || finishing_.polish, team) {
+                                                            family.adds_up || data.weights || finishing_.polish, team),
+      most_copied_(most_copied()) {
   tree_.n_features = data.levels.count.size();
   tree_.n_classes = data.n_classes;
   tree_.n_scores = data.levels.width;
+  if (most_copied_ < data.n) trim_memory();
 }
 
 TreeArrays Grower::grow() {
   std::vector<double> counts = counts_of(0, data_.n);
-  grow_below({add_node(counts, data_.n), 0, data_.n, 0, kRootPath, std::move(counts)});
+  grow_below({add_node(counts, data_.n), 0, data_.n, 0, kRootPath, std::move(counts), nullptr});
   for (const std::unique_ptr<Splitter>& splitter : splitters_) tree_.search += splitter->counts();
   return team_.size() > 1 ? in_order(tree_) : std::move(tree_);
 }
@@ -143,10 +172,12 @@ void Grower::grow_below(const Open& root) {
   std::unique_ptr<Splitter> splitter = take_splitter();
   std::vector<Open> stack{root};
   while (!stack.empty()) {
-    const Open open = std::move(stack.back());
+    Open open = std::move(stack.back());
     stack.pop_back();
     Open children[2];
-    if (!visit(open, *splitter, children[0], children[1])) continue;
+    const bool is_split = visit(open, *splitter, children[0], children[1]);
+    if (open.last - open.first > most_copied_) trim_memory();
+    if (!is_split) continue;
     const auto size = [](const Open& node) { return node.last - node.first; };
     if (team_.size() > 1 && std::min(size(children[0]), size(children[1])) >= kApart) {
       give_back(std::move(splitter));
@@ -161,16 +192,26 @@ void Grower::grow_below(const Open& root) {
 }
 
 // Splits a node and its rows; false if the node is a leaf.
-bool Grower::visit(const Open& open, Splitter& splitter, Open& left, Open& right) {
+bool Grower::visit(Open& open, Splitter& kept, Open& left, Open& right) {
   if (stopping_.holds(open.counts.data(), data_.n_classes, open.depth)) return false;
+  if (!open.block && open.last - open.first <= most_copied_) open.block = rows_.copy(open.first, open.last, team_);
+  // The buffers of a node whose rows are too many to be copied must not outlast it.
+  std::unique_ptr<Splitter> once;
+  if (!open.block) once = std::make_unique<Splitter>(rows_, family_, options_, finishing_, team_);
+  Splitter& splitter = once ? *once : kept;
   Split split;
-  if (!splitter.split(open.first, open.last, open.path, split)) return false;
+  const bool found = splitter.split(open.first, open.last, open.block.get(), open.path, split);
+  if (once) {
+    const std::lock_guard lock(guard_);
+    tree_.search += once->counts();
+  }
+  if (!found) return false;
   const std::vector<unsigned char>& goes_left = splitter.goes_left();
   const std::size_t size = open.last - open.first;
   const std::size_t middle =
       open.first +
       static_cast<std::size_t>(std::count(goes_left.begin(), goes_left.begin() + static_cast<std::ptrdiff_t>(size), 1));
-  rows_.partition(open.first, open.last, goes_left.data(), team_, splitter.room());
+  rows_.partition(open.first, open.last, goes_left.data(), open.block.get(), team_, splitter.room());
   std::vector<double> left_counts = counts_of(open.first, middle), right_counts = counts_of(middle, open.last);
   const std::lock_guard lock(guard_);
   const std::size_t node = static_cast<std::size_t>(open.node);
@@ -185,21 +226,37 @@ bool Grower::visit(const Open& open, Splitter& splitter, Open& left, Open& right
           middle,
           open.depth + 1,
           child_path(open.path, false),
-          std::move(left_counts)};
+          std::move(left_counts),
+          open.block};
   right = {add_node(right_counts, open.last - middle),
            middle,
            open.last,
            open.depth + 1,
            child_path(open.path, true),
-           std::move(right_counts)};
+           std::move(right_counts),
+           open.block};
   tree_.left[node] = left.node;
   tree_.right[node] = right.node;
   return true;
 }
 
+// Rows of the largest node whose values are copied. Larger ones are the root and few more, so that reading their rows
+// from anywhere in the table takes little of the time; and the copies that exist at once, one a thread, take a quarter
+// of the table in double precision. Moments of these nodes are exact sums, which are added up by stretches.
+std::size_t Grower::most_copied() const {
+  const std::size_t p = data_.levels.count.size();
+  if (data_.n * p * sizeof(double) <= copied_whole_up_to() || finishing_.polish) return data_.n;
+  if (!family_.make(options_)->reads_stretches()) return data_.n;
+  return std::max({data_.n / (4 * static_cast<std::size_t>(team_.size())), exact_sums_above(), p});
+}
+
 std::vector<double> Grower::counts_of(std::size_t first, std::size_t last) const {
   std::vector<double> counts(data_.n_classes, 0.0);
-  for (std::size_t i = first; i < last; ++i) counts[rows_.code(i)] += rows_.weight(i);
+  rows_.for_each_class(first, last, [&](std::int32_t code, std::size_t begin, std::size_t end) {
+    const double* weights = rows_.weights();
+    counts[static_cast<std::size_t>(code)] =
+        weights ? std::accumulate(weights + begin, weights + end, 0.0) : static_cast<double>(end - begin);
+  });
   return counts;
 }
 

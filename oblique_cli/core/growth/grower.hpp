@@ -31,6 +31,10 @@ struct StoppingRule {
 
 StoppingRule stopping_of(const Options& options);
 
+// The bytes up to which a table is copied as a whole. Tests lower it, to see rows read from a small table.
+std::size_t copied_whole_up_to();
+void set_copied_whole_up_to(std::size_t bytes);
+
 // Training rows as the caller has them, see WorkingRows.
 struct Training {
   InputRows x;
@@ -47,8 +51,9 @@ class Splitter {
            Team& team);
 
   // Finds the split of rows [first, last), its threshold final; false if there is none with rows on both sides. After
-  // it, `goes_left` says where every row of the node goes.
-  bool split(std::size_t first, std::size_t last, std::uint64_t path, Split& out);
+  // it, `goes_left` says where every row of the node goes. block : where the rows are copied to, or nullptr, for one
+  // node only: to divide so many rows, the room of their search is given back.
+  bool split(std::size_t first, std::size_t last, const RowBlock* block, std::uint64_t path, Split& out);
 
   const Vector& level_scores() const { return view_.level_scores(); }
   const std::vector<unsigned char>& goes_left() const { return goes_left_; }
@@ -87,11 +92,13 @@ class Grower {
     std::size_t first, last;
     std::int64_t depth;
     std::uint64_t path;
-    std::vector<double> counts;  // weight of each class
+    std::vector<double> counts;       // weight of each class
+    std::shared_ptr<RowBlock> block;  // where its rows are copied to, if they are
   };
 
   void grow_below(const Open& root);
-  bool visit(const Open& open, Splitter& splitter, Open& left, Open& right);
+  bool visit(Open& open, Splitter& kept, Open& left, Open& right);
+  std::size_t most_copied() const;
   std::vector<double> counts_of(std::size_t first, std::size_t last) const;
   std::int32_t add_node(const std::vector<double>& counts, std::size_t n_rows);
   std::unique_ptr<Splitter> take_splitter();
@@ -104,6 +111,7 @@ class Grower {
   const Finishing finishing_;
   Team& team_;
   WorkingRows rows_;
+  const std::size_t most_copied_;
   std::mutex guard_;  // of what follows
   TreeArrays tree_;
   std::vector<std::unique_ptr<Splitter>> splitters_;  // those that no thread uses just now

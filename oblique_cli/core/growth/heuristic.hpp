@@ -60,6 +60,9 @@ class Heuristic {
   // Adds candidates in the order of their enumeration, for a search that has more than these to choose from. Leaves
   // node.search as begun.
   virtual void propose(const Node& node, Candidates& candidates) = 0;
+  // Whether it reads rows by Stretches and ClassMoments only, never by their columns. The rows of its large nodes are
+  // then not copied.
+  virtual bool reads_stretches() const { return false; }
 };
 
 // A heuristic that says where to look and lets the search decide, which is what most of them are: no candidate makes

@@ -20,6 +20,7 @@ class Reflecting : public Proposer {
     add_reflections(vectors_, node.n_features(), tau_, both_signs_, candidates.spaces());
     if (candidates.spaces().empty()) candidates.add_axes();
   }
+  bool reads_stretches() const override { return true; }
 
  protected:
   // Appends unit vectors, class by class.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -15,33 +16,45 @@
 #include "growth/crimcoord.hpp"
 #include "search/node_rows.hpp"
 #include "search/predicted_rows.hpp"
+#include "search/table_rows.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {
 
-// One working copy of X, stored by columns and grouped by class. The rows of a node are a contiguous range of it. A
-// split partitions the range in place and keeps the order of rows inside each class, so memory stays flat and the class
-// of a row is known from its place. Columns of qualitative features hold level codes. Threads may work on ranges that
-// do not overlap.
+// A working copy of some rows, by columns. Columns of qualitative features hold level codes.
+class RowBlock {
+ public:
+  // Rows [first, last) of p features, to be filled in.
+  RowBlock(std::size_t first, std::size_t last, std::size_t p)
+      : first_(first), n_(last - first), values_(std::make_unique_for_overwrite<double[]>(n_ * p)) {}
+
+  std::size_t n() const { return n_; }
+  // Feature j from row i on, one of [first, last).
+  double* at(std::size_t i, std::size_t j) { return values_.get() + j * n_ + (i - first_); }
+  const double* at(std::size_t i, std::size_t j) const { return values_.get() + j * n_ + (i - first_); }
+
+ private:
+  std::size_t first_, n_;
+  std::unique_ptr<double[]> values_;
+};
+
+// The order of the rows of X, grouped by class. The rows of a node are a contiguous range of it. A split partitions the
+// range in place and keeps the order of rows inside each class, so the class of a row is known from its place. The
+// values of a subtree's rows are copied to a block of their own, which is partitioned with them; those of larger nodes
+// are read from X. Threads may work on ranges that do not overlap.
 class WorkingRows {
  public:
-  // x: (n, p) row-major, finite but for cells of qualitative features, which hold level codes or anything else for no
-  // level; y: codes; weights: n positive numbers, smallest 1, or nullptr. canonical: whether the rows of a class are
-  // put into the order of their values, so that sums do not depend on the order in which rows came.
+  // x: (n, p) row-major, n < 2^32, finite but for cells of qualitative features, which hold level codes or anything
+  // else for no level; y: codes; weights: n positive numbers, smallest 1, or nullptr. x and y must outlive this.
+  // canonical: whether the rows of a class are put into the order of their values, so that sums do not depend on the
+  // order in which rows came.
   WorkingRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
               bool canonical, Team& team)
-      : n_(n), p_(levels.count.size()), x_(x), levels_(levels) {
-    sort(y, weights, canonical, team);
-    columns_.resize(n * p_);
-    constexpr std::size_t stretch = 4096;
-    team.share((n + stretch - 1) / stretch, Team::Meanwhile::kWait, [&](std::size_t block) {
-      const std::size_t last = std::min((block + 1) * stretch, n);
-      for (std::size_t i = block * stretch; i < last; ++i)
-        for (std::size_t j = 0; j < p_; ++j) columns_[j * n + i] = cell(row_[i], j);
-      checkpoint(p_ * stretch);
-    });
-    code_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) code_[i] = y[row_[i]];
+      : n_(n), p_(levels.count.size()), x_(x), y_(y), levels_(levels) {
+    if (canonical)
+      sort(weights, team);
+    else
+      group();
     if (weights) {
       weight_.resize(n);
       for (std::size_t i = 0; i < n; ++i) weight_[i] = weights[row_[i]];
@@ -51,14 +64,38 @@ class WorkingRows {
   const InputRows& input() const { return x_; }
   const Levels& levels() const { return levels_; }
   std::size_t n_features() const { return p_; }
-  std::int32_t code(std::size_t i) const { return code_[i]; }
-  double weight(std::size_t i) const { return weight_.empty() ? 1.0 : weight_[i]; }
-  const double* column(std::size_t j) const { return columns_.data() + j * n_; }
+  std::int32_t code(std::size_t i) const { return y_[row_[i]]; }
   const double* weights() const { return weight_.empty() ? nullptr : weight_.data(); }
-  const std::size_t* row_numbers() const { return row_.data(); }
+  const std::uint32_t* row_numbers() const { return row_.data(); }
 
-  // Puts the rows of [first, last) for which goes_left is 1 before the others. room : a buffer to keep
-  void partition(std::size_t first, std::size_t last, const unsigned char* goes_left, Team& team,
+  // use(code, begin, end) for each class that has rows in [first, last), in ascending order: its own are [begin, end).
+  template <class Use>
+  void for_each_class(std::size_t first, std::size_t last, const Use& use) const {
+    for (std::size_t begin = first, end; begin < last; begin = end) {
+      const std::int32_t own = code(begin);
+      const auto is_own = [&](std::uint32_t row) { return y_[row] == own; };
+      const auto at = [&](std::size_t i) { return row_.begin() + static_cast<std::ptrdiff_t>(i); };
+      end = static_cast<std::size_t>(std::partition_point(at(begin) + 1, at(last), is_own) - row_.begin());
+      use(own, begin, end);
+    }
+  }
+
+  // A copy of rows [first, last).
+  std::shared_ptr<RowBlock> copy(std::size_t first, std::size_t last, Team& team) const {
+    auto block = std::make_shared<RowBlock>(first, last, p_);
+    TableRows rows(x_, levels_);
+    rows.begin(row_.data(), nullptr);
+    constexpr std::size_t stretch = 4096;
+    team.share((last - first + stretch - 1) / stretch, Team::Meanwhile::kWait, [&](std::size_t i) {
+      const std::size_t from = first + i * stretch;
+      rows.gather(from, std::min(from + stretch, last), 0, p_, block->at(from, 0), block->n());
+    });
+    return block;
+  }
+
+  // Puts the rows of [first, last) for which goes_left is 1 before the others, in their block as well if they have one.
+  // room : a buffer to keep
+  void partition(std::size_t first, std::size_t last, const unsigned char* goes_left, RowBlock* block, Team& team,
                  std::vector<std::byte>& room) {
     const std::size_t n = last - first;
     const auto divide = [n, goes_left](auto* values, std::vector<std::byte>& buffer) {
@@ -67,17 +104,16 @@ class WorkingRows {
                       [goes_left](std::size_t i, const auto&) -> std::size_t { return 1u - goes_left[i]; });
     };
     const auto divide_part = [&](std::size_t part, std::vector<std::byte>& buffer) {
-      if (part < p_) divide(columns_.data() + part * n_ + first, buffer);
+      if (part < p_ && block) divide(block->at(first, part), buffer);
       if (part == p_) divide(row_.data() + first, buffer);
-      if (part == p_ + 1) divide(code_.data() + first, buffer);
-      if (part == p_ + 2 && !weight_.empty()) divide(weight_.data() + first, buffer);
+      if (part == p_ + 1 && !weight_.empty()) divide(weight_.data() + first, buffer);
     };
     if (n < kWorthSharing || team.size() < 2) {
-      for (std::size_t part = 0; part < p_ + 3; ++part) divide_part(part, room);
+      for (std::size_t part = 0; part < p_ + 2; ++part) divide_part(part, room);
       return;
     }
     team.share_with(
-        p_ + 3, Team::Meanwhile::kWait, [] { return std::vector<std::byte>(); }, divide_part);
+        p_ + 2, Team::Meanwhile::kWait, [] { return std::vector<std::byte>(); }, divide_part);
   }
 
  private:
@@ -88,22 +124,29 @@ class WorkingRows {
     return levels_.count[j] > 0 ? static_cast<double>(level_of(value, levels_.count[j])) : value;
   }
 
-  // row_ = the rows by class. In canonical order, those of a class by their values, then by weight, then as they came:
-  // no two rows are equal, so however the work is divided, there is one result.
-  void sort(const std::int32_t* y, const double* weights, bool canonical, Team& team) {
+  // row_ = the rows by class, those of a class as they came.
+  void group() {
     row_.resize(n_);
-    if (!canonical) {
-      std::iota(row_.begin(), row_.end(), std::size_t{0});
-      std::stable_sort(row_.begin(), row_.end(), [&](std::size_t a, std::size_t b) { return y[a] < y[b]; });
-      return;
+    std::vector<std::size_t> next(1, 0);  // place of each class
+    for (std::size_t i = 0; i < n_; ++i) {
+      const std::size_t after = static_cast<std::size_t>(y_[i]) + 1;
+      if (next.size() <= after) next.resize(after + 1, 0);
+      ++next[after];
     }
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (std::size_t i = 0; i < n_; ++i) row_[next[static_cast<std::size_t>(y_[i])]++] = static_cast<std::uint32_t>(i);
+  }
+
+  // The same in canonical order: those of a class by their values, then by weight, then as they came. No two rows are
+  // equal, so however the work is divided, there is one result.
+  void sort(const double* weights, Team& team) {
     struct Place {
       double value;  // in the first column
-      std::size_t row;
+      std::uint32_t row;
       std::int32_t code;
     };
     std::vector<Place> places(n_);
-    for (std::size_t i = 0; i < n_; ++i) places[i] = {cell(i, 0), i, y[i]};
+    for (std::size_t i = 0; i < n_; ++i) places[i] = {cell(i, 0), static_cast<std::uint32_t>(i), y_[i]};
     const auto before = [&](const Place& a, const Place& b) {
       if (a.code != b.code) return a.code < b.code;
       if (a.value != b.value) return a.value < b.value;
@@ -126,37 +169,42 @@ class WorkingRows {
       team.share(stretches / 2, Team::Meanwhile::kWait, [&](std::size_t i) {
         std::inplace_merge(at(2 * i, stretches), at(2 * i + 1, stretches), at(2 * i + 2, stretches), before);
       });
+    row_.resize(n_);
     for (std::size_t i = 0; i < n_; ++i) row_[i] = places[i].row;
   }
 
   std::size_t n_, p_;
   InputRows x_;
+  const std::int32_t* y_;
   const Levels& levels_;
-  std::vector<std::size_t> row_;  // working place -> row of x
-  std::vector<std::int32_t> code_;
-  Vector columns_, weight_;
+  std::vector<std::uint32_t> row_;  // working place -> row of x
+  Vector weight_;
 };
 
 // One node after another of the working rows, as one thread sees them; levels are replaced by the scores that they have
 // at the node.
 class NodeView {
  public:
-  explicit NodeView(const WorkingRows& all) : all_(all), levels_(all.levels()), predicted_(all.input(), all.levels()) {}
+  explicit NodeView(const WorkingRows& all)
+      : all_(all), levels_(all.levels()), table_(all.input(), all.levels()), predicted_(all.input(), all.levels()) {}
 
-  // Turns to the node of rows [first, last), which are valid until the next turn.
-  const NodeRows& node(std::size_t first, std::size_t last) {
+  // Turns to the node of rows [first, last), which are valid until the next turn. block : where they are copied to, or
+  // nullptr
+  const NodeRows& node(std::size_t first, std::size_t last, const RowBlock* block) {
     NodeRows& rows = rows_;
     rows.n = last - first;
     rows.columns.resize(all_.n_features());
-    for (std::size_t j = 0; j < rows.columns.size(); ++j) rows.columns[j] = all_.column(j) + first;
+    for (std::size_t j = 0; j < rows.columns.size(); ++j) rows.columns[j] = block ? block->at(first, j) : nullptr;
+    rows.table = block ? nullptr : &table_;
     rows.weights = all_.weights() ? all_.weights() + first : nullptr;
     offsets_.assign(1, 0);
-    for (std::size_t i = first + 1; i < last; ++i)
-      if (all_.code(i) != all_.code(i - 1)) offsets_.push_back(i - first);
-    offsets_.push_back(rows.n);
+    all_.for_each_class(first, last,
+                        [&](std::int32_t, std::size_t, std::size_t end) { offsets_.push_back(end - first); });
     rows.n_classes = static_cast<int>(offsets_.size()) - 1;
     rows.first_row = offsets_.data();
+    table_.begin(all_.row_numbers() + first, nullptr);
     if (levels_.any() && rows.n_classes > 1) score_levels();
+    table_.begin(all_.row_numbers() + first, scores_.data());
     predicted_.begin(all_.row_numbers() + first, rows.n, scores_.data());
     return rows;
   }
@@ -166,23 +214,27 @@ class NodeView {
   const Vector& level_scores() const { return scores_; }
 
  private:
-  // Gives the levels of the node their scores, and lets the columns of qualitative features point to them.
+  // Gives the levels of the node their scores, and lets the columns of qualitative features, where there are any, point
+  // to them.
   void score_levels() {
     scores_.resize(levels_.width);
-    scored_columns_.resize(levels_.features.size() * rows_.n);
+    if (!rows_.table) scored_columns_.resize(levels_.features.size() * rows_.n);
     for (std::size_t q = 0; q < levels_.features.size(); ++q) {
       const std::size_t j = levels_.features[q];
       const double* codes = rows_.columns[j];
+      const auto code = [&](std::size_t i) { return codes ? codes[i] : table_.at(i, j); };
       const std::size_t n_levels = static_cast<std::size_t>(levels_.count[j]);
       const std::size_t n_present = static_cast<std::size_t>(rows_.n_classes);
-      table_.assign(n_levels * n_present, 0.0);
+      weights_.assign(n_levels * n_present, 0.0);
       for (std::size_t k = 0; k < n_present; ++k)
         for (std::size_t i = rows_.first_row[k]; i < rows_.first_row[k + 1]; ++i) {
-          if (codes[i] < 0.0) continue;
-          table_[static_cast<std::size_t>(codes[i]) * n_present + k] += rows_.weights ? rows_.weights[i] : 1.0;
+          const double level = code(i);
+          if (level < 0.0) continue;
+          weights_[static_cast<std::size_t>(level) * n_present + k] += rows_.weights ? rows_.weights[i] : 1.0;
         }
       double* scores = scores_.data() + levels_.offset[q];
-      crimcoord_.solve(table_.data(), n_levels, n_present, scores);
+      crimcoord_.solve(weights_.data(), n_levels, n_present, scores);
+      if (!codes) continue;
       double* scored = scored_columns_.data() + q * rows_.n;
       for (std::size_t i = 0; i < rows_.n; ++i)
         scored[i] = codes[i] < 0.0 ? 0.0 : scores[static_cast<std::size_t>(codes[i])];
@@ -194,8 +246,9 @@ class NodeView {
   const Levels& levels_;
   NodeRows rows_;  // of the node at hand
   std::vector<std::size_t> offsets_;
+  TableRows table_;
   PredictedRows predicted_;
-  Vector scores_, scored_columns_, table_;  // of the levels at the node at hand
+  Vector scores_, scored_columns_, weights_;  // of the levels at the node at hand
   Crimcoord crimcoord_;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "common/team.hpp"
 
@@ -78,21 +79,95 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
     });
     const Spread::Reflected reflected(node.spread, spaces[s].u);
     share(node, p, [&](std::size_t j, Helper& helper) {
-      parts.search_axis(*helper.search, s, j, reflected, first_order, xu_.data());
+      parts.search_axis(*helper.search, s, j, node.rows.columns[j], reflected, first_order, xu_.data());
     });
+  }
+}
+
+// The same for rows that lie in a table: X u of a few spaces at a time by one reading of the rows, then a few columns
+// at a time for all axes that need them.
+void CandidateSearch::search_in_table(const Node& node, const Candidates::Group& group, std::int64_t first_order) {
+  const std::size_t n = node.rows.n, p = node.n_features();
+  const std::size_t together = std::clamp<std::size_t>(p / 8, 4, 16);  // as many numbers a row are held
+  const bool shared = node.is_shared(group.spaces.size() * p + group.directions.size());
+  const auto for_each_stretch = [&](const auto& work) {
+    constexpr std::size_t stretch = 16384;
+    const auto part = [&](std::size_t i, Stretches& stretches) {
+      work(i * stretch, std::min((i + 1) * stretch, n), stretches);
+    };
+    const std::size_t parts = (n + stretch - 1) / stretch;
+    if (shared)
+      return node.team->share_with(
+          parts, Team::Meanwhile::kWait, [] { return Stretches(); }, part);
+    for (std::size_t i = 0; i < parts; ++i) part(i, stretches_);
+  };
+  // A search that is over looks at nothing, so what it would look at need not be there.
+  const auto search_each = [&](std::size_t count, bool is_over, const auto& work) {
+    if (shared && !is_over) return share(node, count, [&](std::size_t i, Helper& helper) { work(i, *helper.search); });
+    for (std::size_t i = 0; i < count; ++i) work(i, node.search);
+  };
+  // xu_ = X u of each u, n numbers one after the other
+  const auto add_up = [&](const std::vector<const double*>& u) {
+    if (xu_.size() < u.size() * n) xu_.resize(u.size() * n);
+    for_each_stretch([&](std::size_t first, std::size_t last, Stretches& stretches) {
+      stretches.for_each(node.rows, first, last, [&](const double* const* columns, std::size_t from, std::size_t to) {
+        for (std::size_t k = 0; k < u.size(); ++k)
+          combine_columns(columns, u[k], p, xu_.data() + k * n + from, to - from);
+        checkpoint(u.size() * p * (to - from));
+      });
+    });
+  };
+  std::vector<const double*> u;
+  for (std::size_t at = 0; at < group.directions.size(); at += together) {
+    u.clear();
+    for (std::size_t i = at; i < std::min(at + together, group.directions.size()); ++i)
+      u.push_back(group.directions[i].data());
+    const std::int64_t order = first_order + static_cast<std::int64_t>(at);
+    const bool is_over = node.search.is_over(order);
+    if (!is_over) add_up(u);
+    search_each(u.size(), is_over, [&](std::size_t i, NodeSearch& search) {
+      search.direction(order + static_cast<std::int64_t>(i), xu_.data() + i * n, node.spread.of_direction(u[i]));
+    });
+  }
+  const std::vector<Space>& spaces = group.spaces;
+  const SpaceParts parts(node.rows, node.spread, spaces);
+  for (std::size_t s = 0; s < spaces.size(); s += together) {
+    const std::size_t count = std::min(together, spaces.size() - s);
+    const bool is_over = node.search.is_over(first_order + static_cast<std::int64_t>(s * p));
+    u.clear();
+    std::vector<std::size_t> place(count);  // of X u among those of the spaces at hand
+    std::vector<Spread::Reflected> reflected;
+    for (std::size_t k = 0; k < count; ++k) {
+      reflected.emplace_back(node.spread, spaces[s + k].u);
+      place[k] = u.size();
+      if (!spaces[s + k].original) u.push_back(spaces[s + k].u.data());
+    }
+    if (!is_over) add_up(u);
+    columns_.resize(n * std::min(together, p));
+    for (std::size_t j = 0; j < p; j += together) {
+      const std::size_t width = std::min(together, p - j);
+      if (!is_over)
+        for_each_stretch([&](std::size_t first, std::size_t last, Stretches&) {
+          node.rows.table->gather(first, last, j, j + width, columns_.data() + first, n);
+        });
+      search_each(count * width, is_over, [&](std::size_t i, NodeSearch& search) {
+        const std::size_t k = i / width, c = i % width;
+        parts.search_axis(search, s + k, j + c, columns_.data() + c * n, reflected[k], first_order,
+                          spaces[s + k].original ? nullptr : xu_.data() + place[k] * n);
+      });
+    }
   }
 }
 
 bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split& split) {
   const std::size_t p = node.n_features();
-  z_.resize(node.rows.n);
   starts_.clear();
   std::int64_t order = 0;
   for (const Candidates::Group& group : candidates.groups()) {
     starts_.push_back(order);
     const std::size_t directions = group.spaces.size() * p + group.directions.size();
-    if (group.thresholds.empty() && node.is_shared(directions)) {
-      search_together(node, group, order);
+    if (group.thresholds.empty() && (node.rows.table || node.is_shared(directions))) {
+      node.rows.table ? search_in_table(node, group, order) : search_together(node, group, order);
       order += static_cast<std::int64_t>(directions);
       continue;
     }
@@ -100,6 +175,7 @@ bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split
     order += static_cast<std::int64_t>(group.spaces.size() * p);
     for (std::size_t i = 0; i < group.directions.size(); ++i, ++order) {
       const Vector& w = group.directions[i];
+      z_.resize(node.rows.n);
       if (group.thresholds.empty()) {
         combine_columns(node.rows.columns.data(), w.data(), p, z_.data(), node.rows.n);
         node.search.direction(order, z_.data(), node.spread.of_direction(w.data()));

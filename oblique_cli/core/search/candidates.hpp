@@ -9,6 +9,7 @@
 #include "common/eigen.hpp"
 #include "search/node.hpp"
 #include "search/spaces.hpp"
+#include "search/table_rows.hpp"
 
 namespace oblique {
 
@@ -76,10 +77,12 @@ class CandidateSearch {
   };
 
   void search_together(const Node& node, const Candidates::Group& group, std::int64_t first_order);
+  void search_in_table(const Node& node, const Candidates::Group& group, std::int64_t first_order);
   template <class Work>
   void share(const Node& node, std::size_t n, const Work& work);
 
-  Vector xu_, z_;
+  Vector xu_, z_, columns_;
+  Stretches stretches_;
   std::vector<std::unique_ptr<Helper>> idle_;
   std::vector<std::int64_t> starts_;
 };

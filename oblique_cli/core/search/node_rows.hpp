@@ -9,10 +9,14 @@
 
 namespace oblique {
 
-// The rows of one node: columns contiguous, rows grouped by class in ascending code order.
+class TableRows;
+
+// The rows of one node, grouped by class in ascending code order. They have contiguous columns, or those of a large
+// node lie in the table as it came, which Stretches in table_rows.hpp reads as well.
 struct NodeRows {
-  std::vector<const double*> columns;  // p pointers to n values
-  const double* weights = nullptr;     // n weights, or nullptr when all are 1
+  std::vector<const double*> columns;  // p pointers to n values; nullptr, each of them, if the rows lie in a table
+  const TableRows* table = nullptr;
+  const double* weights = nullptr;  // n weights, or nullptr when all are 1
   std::size_t n = 0;
   int n_classes = 0;                       // classes present
   const std::size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows

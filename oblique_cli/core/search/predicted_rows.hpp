@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "common/input_rows.hpp"
@@ -19,7 +20,7 @@ class PredictedRows {
       : x_(x), levels_(levels), row_buffer_(levels.count.size()), scored_row_(levels) {}
 
   // Turns to a node: row[i] is the place in x of its row i of n, and `scores` are those of its levels.
-  void begin(const std::size_t* row, std::size_t n, const double* scores) {
+  void begin(const std::uint32_t* row, std::size_t n, const double* scores) {
     row_ = row;
     n_ = n;
     scores_ = scores;
@@ -62,7 +63,7 @@ class PredictedRows {
   const Levels& levels_;
   std::vector<double> row_buffer_;
   ScoredRow scored_row_;
-  const std::size_t* row_ = nullptr;
+  const std::uint32_t* row_ = nullptr;
   std::size_t n_ = 0;
   const double* scores_ = nullptr;
   const std::vector<const double*>* columns_ = nullptr;

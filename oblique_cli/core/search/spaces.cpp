@@ -73,28 +73,31 @@ void SpaceParts::add_up(std::size_t first, std::size_t last, double* xu) const {
   checkpoint(4 * rows_.columns.size() * rows_.n);
 }
 
-void SpaceParts::search_axis(NodeSearch& search, std::size_t s, std::size_t j, const Spread::Reflected& reflected,
-                             std::int64_t first_order, const double* xu) const {
+void SpaceParts::search_axis(NodeSearch& search, std::size_t s, std::size_t j, const double* column,
+                             const Spread::Reflected& reflected, std::int64_t first_order, const double* xu) const {
   const Space& space = spaces_[s];
   const std::int64_t order = first_order + static_cast<std::int64_t>(s * rows_.columns.size() + j);
   if (!space.original && space.u[j] != 0.0)  // every reflected axis is x_j - 2 u_j X u
-    search.reflected_direction(order, rows_.columns[j], xu, 2.0 * space.u[j], reflected.of_axis(j));
+    search.reflected_direction(order, column, xu, 2.0 * space.u[j], reflected.of_axis(j));
   else if (owner_[j] == s)
-    search.direction(order, rows_.columns[j], spread_.of_axis(j));
+    search.direction(order, column, spread_.of_axis(j));
 }
 
 void SpaceParts::search_space(NodeSearch& search, std::size_t s, std::int64_t first_order, const double* xu) const {
   const Spread::Reflected reflected(spread_, spaces_[s].u);
-  for (std::size_t j = 0; j < rows_.columns.size(); ++j) search_axis(search, s, j, reflected, first_order, xu);
+  for (std::size_t j = 0; j < rows_.columns.size(); ++j)
+    search_axis(search, s, j, rows_.columns[j], reflected, first_order, xu);
 }
 
 void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces,
                    std::int64_t first_order, Vector& xu) {
   const std::size_t n = rows.n, p = rows.columns.size();
   const SpaceParts parts(rows, spread, spaces);
-  // Four spaces at a time share the reading of the rows.
+  // Four spaces at a time share the reading of the rows. The axes themselves need no X u.
   constexpr std::size_t together = 4;
-  if (xu.size() < n * std::min(together, spaces.size())) xu.resize(n * std::min(together, spaces.size()));
+  const bool reflects = std::any_of(spaces.begin(), spaces.end(), [](const Space& space) { return !space.original; });
+  const std::size_t room = reflects ? n * std::min(together, spaces.size()) : 0;
+  if (xu.size() < room) xu.resize(room);
   for (std::size_t first = 0; first < spaces.size(); first += together) {
     const std::size_t last = std::min(first + together, spaces.size());
     if (!search.is_over(first_order + static_cast<std::int64_t>(first * p))) parts.add_up(first, last, xu.data());

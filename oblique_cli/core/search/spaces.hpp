@@ -39,10 +39,10 @@ class SpaceParts {
   void add_up(const Space& space, std::size_t first, std::size_t last, double* xu) const;
   // The same of up to four spaces [first, last) over all rows, one after the other.
   void add_up(std::size_t first, std::size_t last, double* xu) const;
-  // The axes of space number s, or axis j of it.
+  // The axes of space number s, or axis j of it, whose values are in `column`.
   void search_space(NodeSearch& search, std::size_t s, std::int64_t first_order, const double* xu) const;
-  void search_axis(NodeSearch& search, std::size_t s, std::size_t j, const Spread::Reflected& reflected,
-                   std::int64_t first_order, const double* xu) const;
+  void search_axis(NodeSearch& search, std::size_t s, std::size_t j, const double* column,
+                   const Spread::Reflected& reflected, std::int64_t first_order, const double* xu) const;
 
  private:
   const NodeRows& rows_;

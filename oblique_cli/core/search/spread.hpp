@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "common/eigen.hpp"
 #include "common/kernels.hpp"
 #include "search/node_rows.hpp"
+#include "search/table_rows.hpp"
 
 namespace oblique {
 
@@ -21,10 +23,14 @@ struct Spread {
     range.resize(p);
     center.resize(p);
     magnitude.resize(p);
-    for (std::size_t j = 0; j < p; ++j) {
-      const Range r = range_of(rows.columns[j], rows.n);
-      set(j, r.low, r.high);
-    }
+    std::vector<Range> all(p, {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
+    Stretches().for_each(rows, 0, rows.n, [&](const double* const* columns, std::size_t from, std::size_t to) {
+      for (std::size_t j = 0; j < p; ++j) {
+        const Range own = range_of(columns[j], to - from);
+        all[j] = {std::min(all[j].low, own.low), std::max(all[j].high, own.high)};
+      }
+    });
+    for (std::size_t j = 0; j < p; ++j) set(j, all[j].low, all[j].high);
   }
   // The same of rows x (n x p) one after the other, n >= 1.
   void measure(const double* x, std::size_t n, std::size_t p) {

@@ -9,6 +9,7 @@ class AxisParallel final : public Proposer {
   explicit AxisParallel(const Options&) {}
 
   void propose(const Node&, Candidates& candidates) override { candidates.add_axes(); }
+  bool reads_stretches() const override { return true; }
 };
 
 // Class weights are all that is added up.

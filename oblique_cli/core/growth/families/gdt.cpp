@@ -12,6 +12,7 @@ class GDT final : public Proposer {
   void propose(const Node& node, Candidates& candidates) override {
     if (const Plane* plane = bisector_.find(node)) candidates.add_hyperplane(plane->w, plane->t);
   }
+  bool reads_stretches() const override { return true; }
 
  private:
   BetterBisector bisector_;

@@ -20,6 +20,7 @@ class HHGDT final : public Proposer {
     orient(normal.data(), normal.size(), sign_);
     add_reflections(normal, normal.size(), tau_, false, candidates.spaces());
   }
+  bool reads_stretches() const override { return true; }
 
  private:
   BetterBisector bisector_;

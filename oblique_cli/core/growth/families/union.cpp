@@ -1,4 +1,5 @@
 // Several heuristics at once: the candidates of all members in their order, of which the search takes the best.
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@ class Union final : public Proposer {
       member->propose(node, own);
       candidates.append(std::move(own));
     }
+  }
+  bool reads_stretches() const override {
+    return std::all_of(members_.begin(), members_.end(), [](const auto& member) { return member->reads_stretches(); });
   }
 
  private:

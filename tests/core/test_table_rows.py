@@ -1,0 +1,152 @@
+"""Large nodes whose rows are read from the table as it came: the tree of those whose rows are copied, in less room."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oblique_cli._core as _core
+import oblique_cli.proposers  # noqa: F401
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.splitting import PROPOSERS, Finish
+from oblique_cli.tree.stopping import Stopping
+
+ARRAYS = ("left", "right", "coef_", "thresholds", "counts", "gains", "n_rows", "level_scores")
+READING = ["axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt"]  # they read rows by stretches
+COPYING = ["fdt", "cline", "oc1_lc"]  # they need columns
+EVER = 2**63
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _large_from_40_rows():
+    """Nodes of more than 40 rows may be read from the table, where it is not copied as a whole."""
+    before = _core.exact_sums_above(40), _core.copied_whole_up_to()
+    yield
+    _core.exact_sums_above(before[0])
+    _core.copied_whole_up_to(before[1])
+
+
+def both(X, y, proposer, **how):
+    """The tree of a table that is copied, and that of one of which only small nodes are."""
+    trees = []
+    for size in (EVER, 0):
+        _core.copied_whole_up_to(size)
+        trees.append(grow_top_down(X, y, int(y.max()) + 1, proposer, **how))
+    return trees
+
+
+def assert_same_bits(a, b):
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+
+
+def table(n, p, n_classes, kind="numbers", seed=0):
+    rng = np.random.default_rng([seed, n, p])
+    y = rng.integers(0, n_classes, n).astype(np.int32)
+    X = rng.normal(size=(n, p)) + 0.7 * rng.normal(size=(n_classes, p))[y]
+    if kind == "ties":
+        X = np.round(X)
+    elif kind == "constant":
+        X[:, ::2] = 3.25
+    elif kind == "separate":
+        X[:, -1] = y
+    return (np.ones_like(X) if kind == "same" else X), y
+
+
+@pytest.mark.parametrize("name", READING + COPYING)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_table_that_is_read_gives_the_tree_of_one_that_is_copied(name, threads):
+    X, y = table(3000, 6, 3)
+    copied, read = both(X, y, PROPOSERS[name](), n_threads=threads)
+    assert copied.n_nodes > 15
+    assert_same_bits(read, copied)
+    assert_same_bits(read, grow_top_down(X, y, 3, PROPOSERS[name]()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from(READING),
+    criterion=st.sampled_from(["gini", "twoing", "max_minority"]),
+    n=st.integers(2, 1500),
+    p=st.integers(1, 6),
+    n_classes=st.integers(1, 5),
+    kind=st.sampled_from(["numbers", "ties", "constant", "separate", "same"]),
+    weighted=st.booleans(),
+    strict=st.booleans(),
+    levels=st.booleans(),
+    single=st.booleans(),
+    threads=st.integers(1, 3),
+    seed=st.integers(0, 1000),
+)
+def test_any_table(name, criterion, n, p, n_classes, kind, weighted, strict, levels, single, threads, seed):
+    X, y = table(n, p, n_classes, kind, seed)
+    counts = None
+    if levels:
+        X[:, 0] = np.abs(np.round(X[:, 0])) % 5
+        X[X[:, 0] == 4.0, 0] = np.nan  # no level
+        counts = [4] + [0] * (p - 1)
+    copied, read = both(
+        X.astype(np.float32) if single else X,
+        y,
+        PROPOSERS[name](),
+        weights=np.random.default_rng(seed).uniform(1.0, 3.0, n) if weighted else None,
+        criterion=criterion,
+        ties="strict" if strict else "tolerant",
+        levels=counts,
+        seed=seed,
+        n_threads=threads,
+    )
+    assert_same_bits(read, copied)
+
+
+@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_features_are_read_a_few_columns_at_a_time_and_small_classes_in_their_span(name, threads):
+    X, y = table(900, 130, 9)
+    copied, read = both(X, y, PROPOSERS[name](), n_threads=threads, stopping=Stopping(max_depth=4))
+    assert copied.n_nodes > 7
+    assert_same_bits(read, copied)
+
+
+@pytest.mark.parametrize("n", [40_000, 40_001])
+def test_several_threads_share_the_rows_of_one_node(n):
+    X, y = table(n, 9, 3)
+    copied, read = both(X, y, PROPOSERS["hhcart_a"](), n_threads=3, stopping=Stopping(max_depth=3))
+    assert_same_bits(read, copied)
+    _core.copied_whole_up_to(0)
+    one = grow_top_down(X, y, 3, PROPOSERS["hhcart_a"](), stopping=Stopping(max_depth=3))
+    assert_same_bits(read, one)
+
+
+def test_members_of_a_union_read_or_copy_together():
+    X, y = table(900, 5, 3)
+    for members in (["hhcart_d", "axis_parallel"], ["hhcart_d", "fdt"]):
+        copied, read = both(X, y, PROPOSERS["union"](proposers=members))
+        assert_same_bits(read, copied)
+
+
+@pytest.mark.parametrize("finish", [Finish(polish=True), Finish(split_cost=0.2)])
+def test_splits_are_finished_alike(finish):
+    X, y = table(700, 5, 3)
+    copied, read = both(X, y, PROPOSERS["hhcart_d"](), finish=finish)
+    assert_same_bits(read, copied)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
+def test_growing_takes_less_than_a_copy_of_the_table():
+    X = 200_000 * 40 * 8
+    program = (
+        "import sys, numpy as np; from benchmarks.peak import peak; from oblique_cli.estimators.algorithms import make;"
+        "rng = np.random.default_rng(0); X = rng.normal(size=(200_000, 40)); y = (X[:, 0] + X[:, 1] > 0).astype(int);"
+        "make('hhcart_d', max_depth=1).fit(X[:100], y[:100]); before = peak();"
+        "make('hhcart_d', max_depth=3).fit(X, y); print(peak() - before)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) < 0.75 * X
