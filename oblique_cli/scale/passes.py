@@ -140,7 +140,7 @@ def _block(store: Store, rows: Rows, slots: Any, n_slots: int, scores: Any = Non
 def _slots(places: Any, request: Mapping[str, Any]) -> Any:
     """The slots of this request, from the places at its level. request["slots"] : place -> slot, or -1"""
     of_place = np.append(request["slots"], np.int32(-1)).astype(np.int32)
-    return of_place[places]  # place -1 is the last
+    return of_place.take(places, mode="wrap")  # place -1 is the last
 
 
 def _asked(store: Store, rows: Rows, places: Any, request: Mapping[str, Any]) -> _core.Block:
