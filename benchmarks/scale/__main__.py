@@ -1,4 +1,7 @@
-"""One tree of a made-up table from the disk, beside memory and beside other libraries: `python -m benchmarks.scale`."""
+"""One tree of a made-up table from the disk, beside memory and beside other libraries: `python -m benchmarks.scale`.
+
+One worker beside two, on an idle machine: `python -m benchmarks.scale --workers 1 2 --rows 3e6 --memory 3e8`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from tabulate import tabulate
 
+from benchmarks.measuring import Ratio, Report, Sample
 from benchmarks.scale.contestant import CONTESTANTS
 from benchmarks.scale.data import FLIGHTS, MADE, TABLES, write, write_real
 
@@ -23,6 +28,8 @@ REAL = (
     *("axis-parallel from disk", "axis-parallel in memory", "scikit-learn"),
 )
 OF_TWO_CLASSES = ("LightGBM", "XGBoost, external memory")
+BY_WORKERS = ("HHCART(D) from disk", "HHCART(D) by Dask")  # threads of one process, and processes
+SHARED = (*BY_WORKERS, "HHCART(A) from disk", "axis-parallel from disk")  # that take any number of workers
 
 
 def main() -> None:
@@ -33,19 +40,24 @@ def main() -> None:
     parser.add_argument("--features", type=int, default=16)
     parser.add_argument("--depth", type=int, default=8)
     parser.add_argument("--memory", type=float, default=1e9, help="bytes, for those that keep to it")
-    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1], help="several numbers are set side by side")
+    parser.add_argument("--repeat", type=int, default=1, help="rounds; the table shows the one of the quickest growth")
     parser.add_argument("--only", nargs="*", choices=CONTESTANTS, default=None)
     parser.add_argument("--scratch", default=None, help="folder; a temporary one by default")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run?")
     parser.add_argument("--json", default=None)
     asked = parser.parse_args()
+    if min([*asked.workers, asked.repeat]) < 1:
+        parser.error("--workers and --repeat must be at least 1.")
     if asked.quick:
         asked.rows, asked.features, asked.depth = 20_000, 4, 3
     if asked.table != MADE:
         # LightGBM and XGBoost grow a tree for each of several classes, which is no single tree.
         asked.only = asked.only or (*REAL, *(OF_TWO_CLASSES if asked.table == FLIGHTS else ()))
-    asked.only = asked.only or USUAL
-    table, measured = [], {}
+    asked.only = asked.only or (USUAL if len(asked.workers) == 1 else BY_WORKERS)
+    runs = [(name, w) for name in asked.only for w in (asked.workers if name in SHARED else asked.workers[:1])]
+    growth: dict[tuple[str, int], Sample] = {run: Sample() for run in runs}
+    best: dict[tuple[str, int], dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(dir=asked.scratch, prefix="oblique-scale-") as folder:
         path = Path(folder) / "table.parquet"
         if asked.table == MADE:
@@ -54,39 +66,62 @@ def main() -> None:
             asked.rows = write_real(path, asked.table)
             asked.features = pq.read_metadata(path).num_columns - 1
         one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        for name in asked.only:
-            arguments = [name, str(path), asked.depth, int(asked.memory), asked.workers, folder, 50_000, asked.features]
+        for name, workers in runs * asked.repeat:
+            arguments = [name, str(path), asked.depth, int(asked.memory), workers, folder, 50_000, asked.features]
             arguments.append(asked.table)
             command = [sys.executable, "-m", "benchmarks.scale.contestant", *map(str, arguments)]
             done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **one})
+            label = _label(name, workers, asked.workers)
             if done.returncode:
                 said = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
-                print(f"{name}: {said[-1]}", file=sys.stderr)
+                print(f"{label}: {said[-1]}", file=sys.stderr)
                 continue
             found = json.loads(done.stdout.splitlines()[-1])
-            measured[name] = found
-            grow = found.get("grow", found["seconds"])
-            table.append(
-                [
-                    name,
-                    found["seconds"],
-                    found["cpu"],
-                    grow,
-                    asked.rows / grow,
-                    found.get("bytes_read", 0) / 1e6,
-                    found["peak"] / 1e6,
-                    100 * found["right"],
-                ]
-            )
+            found.setdefault("grow", found["seconds"])
+            growth[name, workers].values.append(found["grow"])
+            if found["grow"] == growth[name, workers].least:
+                best[name, workers] = found
             for level in found.get("levels", ()):
-                print(f"{name}: {level}", file=sys.stderr)
+                print(f"{label}: {level}", file=sys.stderr)
+    table = [
+        [
+            _label(name, workers, asked.workers),
+            found["seconds"],
+            found["cpu"],
+            found["grow"],
+            asked.rows / found["grow"],
+            found.get("bytes_read", 0) / 1e6,
+            found["peak"] / 1e6,
+            100 * found["right"],
+        ]
+        for (name, workers), found in best.items()
+    ]
     heads = ["", "s", "CPU s", "growth s", "rows/s", "MB read", "peak MB", "% right"]
     print(
         f"{asked.table}: {asked.rows:.0f} x {asked.features}, depth {asked.depth}, memory {asked.memory / 1e6:.0f} MB"
     )
     print(tabulate(table, heads, floatfmt=("", ".1f", ".1f", ".1f", ".0f", ".0f", ".0f", ".2f")))
+    report = Report("scale", asked.quick)
+    first, *others = asked.workers
+    for name in asked.only:
+        for workers in others if name in SHARED else ():
+            two, one_ = growth[name, workers], growth[name, first]
+            leaves = [best[run]["leaves"] for run in ((name, first), (name, workers)) if run in best]
+            assert len(set(leaves)) <= 1, f"{name}: {leaves} leaves by {first} and {workers} workers"
+            target = ">= 1.6" if (first, workers) == (1, 2) else None
+            ratio = Ratio.of(one_, two) if one_.values and two.values else "a run failed"
+            report.claim(f"growth by {_counted(first)} / by {_counted(workers)}, {name}", target, ratio)
     if asked.json:
+        measured = {_label(name, workers, asked.workers): found for (name, workers), found in best.items()}
         Path(asked.json).write_text(json.dumps(measured, indent=1))
+
+
+def _counted(workers: int) -> str:
+    return f"{workers} worker{'s' if workers > 1 else ''}"
+
+
+def _label(name: str, workers: int, all_workers: list[int]) -> str:
+    return name if len(all_workers) == 1 or name not in SHARED else f"{name}, {_counted(workers)}"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import logging
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,9 +20,10 @@ from oblique_cli.scale.partition import cut
 from oblique_cli.scale.passes import Answer, Finish, ask, together
 from oblique_cli.scale.store import MANIFEST, Store
 
-TASKS_A_WORKER = 4  # so that a slow worker holds up a quarter of its share only
+TASKS_A_WORKER = 2  # so that a slow worker holds up half of its share only; more would be more to hand out
 FAN_IN = 4  # answers that are put together at a time
 RETRIES = 3
+SMALL_REQUEST = 1 << 16  # bytes; one that is larger goes to a worker once, which takes a step of its own
 MOST_FETCHING = 32  # groups of nodes, and blocks of rows for them, unless there are more workers
 
 _stores: dict[Folder, Store] = {}  # of this worker
@@ -57,7 +58,7 @@ def answered(of: Folder, chunks: Sequence[int], kind: str, level: int, request: 
 
 
 def joined(answers: list[Answer]) -> Answer:
-    """Put answers together; runs on a worker, and leaves the answers as they are, since Dask may ask again."""
+    """Put answers together and leave them as they are: on a worker Dask may ask again, and here they are read-only."""
     return together([copy.deepcopy(answers[0]), *answers[1:]])
 
 
@@ -107,8 +108,7 @@ class Workers:
     @property
     def workers(self) -> int:
         """How many there are, at least one."""
-        with self._faults():
-            return max(1, len(self.client.ncores()))
+        return len(self._addresses())
 
     @property
     def copies(self) -> int:
@@ -117,43 +117,70 @@ class Workers:
 
     def ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         """Return the answer of all chunks."""
-        workers = self.workers
-        chunks = range(len(self.store.sizes))
+        addresses = self._addresses()
+        n_chunks = len(self.store.sizes)
         parts: list[Mapping[str, Any]] = [request]
-        row_parts = workers
+        row_parts = len(addresses)
         if kind == "histograms":
             cells = len(request["low"]) * self.store.n_classes * request["n_bins"]
             rows = self.store.n_rows * self.store.bytes_of_row
-            chosen = cut(workers, len(chunks), len(request["low"]), rows, 4.0 * cells)
+            chosen = cut(len(addresses), n_chunks, len(request["low"]), rows, 4.0 * cells)
             row_parts, parts = chosen.rows, _by_directions(request, chosen.directions)
-        number = min(len(chunks), TASKS_A_WORKER * row_parts)
-        blocks = [chunks[len(chunks) * i // number : len(chunks) * (i + 1) // number] for i in range(number)]
+        number = min(n_chunks, TASKS_A_WORKER * row_parts)
         with self._faults():
-            found = [self._together(blocks, kind, level, part) for part in parts]
-            answers = self.client.gather(found)
+            found = [
+                self._blocks(addresses[i :: len(parts)], number, answered, kind, level, self._shared(part))
+                for i, part in enumerate(parts)
+            ]
+            answers = [joined(some) for some in self.client.gather([self._few(futures) for futures in found])]
         answer = answers[0] if len(answers) == 1 else _side_by_side(answers)
         self.store.bytes_read += int(answer.pop("bytes_read").sum())
         self.bytes_sent += sum(np.asarray(v).nbytes for v in answer.values() if isinstance(v, np.ndarray)) * number
         return answer
 
-    def _together(self, blocks: list[range], kind: str, level: int, request: Mapping[str, Any]) -> Any:
+    def _addresses(self) -> list[str]:
+        """Those of the workers, always in the same order."""
+        with self._faults():
+            return sorted(self.client.ncores()) or [""]
+
+    def _shared(self, request: Mapping[str, Any]) -> Any:
+        """A request for several tasks: as it is if it is small, else what one task gives to all of them."""
+        plain = all(isinstance(value, np.ndarray | int) for value in request.values())
+        if plain and sum(np.asarray(value).nbytes for value in request.values()) <= SMALL_REQUEST:
+            return request
         # What a task gives can be made again when a worker is lost; what is scattered cannot.
-        shared = self.client.submit(as_it_is, dict(request), pure=False, retries=RETRIES)
-        folder = Folder.of(self.store)
-        futures = [
-            self.client.submit(answered, folder, list(block), kind, level, shared, pure=False, retries=RETRIES)
-            for block in blocks
-        ]
-        while len(futures) > 1:
+        return self.client.submit(as_it_is, dict(request), pure=False, retries=RETRIES)
+
+    def _blocks(self, addresses: Sequence[str], number: int, what: Callable[..., Any], *given: Any) -> list[Any]:
+        """Futures of what(folder, chunks, *given) for so many blocks of chunks.
+
+        Each worker is told the same chunks in every pass: they are in its memory of files, and checked by it once. If
+        it has too much to do, others may take them.
+        """
+        n_chunks, folder = len(self.store.sizes), Folder.of(self.store)
+        blocks = [list(range(n_chunks * i // number, n_chunks * (i + 1) // number)) for i in range(number)]
+        of_worker: dict[str, list[list[int]]] = {}
+        for i, block in enumerate(blocks):
+            of_worker.setdefault(addresses[i * len(addresses) // number] if addresses else "", []).append(block)
+        futures = []
+        for address, mine in of_worker.items():
+            where = {"workers": [address], "allow_other_workers": True} if address else {}
+            same = [[value] * len(mine) for value in given]
+            futures += self.client.map(what, [folder] * len(mine), mine, *same, pure=False, retries=RETRIES, **where)
+        return futures
+
+    def _few(self, futures: list[Any]) -> list[Any]:
+        """Put answers together on workers until so few are left that they are put together here."""
+        while len(futures) > FAN_IN:
             groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
             futures = [self.client.submit(joined, group, pure=False, retries=RETRIES) for group in groups]
-        return futures[0]
+        return futures
 
     def finish(self, some: Finish) -> list[dict[str, Any]]:
         """Return the trees below some nodes: one task a group of nodes, whose rows go from worker to worker."""
-        workers = self.workers
-        most = max(workers, min(TASKS_A_WORKER * workers, MOST_FETCHING))
-        chunks, slots = range(len(self.store.sizes)), range(len(some.rows))
+        addresses = self._addresses()
+        most = max(len(addresses), min(TASKS_A_WORKER * len(addresses), MOST_FETCHING))
+        slots = range(len(some.rows))
         groups: list[list[int]] = [[] for _ in range(min(len(slots), most))]
         loads = [0] * len(groups)
         group_of = np.zeros(len(slots), np.int64)
@@ -161,20 +188,17 @@ class Workers:
             group_of[slot] = lightest = loads.index(min(loads))
             groups[lightest].append(slot)
             loads[lightest] += some.rows[slot]
-        number = min(len(chunks), most)
-        blocks = [list(chunks[len(chunks) * i // number : len(chunks) * (i + 1) // number]) for i in range(number)]
+        number = min(len(self.store.sizes), most)
         folder, submit = Folder.of(self.store), partial(self.client.submit, pure=False, retries=RETRIES)
         with self._faults():
             shared = submit(as_it_is, some)
-            found = [submit(fetched, folder, block, shared, group_of, len(groups)) for block in blocks]
-            futures = [
+            found = self._blocks(addresses, number, fetched, shared, group_of, len(groups))
+            futures = []
+            for i, address in _evenly(loads, addresses):
+                pieces = self.client.map(group_of_rows, found, [i] * number, pure=False, retries=RETRIES)
                 # Told where, since Dask, which knows no loads, may let one worker have the two largest groups.
-                submit(
-                    grown, folder, [submit(group_of_rows, each, i) for each in found], shared, groups[i],
-                    workers=[address], allow_other_workers=True,
-                )
-                for i, address in _evenly(loads, sorted(self.client.ncores()))
-            ]  # fmt: skip
+                where = {"workers": [address], "allow_other_workers": True} if address else {}
+                futures.append(submit(grown, folder, pieces, shared, groups[i], **where))
             trees: dict[int, dict[str, Any]] = {}
             for of_group, bytes_read in self.client.gather(futures):
                 trees.update(of_group)

@@ -6,7 +6,8 @@ the bit: counts and exact sums are added, extremes compared, rows put one behind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -61,23 +62,33 @@ class Finish:
     options: Sequence[Mapping[str, Any]]
 
     def trees(
-        self, store: Store, found: Answer, slots: Sequence[int]
+        self, store: Store, found: Answer, slots: Sequence[int], pool: Executor | None = None, threads: int = 1
     ) -> Iterator[tuple[int, Callable[..., dict[str, Any]]]]:
-        """Yield slots, and what grows the tree of each, from an answer to `fetch` that has all rows of these slots."""
+        """Yield slots, and what grows the tree of each, from an answer to `fetch` that has all rows of these slots.
+
+        pool : threads that put the rows of a slot together side by side
+        A tree has to be grown before the next slot is asked for, whose rows take the place of its own.
+        """
 
         def parts_of(name: str) -> list[Any]:
             return [part for _, part in sorted(found.pop(name), key=lambda pair: int(pair[0]))]
 
         of_slots, parts = parts_of("slot"), {name: parts_of(name) for name in ("X", "y", "w")}
+        # Rows of a chunk are in the order of their slots.
+        ends = [np.searchsorted(of_chunk, np.arange(-1, max(slots) + 1), "right") for of_chunk in of_slots]
+        room = np.empty((max(self.rows[slot] for slot in slots), store.n_features))
         levels = parts_of_levels(store.levels)
         for slot in slots:
-            chosen = [np.flatnonzero(of_chunk == slot) for of_chunk in of_slots]
+            chosen = [slice(end[slot], end[slot + 1]) for end in ends]
             rows = {
-                name: np.concatenate([part[some] for part, some in zip(each, chosen, strict=True)]) if each else None
-                for name, each in parts.items()
+                name: np.concatenate([part[some] for part, some in zip(parts[name], chosen, strict=True)])
+                if parts[name]
+                else None
+                for name in ("y", "w")
             }
+            X = _one_below_another(parts["X"], chosen, room, pool, threads)
             job: tuple[Any, ...] = (
-                rows["X"],
+                X,
                 rows["y"],
                 rows["w"],
                 store.n_classes,
@@ -88,8 +99,27 @@ class Finish:
             yield slot, partial(_core.grow, *job)
 
 
-def ask(store: Store, chunks: Sequence[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
-    """Return the answer of some chunks to a request of a kind in ASKED or ADDED_TO. Each chunk is read once."""
+def _one_below_another(
+    parts: Sequence[Any], chosen: Sequence[slice], room: Any, pool: Executor | None, threads: int
+) -> Any:
+    """Copy the chosen rows of some parts to the first rows of room, and return these."""
+    first = np.concatenate([[0], np.cumsum([some.stop - some.start for some in chosen])])
+
+    def copy(some: range) -> None:
+        for i in some:
+            room[first[i] : first[i + 1]] = parts[i][chosen[i]]
+
+    shares = [range(len(parts) * i // threads, len(parts) * (i + 1) // threads) for i in range(threads)]
+    for _ in map(copy, shares) if pool is None else pool.map(copy, shares):
+        pass
+    return room[: first[-1]]
+
+
+def ask(store: Store, chunks: Iterable[int], kind: str, level: int, request: Mapping[str, Any]) -> Answer:
+    """Return the answer of some chunks to a request of a kind in ASKED or ADDED_TO; {} if there are none.
+
+    Each chunk is read once.
+    """
     answer: Answer = {}
     for chunk in chunks:
         rows = store.read(chunk, store.room)
@@ -110,7 +140,7 @@ def _block(store: Store, rows: Rows, slots: Any, n_slots: int, scores: Any = Non
 def _slots(places: Any, request: Mapping[str, Any]) -> Any:
     """The slots of this request, from the places at its level. request["slots"] : place -> slot, or -1"""
     of_place = np.append(request["slots"], np.int32(-1)).astype(np.int32)
-    return of_place[places]  # place -1 is the last
+    return of_place.take(places, mode="wrap")  # place -1 is the last
 
 
 def _asked(store: Store, rows: Rows, places: Any, request: Mapping[str, Any]) -> _core.Block:
@@ -225,7 +255,9 @@ def _look(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], ans
 def _fetch(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
     slots = _slots(places, request)
     wanted = np.flatnonzero(slots >= 0)
-    # The order of rows changes no tree, but whoever compares runs likes it to be that of the table.
+    # By slot, so that those of a slot can be copied as they lie. The order of the rows of a slot changes no tree, but
+    # whoever compares runs likes it to be that of the table.
+    wanted = wanted[np.argsort(slots[wanted], kind="stable")]
     return {
         "slot": [(chunk, slots[wanted])],
         "X": [(chunk, np.ascontiguousarray(rows.columns[:, wanted].T))],

@@ -48,10 +48,10 @@ class HeldBlock {
     require_size(!weights || weights->shape(0) == n);
     require_size(!scores || scores->size() == n_slots * levels_.width);
     require_size(!room || room->size() >= n * p);
+    const Released released;  // other threads have chunks of their own to prepare
     check_codes(codes, n_classes);
     for (std::size_t i = 0; i < n; ++i)
-      require(slots(i) < static_cast<std::int64_t>(n_slots), "slots must be below n_slots");
-    const Released released;
+      require(slots.data()[i] < static_cast<std::int64_t>(n_slots), "slots must be below n_slots");
     block_ = std::make_unique<Block>(
         RawRows{columns.data(), codes.data(), slots.data(), weights ? weights->data() : nullptr, n, p}, n_slots,
         n_classes, levels_, scores ? scores->data() : nullptr, room ? room->data() : nullptr);
