@@ -10,8 +10,8 @@
 // projection, and equal projections share a bin. The rows left of any cut are then all rows of the bins below some bin
 // and a part of the rows of that bin, which is all that the bounds of criteria.hpp ask for, be the bins even or not,
 // whatever the sample said, and in whatever precision places are computed beyond the projection itself. A second look
-// divides the bins that were open, and the cuts in others are bounded already. What may win is searched as if nobody had
-// looked.
+// divides the bins that were open, and the cuts in others are bounded already. What may win is searched as if nobody
+// had looked.
 #pragma once
 
 #include <algorithm>
