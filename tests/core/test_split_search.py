@@ -254,6 +254,23 @@ def test_crowded_bins_are_divided_before_they_are_sorted():
 
 
 @pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
+@pytest.mark.parametrize("n", [1, 5, 63, 64, 65, 128, 191, 1000])
+def test_places_are_rounded_and_cut_off_alike_on_every_processor(n, plainly):
+    for seed, (offset, reach) in enumerate([(0.0, 100.0), (0.0, 1e6), (1e9, 200.0), (-1e12, 50.0), (3.0, 1e-3)]):
+        rng = np.random.default_rng([14, n, seed])
+        x, w = offset + reach * rng.normal(size=n), rng.normal(size=n)
+        x[rng.integers(n)] = offset + 2.0**29  # near the largest sum that can be cut off
+        shift = float(128 - offset)
+        places = _core.places_along(x, w, 0.25, 1.0, shift, plainly)
+        z = x - 0.25 * w
+        sums = z + (1.5 * 2.0**52 + shift) - 1.5 * 2.0**52  # a whole number: of those this large no others are stored
+        np.testing.assert_array_equal(places, np.clip(sums, 0, 255))
+        assert np.all(np.abs(places - np.clip(z + shift, 0, 255)) <= 1.0)
+        in_order = np.argsort(z, kind="stable")
+        assert np.all(np.diff(places[in_order]) >= 0)
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_places_are_counted_by_class_and_bin(plainly, data):

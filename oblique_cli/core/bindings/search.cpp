@@ -179,6 +179,14 @@ nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bi
   return array(Vector(counts.begin(), counts.end()), {sizes.shape(0), stride});
 }
 
+nb::object places_along(const Doubles& x, const Doubles& w, double c, double scale, double shift, bool plainly) {
+  require(x.shape(0) == w.shape(0), "x and w must have the same number of rows");
+  std::vector<std::uint8_t> places(x.shape(0));
+  (plainly ? place_reflected_plainly : place_reflected)(x.data(), w.data(), c, scale, shift, places.data(),
+                                                        places.size());
+  return array(Vector(places.begin(), places.end()), {places.size()});
+}
+
 nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
   require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
   Totals totals;
@@ -210,6 +218,8 @@ void bind_search(nb::module_& m) {
         "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");
   m.def("bin_bounds", &bin_bounds, "counts"_a.noconvert(), "criterion"_a,
         "Upper bounds of a criterion's value over the cuts of each bin; counts (n_classes, n_bins) float64.");
+  m.def("places_along", &places_along, "x"_a.noconvert(), "w"_a.noconvert(), "c"_a, "scale"_a, "shift"_a, "plainly"_a,
+        "Places of the rows along x - c * w: (x - c * w) * scale + shift, rounded and cut off at 0 and 255.");
   m.def("count_places", &count_places, "places"_a.noconvert(), "sizes"_a.noconvert(), "bin_of"_a.noconvert(),
         "plainly"_a,
         "Rows of each class in bins up to each of 31 bins of 256 places, and one column more that means nothing; the "

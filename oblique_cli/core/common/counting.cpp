@@ -1,6 +1,7 @@
 #include "common/counting.hpp"
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "common/clones.hpp"
@@ -13,13 +14,21 @@
 
 namespace oblique {
 
+namespace {
+
+// The last 32 binary digits of its sum with a number below 2^51 are those of that number, rounded.
+constexpr double kWhole = 6755399441055744.0;  // 1.5 * 2^52
+
+}  // namespace
+
 OBLIQUE_CLONES
-void place_reflected(const double* __restrict x, const double* __restrict w, double c, double scale, double shift,
-                     std::uint8_t* __restrict places, std::size_t n) {
+static void place_rows(const double* __restrict x, const double* __restrict w, double c, double scale, double from,
+                       std::uint8_t* __restrict places, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
-    const double along = (x[i] - c * w[i]) * scale + shift;
-    const double above = along > 0.0 ? along : 0.0, within = above < 255.0 ? above : 255.0;
-    places[i] = static_cast<std::uint8_t>(static_cast<int>(within));
+    const double along = (x[i] - c * w[i]) * scale + from;
+    const int whole = static_cast<int>(static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(along)));
+    const int above = whole > 0 ? whole : 0;
+    places[i] = static_cast<std::uint8_t>(above < 255 ? above : 255);
   }
 }
 
@@ -122,12 +131,53 @@ OBLIQUE_NARROW static void count_up_to_narrow(const std::uint8_t* places, const 
 }
 
 #if defined(OBLIQUE_WIDE)
-#define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vpopcntdq")))
+#define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vbmi2,avx512vpopcntdq")))
 
 static const bool slices = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-                           __builtin_cpu_supports("avx512vpopcntdq");
+                           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq");
+
+namespace {
+
+// Packing works inside parts of 16 bytes, and so puts two neighboring rows of each of the 8 vectors of sums into one
+// part. in_order[row] is where the place of a row is after it: of vector 2 a + b, the pair r and the row d of the pair.
+constexpr std::array<std::uint8_t, 64> in_order = [] {
+  std::array<std::uint8_t, 64> out{};
+  for (int r = 0; r < 4; ++r)
+    for (int a = 0; a < 4; ++a)
+      for (int b = 0; b < 2; ++b)
+        for (int d = 0; d < 2; ++d)
+          out[static_cast<std::size_t>(16 * a + 8 * b + 2 * r + d)] =
+              static_cast<std::uint8_t>(16 * r + 4 * a + 2 * b + d);
+  return out;
+}();
+
+}  // namespace
+
+OBLIQUE_SLICED static void place_rows_sliced(const double* x, const double* w, double c, double scale, double from,
+                                             std::uint8_t* places, std::size_t n) {
+  const __m512d by_c = _mm512_set1_pd(c), by_scale = _mm512_set1_pd(scale), start = _mm512_set1_pd(from);
+  const __m512i order = _mm512_loadu_si512(in_order.data());
+  if (n < 64) return place_rows(x, w, c, scale, from, places, n);
+  // The last 64 rows may have been met before, with the same places.
+  for (std::size_t next = 0; next < n; next += 64) {
+    const std::size_t i = next + 64 <= n ? next : n - 64;
+    __m512 sums[8];
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < 8; ++v) {
+      const __m512d z =
+          _mm512_sub_pd(_mm512_loadu_pd(x + i + 8 * v), _mm512_mul_pd(by_c, _mm512_loadu_pd(w + i + 8 * v)));
+      sums[v] = _mm512_castpd_ps(_mm512_add_pd(_mm512_mul_pd(z, by_scale), start));
+    }
+    __m512i whole[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) whole[v] = _mm512_castps_si512(_mm512_shuffle_ps(sums[2 * v], sums[2 * v + 1], 0x88));
+    const __m512i bytes =
+        _mm512_packus_epi16(_mm512_packs_epi32(whole[0], whole[1]), _mm512_packs_epi32(whole[2], whole[3]));
+    _mm512_storeu_si512(places + i, _mm512_permutexvar_epi8(order, bytes));
+  }
+}
 
 namespace {
 
@@ -135,7 +185,7 @@ namespace {
 // that are none have no digit 0, which is bin 31.
 struct Chunks {
   alignas(64) std::uint64_t zeros[5][8];
-  alignas(64) std::uint8_t up_to[4][8][8];  // [b / 8][chunk][b % 8]: rows in bins up to b
+  alignas(64) std::uint8_t up_to[8][32];  // [chunk][b]: rows in bins up to b
 
   // A row's bin is at most b if, among the digits from the first in which they differ, the row has 0 and b has 1. So
   // the rows up to b follow from those that are up to the end of b by one operation a digit.
@@ -156,14 +206,34 @@ struct Chunks {
       for (int i = 0; i < 2 * n + 1; ++i) low[i] = all[i];
     }
     low[31] = _mm512_setzero_si512();
+    // [b / 8]: for each chunk the counts of eight bins, each shifted in at the top.
+    __m512i eight[4];
 #pragma GCC unroll 4
-    for (int b = 0; b < 32; b += 8) {
-      __m512i bytes = _mm512_popcnt_epi64(low[b]);
+    for (int g = 0; g < 4; ++g) {
+      eight[g] = _mm512_setzero_si512();
 #pragma GCC unroll 8
-      for (int i = 1; i < 8; ++i)
-        bytes = _mm512_or_si512(bytes, _mm512_slli_epi64(_mm512_popcnt_epi64(low[b + i]), 8 * i));
-      _mm512_store_si512(up_to[b / 8], bytes);
+      for (int i = 0; i < 8; ++i) eight[g] = _mm512_shrdi_epi64(eight[g], _mm512_popcnt_epi64(low[8 * g + i]), 8);
     }
+    // The 32 bytes of a chunk, which are in four vectors, come together.
+    const __m512i even01 = _mm512_unpacklo_epi64(eight[0], eight[1]), odd01 = _mm512_unpackhi_epi64(eight[0], eight[1]),
+                  even23 = _mm512_unpacklo_epi64(eight[2], eight[3]), odd23 = _mm512_unpackhi_epi64(eight[2], eight[3]);
+    // even01 has the first 16 bytes of chunks 0, 2, 4 and 6, odd01 of the others.
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                  last = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    const __m512i of_02 = _mm512_permutex2var_epi64(even01, first, even23),
+                  of_46 = _mm512_permutex2var_epi64(even01, last, even23),
+                  of_13 = _mm512_permutex2var_epi64(odd01, first, odd23),
+                  of_57 = _mm512_permutex2var_epi64(odd01, last, odd23);
+    store(0, 2, of_02);
+    store(4, 6, of_46);
+    store(1, 3, of_13);
+    store(5, 7, of_57);
+  }
+
+ private:
+  OBLIQUE_SLICED void store(int one, int other, __m512i of_two) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(up_to[one]), _mm512_castsi512_si256(of_two));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(up_to[other]), _mm512_extracti64x4_epi64(of_two, 1));
   }
 };
 
@@ -177,9 +247,9 @@ OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const 
                 bins2 = _mm512_loadu_si512(bin_of + 128), bins3 = _mm512_loadu_si512(bin_of + 192);
   Chunks chunks = {};
   const std::uint8_t* place = places;
-  int k = 0, counted = 0;           // classes begun, classes done
-  std::size_t begun = 0, done = 0;  // rows of them
-  __m128i sums[4] = {};             // of the class counted, up to 2^15 rows, then in `counts`
+  int k = 0, counted = 0;                 // classes begun, classes done
+  std::size_t begun = 0, done = 0;        // rows of them
+  __m512i sums = _mm512_setzero_si512();  // of the class counted, up to 2^15 rows, then in `counts`
   bool first = true;
   while (counted < n_classes) {
     int n = 0;
@@ -201,21 +271,21 @@ OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const 
     }
     chunks.count();
     for (int c = 0; c < n; ++c) {
-#pragma GCC unroll 4
-      for (int g = 0; g < 4; ++g)
-        sums[g] = _mm_add_epi16(
-            sums[g], _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(chunks.up_to[g][c]))));
+      sums = _mm512_add_epi16(
+          sums, _mm512_cvtepu8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(chunks.up_to[c]))));
       done += 64;
       const bool ends = done >= first_row[counted + 1] - first_row[counted];
       if (!ends && done % 32768 != 0) continue;
       float* out = counts + static_cast<std::size_t>(counted) * stride;
-#pragma GCC unroll 4
-      for (int g = 0; g < 4; ++g) {
-        __m256 sum = _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(sums[g]));
-        if (!first) sum = _mm256_add_ps(sum, _mm256_loadu_ps(out + 8 * g));
-        _mm256_storeu_ps(out + 8 * g, sum);
-        sums[g] = _mm_setzero_si128();
+      __m512 low = _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm512_castsi512_si256(sums))),
+             high = _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(sums, 1)));
+      if (!first) {
+        low = _mm512_add_ps(low, _mm512_loadu_ps(out));
+        high = _mm512_add_ps(high, _mm512_loadu_ps(out + 16));
       }
+      _mm512_storeu_ps(out, low);
+      _mm512_storeu_ps(out + 16, high);
+      sums = _mm512_setzero_si512();
       first = ends;
       if (ends) {
         ++counted;
@@ -225,6 +295,19 @@ OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const 
   }
 }
 #endif
+
+void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift,
+                             std::uint8_t* places, std::size_t n) {
+  place_rows(x, w, c, scale, kWhole + shift, places, n);
+}
+
+void place_reflected(const double* x, const double* w, double c, double scale, double shift, std::uint8_t* places,
+                     std::size_t n) {
+#if defined(OBLIQUE_WIDE)
+  if (slices) return place_rows_sliced(x, w, c, scale, kWhole + shift, places, n);
+#endif
+  place_rows(x, w, c, scale, kWhole + shift, places, n);
+}
 
 void count_up_to_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
                          const std::uint8_t* bin_of, float* counts, std::size_t stride) {

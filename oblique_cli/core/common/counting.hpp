@@ -1,7 +1,6 @@
 // Coarse counts of many rows: places on a scale of 256, and how many rows of each class lie up to each of a few places.
-// Counts
-// of rows are taken 32 or 512 at a time, in a fraction of the time of adding 1 for each. Like the kernels, each is
-// compiled for several instruction sets, all with the same result.
+// Counts of rows are taken 32 or 512 at a time, in a fraction of the time of adding 1 for each. Like the kernels, each
+// is compiled for several instruction sets, all with the same result.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +8,17 @@
 
 namespace oblique {
 
-// places[i] = (x[i] - c * w[i]) * scale + shift without its fraction, between 0 and 255. With scale > 0 it is monotone
-// in x[i] - c * w[i] as computed by project_reflected, since every rounding is: equal values share a place, and no
-// value has a place above that of a larger one.
+// places[i] = (x[i] - c * w[i]) * scale + shift, rounded and cut off at 0 and 255. With scale > 0 it is monotone in
+// x[i] - c * w[i] as computed by project_reflected, since every rounding is: equal values share a place, and no value
+// has a place above that of a larger one. The whole number nearest to a sum is read from the last digits of the sum
+// with a large number: |shift| must be below kLargestShift, and the sums before they are cut off below kLargestPlace.
+inline constexpr double kLargestShift = 1125899906842624.0;  // 2^50
+inline constexpr double kLargestPlace = 1073741824.0;        // 2^30
 void place_reflected(const double* x, const double* w, double c, double scale, double shift, std::uint8_t* places,
                      std::size_t n);
+// The same on any processor, for tests.
+void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift,
+                             std::uint8_t* places, std::size_t n);
 
 // Mean and mean squared deviation of 64 projections x[i] - c * w[i], of rows 0, step, 2 step and so on.
 struct Moments {

@@ -4,13 +4,14 @@
 // sample in each, and classes are counted by bin. Where bins can still win, their places are divided among 31 bins and
 // counted once more. Nothing is stored for a row but its place.
 //
-// Why no direction is lost: a place is the result of additions, multiplications by a positive number and cutting off,
-// applied to the projection as a search computes it. Each of these, rounded, is monotone, and so is the bin of a place.
-// Hence of two rows in different bins the one in the lower bin has the smaller projection, and equal projections share
-// a bin. The rows left of any cut are then all rows of the bins below some bin and a part of the rows of that bin,
-// which is all that the bounds of criteria.hpp ask for, be the bins even or not, whatever the sample said, and in
-// whatever precision places are computed beyond the projection itself. A second look divides the bins that were open,
-// and the cuts in others are bounded already. What may win is searched as if nobody had looked.
+// Why no direction is lost: a place is the result of additions, multiplications by a positive number, rounding to whole
+// numbers and cutting off, applied to the projection as a search computes it. Each of these is monotone, rounded as it
+// is, and so is the bin of a place. Hence of two rows in different bins the one in the lower bin has the smaller
+// projection, and equal projections share a bin. The rows left of any cut are then all rows of the bins below some bin
+// and a part of the rows of that bin, which is all that the bounds of criteria.hpp ask for, be the bins even or not,
+// whatever the sample said, and in whatever precision places are computed beyond the projection itself. A second look
+// divides the bins that were open, and the cuts in others are bounded already. What may win is searched as if nobody
+// had looked.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +48,10 @@ class Screen {
     const double deviation = std::sqrt(moments.variance);
     // Projections are below 10^15 times `distinct`, so that nothing below can overflow.
     if (!(deviation > 1e-100 * distinct && deviation > 1e-290 && deviation < 1e290)) return false;
-    const double scale = kPerDeviation / deviation;
-    place_reflected(x, w, c, scale, 128.0 - moments.mean * scale, places_.data(), rows_->n);
+    const double scale = kPerDeviation / deviation, shift = 128.0 - moments.mean * scale;
+    // `distinct` is at least 1e-9 of the range, so that no place before it is cut off is beyond 2e9 of it.
+    if (!(std::fabs(shift) < kLargestShift && scale * distinct < 5e-10 * kLargestPlace)) return false;
+    place_reflected(x, w, c, scale, shift, places_.data(), rows_->n);
     std::fill_n(asked_, kPlaceBins, true);
     choose_bins(places_.data(), step_, 1 << bits_, bin_of_);
     count();
