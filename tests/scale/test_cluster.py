@@ -83,6 +83,35 @@ def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkey
 
 
 @pytest.mark.usefixtures("here")
+def test_large_requests_and_many_answers_give_the_same_tree(workers, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "SMALL_REQUEST", 0)
+    monkeypatch.setattr(cluster, "FAN_IN", 2)
+    X, y = table(2)
+    store = stored(tmp_path / "rows", X, y, blocks=5)
+    asker = workers(store)
+    found = grow(asker, asker.store, Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=60)).tree
+    assert not same(found, grow_top_down(X, y, 3, PROPOSERS["hhcart_d"](), criterion="gini", stopping=STOPPING))
+
+
+def test_a_worker_is_told_the_same_chunks_in_every_pass():
+    told = []
+
+    class Client:
+        def map(self, what, folders, blocks, *given, workers, **_):
+            told.append((workers, blocks))
+            return blocks
+
+    class Rows:
+        sizes = [10] * 7
+
+    asker = cluster.Workers(Client(), Rows())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster.Folder, "of", lambda _: None)
+        assert asker._blocks(["a", "b"], 4, cluster.answered) == [[0], [1, 2], [3, 4], [5, 6]]
+    assert told == [(["a"], [[0], [1, 2]]), (["b"], [[3, 4], [5, 6]])]
+
+
+@pytest.mark.usefixtures("here")
 def test_a_folder_that_is_written_anew_is_read_anew(workers, tmp_path):
     for seed in (5, 6):
         X, y = table(seed)

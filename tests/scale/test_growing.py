@@ -18,6 +18,7 @@ from oblique_cli.scale import growing
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.directions import NEEDS
 from oblique_cli.scale.growing import Plan, grow
+from oblique_cli.scale.passes import Finish
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.stopping import Stopping
@@ -172,6 +173,45 @@ def test_neither_threads_nor_memory_change_the_tree(threads, memory, tmp_path):
     store = stored(tmp_path / "rows", X, y, blocks=6)
     found = grow(Here(store, threads), store, Plan(heuristic, "gini", STOPPING, memory=memory)).tree
     assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_put_the_rows_of_small_nodes_together_in_the_order_of_the_table(threads, weighted, tmp_path):
+    X, y = table(9)
+    weights = np.arange(1.0, len(X) + 1) if weighted else None
+    store = stored(tmp_path / "rows", X, y, weights, blocks=5)
+    places = np.random.default_rng(1).integers(-1, 4, len(X)).astype(np.int32)
+    for chunk, of_chunk in enumerate(np.split(places, np.cumsum(store.sizes)[:-1])):
+        store.keep_places(1, chunk, of_chunk)
+    wanted = [2, 0]  # slots 0 and 1 of the request
+    request = {"slots": np.array([1, -1, 0, -1], np.int32), "n_slots": 2}
+    rows = [int((places == slot).sum()) for slot in wanted]
+    here, seen = Here(store, threads), []
+
+    def keep(X, y, w, *_, n_threads):
+        seen.append((X.copy(), y.copy(), None if w is None else w.copy()))
+        return {}
+
+    with mock.patch.object(_core, "grow", keep):
+        here.finish(Finish(1, request, rows, "hhcart_d", [{}, {}]))
+    for (of_x, of_y, of_w), slot in zip(seen, wanted, strict=True):
+        assert (of_x == X[places == slot]).all() and (of_y == y[places == slot]).all()
+        assert of_w is None if weights is None else (of_w == weights[places == slot]).all()
+
+
+def test_a_corrupt_chunk_stops_all_threads(tmp_path):
+    X, y = table(4)
+    store = stored(tmp_path / "rows", X, y, blocks=6)
+    content = bytearray(store.file(3).read_bytes())
+    content[5] ^= 1
+    store.file(3).write_bytes(content)
+    here = Here(store, threads=2)
+    with pytest.raises(DataError, match=r"chunk 3 .* is corrupt"):
+        here.ask("boxes", 0, {"n_slots": 1})
+    assert len(here._pool._threads) <= 2
+    store.file(3).write_bytes(bytes(content[:5]) + bytes([content[5] ^ 1]) + bytes(content[6:]))
+    assert here.ask("boxes", 0, {"n_slots": 1})["rows"].sum() == len(X)
 
 
 def test_nodes_that_fit_into_memory_are_finished_there(tmp_path):
