@@ -23,8 +23,8 @@ OBLIQUE_INLINE Vector load_as(const double* x) {
 
 OBLIQUE_INLINE Four load_four(const double* x) { return load_as<Four>(x); }
 
-// out[c * to] += each number of column c in turn, columns `stride` apart. Such a sum waits for each addition: several at
-// once do not.
+// out[c * to] += each number of column c in turn, columns `stride` apart. Such a sum waits for each addition: several
+// at once do not.
 template <std::size_t kColumns>
 OBLIQUE_INLINE void add_some_sums(const double* columns, std::size_t stride, double* out, std::size_t to,
                                   std::size_t n) {

@@ -58,8 +58,7 @@ double LinearSolver::loss_at(const TwoSides& rows, MarginLoss loss, const std::v
   }
   power.resize(rows.n);
   for (std::size_t i = 0; i < rows.n; ++i) power[i] = std::exp(-std::abs(margin[i]));
-  for (std::size_t i = 0; i < rows.n; ++i)
-    sum += rows.weight[i] * (std::log1p(power[i]) - std::min(margin[i], 0.0));
+  for (std::size_t i = 0; i < rows.n; ++i) sum += rows.weight[i] * (std::log1p(power[i]) - std::min(margin[i], 0.0));
   return sum;
 }
 

@@ -67,7 +67,8 @@ class LinearSolver {
   void gram(const TwoSides& rows, bool intercept);
   double descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept, double enough);
 
-  std::vector<double> margin_, trial_, power_, trial_power_, slope_, first_, second_, gradient_, quadratic_, step_, pull_, scaled_;
+  std::vector<double> margin_, trial_, power_, trial_power_, slope_, first_, second_, gradient_, quadratic_, step_,
+      pull_, scaled_;
   std::vector<std::size_t> active_;
   std::vector<const double*> columns_;
 };

@@ -26,7 +26,7 @@ void sides_of_rows(const double* w, double b, const double* x, std::size_t p, co
                    std::uint8_t* left);
 
 // First and second derivative of v log(1 + exp(-m)) by w.x + b, with m the margin and power = exp(-|m|).
-void logistic_slopes(const double* margin, const double* power, const double* side, const double* weight,
-                     double* first, double* second, std::size_t n);
+void logistic_slopes(const double* margin, const double* power, const double* side, const double* weight, double* first,
+                     double* second, std::size_t n);
 
 }  // namespace oblique

@@ -25,8 +25,8 @@ void score_rows(const double* w, const double* const* x, std::size_t p, double* 
 // out[a * to] += each of the n numbers of column a in turn.
 void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t n);
 
-// Solves L L' d = d for `count` right sides of `size` numbers, one after the other. L: lower triangle by rows; spare: room
-// for 8 * size numbers.
+// Solves L L' d = d for `count` right sides of `size` numbers, one after the other. L: lower triangle by rows; spare:
+// room for 8 * size numbers.
 void solve_factored(const double* factor, std::size_t size, double* d, std::size_t count, double* spare);
 
 // x[i] = exp(x[i] - top[i]), which is not above 1; sum[i] += x[i]. Below exp(-700) it is that.

@@ -49,7 +49,6 @@ namespace {
 constexpr double kRounding = 1e-12;  // of a sum
 constexpr double kFall = 1e-10;      // of the weight of all rows: by how much a change must lower E
 
-
 constexpr std::uint64_t kDigest = 0x9e3779b97f4a7c15u;
 
 std::uint64_t digested(std::uint64_t digest, std::uint32_t row, bool right) {
@@ -510,8 +509,7 @@ class Alternation {
         tree_.b[node] = worker.candidate.b;
         tree_.missing_left[node] = worker.candidate.missing_left;
         below_[node] = price(node) + planes;
-        for (std::size_t i = 0; i < n; ++i)
-          answer_[rows[i]] = worker.sides[i] ? worker.of_left[i] : worker.of_right[i];
+        for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = worker.sides[i] ? worker.of_left[i] : worker.of_right[i];
         break;
     }
     return now - best;

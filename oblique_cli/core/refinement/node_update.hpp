@@ -94,10 +94,10 @@ class NodeUpdate {
   std::vector<std::uint32_t> lacking_;    // places in `care` of rows that have none
   std::vector<std::uint32_t> numbers_;
   std::vector<double> columns_, centered_, side_, row_weight_, direction_, centers_, along_;
-  std::vector<double> sums_, least_;     // weight of either side in each bin; least weight that an axis gets wrong
-  std::vector<std::uint8_t> bins_;       // of along_
-  std::vector<std::size_t> in_order_;    // features by least_
-  std::vector<Cut> cuts_;                // of the features
+  std::vector<double> sums_, least_;   // weight of either side in each bin; least weight that an axis gets wrong
+  std::vector<std::uint8_t> bins_;     // of along_
+  std::vector<std::size_t> in_order_;  // features by least_
+  std::vector<Cut> cuts_;              // of the features
   LinearSolver solver_;
 };
 
