@@ -232,11 +232,15 @@ def test_yaml_is_read_by_safe_loaders_only():
 
 
 def test_randomness_is_named_in_one_place():
-    # A generator from a fixed seed or from a user's random_state is fine; the global state never is.
+    # A generator from a fixed seed or from a user's random_state is fine; the global state never is, but that of the
+    # process in which classes of other libraries run, some of which draw from it.
+    of_others = Path("estimators/outside/building.py")
     for path in MODULES:
         for node in walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
+                if path == of_others and called in ("random.seed", "np.random.seed"):
+                    continue
                 assert not called.startswith("random."), f"{path}: {called}"
                 if called.startswith("np.random."):
                     assert called in ("np.random.default_rng", "np.random.SeedSequence"), f"{path}: {called}"
