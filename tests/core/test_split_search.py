@@ -303,6 +303,37 @@ def test_a_class_of_many_rows_is_counted_to_the_last():
             np.testing.assert_array_equal(counts[k, :31], np.cumsum(np.bincount(bin_of[rows], minlength=31)))
 
 
+@pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+def test_rows_are_picked_by_their_places(plainly, share):
+    for seed in range(20):
+        rng = np.random.default_rng([15, seed])
+        sizes = rng.choice([1, 2, 63, 64, 65, 130, 700], rng.integers(1, 9)).astype(np.int32)
+        places = rng.integers(0, 256, sizes.sum()).astype(np.int32)
+        wanted = (rng.random(256) < share).astype(np.int32)
+        rows, up_to = _core.pick_places(places, sizes, wanted, plainly)
+        expected = np.flatnonzero(wanted[places])
+        np.testing.assert_array_equal(rows, expected)
+        np.testing.assert_array_equal(up_to, np.searchsorted(expected, np.cumsum(sizes)))
+
+
+def test_the_least_projection_beyond_a_place():
+    rng = np.random.default_rng(16)
+    for n in (1, 7, 64, 301):
+        places = rng.integers(0, 9, n).astype(np.int32)
+        x, w = rng.normal(size=n), rng.normal(size=n)
+        for place in range(10):
+            beyond = (x - 0.3 * w)[places > place]
+            assert _core.least_beyond(places, place, x, w, 0.3) == (beyond.min() if len(beyond) else np.inf)
+
+
+def test_ranks_of_few_values_among_many():
+    rng = np.random.default_rng(17)
+    for n, m in [(1, 1), (5, 8), (300, 9), (1000, 64)]:
+        z, values = rng.integers(0, 50, n) / 4.0, rng.integers(-3, 53, m) / 4.0
+        np.testing.assert_array_equal(_core.ranks(z, values), [(z < value).sum() for value in values])
+
+
 def awkward_rows(kind, n, rng):
     """Features along which places are a poor picture of the order of the rows."""
     X = rng.normal(size=(n, 4))
@@ -318,12 +349,19 @@ def awkward_rows(kind, n, rng):
         X[:: max(n // 64, 1)] = 0.0
     elif kind == "whole numbers":
         X = rng.integers(0, 16, (n, 4)).astype(float)
+    elif kind == "heaps":  # many rows at nearly one place, which new places take apart, and more of them at the ends
+        X = rng.integers(0, 3, (n, 4)) + 10.0 ** -rng.integers(1, 9) * rng.normal(size=(n, 4))
+    elif kind == "heavy tails":
+        X = rng.standard_t(1.0, (n, 4))
     return X
 
 
-@pytest.mark.parametrize(
-    "kind", ["plain", "gaps of 1e-12", "offset", "outliers", "tiny", "sample of copies", "whole numbers"]
-)
+AWKWARD = [
+    "plain", "gaps of 1e-12", "offset", "outliers", "tiny", "sample of copies", "whole numbers", "heaps", "heavy tails",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", AWKWARD)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_a_quick_look_loses_no_split(criterion, kind):
     for seed in range(12):
@@ -345,6 +383,47 @@ def test_a_quick_look_loses_no_split(criterion, kind):
         assert (quick is None) == (slow is None), seed
         if quick is not None:
             assert (quick.order, quick.threshold, quick.gain) == (slow.order, slow.threshold, slow.gain), seed
+
+
+# Nodes of which one class has nearly all rows
+
+
+@pytest.mark.parametrize("kind", AWKWARD)
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+def test_rare_rows_lose_no_split(criterion, kind):
+    for seed in range(12):
+        rng = np.random.default_rng([19, seed])
+        n, n_classes = int(10 ** rng.uniform(0.7, 3.3)), int(rng.integers(2, 6))
+        X = awkward_rows(kind, n, rng)
+        rare = rng.integers(1, min(n // 2, 60) + 1)
+        y = np.zeros(n, dtype=int)
+        z = X @ rng.normal(size=4)
+        chosen = np.argsort(z)[-rare:] if rng.random() < 0.3 else rng.choice(n, rare, replace=False)
+        y[chosen] = rng.integers(1, n_classes, rare)
+        if rng.random() < 0.5:  # copies of rows with another label
+            X[rng.integers(0, n, n // 3 + 1)] = X[chosen[0]]
+        first = rng.normal(size=4)
+        groups = [
+            Candidates.reflection(unit(first + 10.0 ** -rng.integers(0, 12) * rng.normal(size=4))) for _ in range(6)
+        ] + [Candidates.axes()]
+        min_leaf = float(rng.choice([1.0, 3.0]))
+        quick = search(X, y, None, n_classes, criterion, groups, min_leaf)
+        slow = search(X, y, None, n_classes, criterion, groups, min_leaf, exhaustive=True)
+        assert (quick is None) == (slow is None), seed
+        if quick is not None:
+            assert (quick.order, quick.threshold, quick.gain) == (slow.order, slow.threshold, slow.gain), seed
+
+
+@pytest.mark.parametrize("criterion", [name for name in CRITERION_NAMES if name != "max_minority"])
+def test_few_directions_are_searched_where_rows_are_rare(criterion):
+    rng = np.random.default_rng(20)
+    X = rng.normal(size=(400, 6))
+    y = np.zeros(400, dtype=np.int32)
+    y[:8] = 1 + np.arange(8) % 2
+    options = GROWTH_OPTIONS | PROPOSERS["hhcart_a"]().native_options() | {"criterion": criterion, "max_depth": 1}
+    tree = _core.grow(X, y, None, 3, "hhcart_a", options)
+    assert tree["directions"] > 50
+    assert tree["refined"] < tree["directions"] / 3
 
 
 # The tie rule

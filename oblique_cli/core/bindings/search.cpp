@@ -179,6 +179,36 @@ nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bi
   return array(Vector(counts.begin(), counts.end()), {sizes.shape(0), stride});
 }
 
+nb::tuple pick_places(const Codes& places, const Codes& sizes, const Codes& wanted, bool plainly) {
+  require(wanted.shape(0) == 256, "there are 256 places");
+  std::vector<std::uint8_t> place(places.data(), places.data() + places.shape(0)),
+      want(wanted.data(), wanted.data() + 256);
+  std::vector<std::size_t> first_row{0}, up_to(sizes.shape(0));
+  for (std::size_t k = 0; k < sizes.shape(0); ++k)
+    first_row.push_back(first_row.back() + static_cast<std::size_t>(sizes(k)));
+  require(first_row.back() == place.size(), "the sizes of the classes must add up to the number of places");
+  std::vector<std::uint32_t> rows(place.size());
+  place.resize(place.size() + kPlacePadding);
+  (plainly ? pick_rows_plainly : pick_rows)(place.data(), first_row.data(), static_cast<int>(sizes.shape(0)),
+                                            want.data(), rows.data(), up_to.data());
+  const std::size_t picked = up_to.empty() ? 0 : up_to.back();
+  return nb::make_tuple(array(Vector(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(picked)), {picked}),
+                        array(Vector(up_to.begin(), up_to.end()), {up_to.size()}));
+}
+
+nb::object least_beyond(const Codes& places, int place, const Doubles& x, const Doubles& w, double c) {
+  require(x.shape(0) == w.shape(0) && x.shape(0) == places.shape(0),
+          "places, x and w must have the same number of rows");
+  const std::vector<std::uint8_t> of_row(places.data(), places.data() + places.shape(0));
+  return nb::float_(least_above(of_row.data(), static_cast<std::uint8_t>(place), x.data(), w.data(), c, of_row.size()));
+}
+
+nb::object ranks(const Doubles& z, const Doubles& values) {
+  std::vector<std::uint32_t> below(values.shape(0));
+  count_below(z.data(), z.shape(0), values.data(), values.shape(0), below.data());
+  return array(Vector(below.begin(), below.end()), {below.size()});
+}
+
 nb::object places_along(const Doubles& x, const Doubles& w, double c, double scale, double shift, bool plainly) {
   require(x.shape(0) == w.shape(0), "x and w must have the same number of rows");
   std::vector<std::uint8_t> places(x.shape(0));
@@ -224,6 +254,12 @@ void bind_search(nb::module_& m) {
         "plainly"_a,
         "Rows of each class in bins up to each of 31 bins of 256 places, and one column more that means nothing; the "
         "classes have the given sizes and come one after the other.");
+  m.def(
+      "pick_places", &pick_places, "places"_a.noconvert(), "sizes"_a.noconvert(), "wanted"_a.noconvert(), "plainly"_a,
+      "Rows whose place is wanted (256 numbers, 0 for no), class by class, and how many up to the end of each class.");
+  m.def("least_beyond", &least_beyond, "places"_a.noconvert(), "place"_a, "x"_a.noconvert(), "w"_a.noconvert(), "c"_a,
+        "Least x - c * w of the rows with places above a place; infinite if there is none.");
+  m.def("ranks", &ranks, "z"_a.noconvert(), "values"_a.noconvert(), "For each value how many z are less.");
   m.def("cut_value", &cut_value, "left"_a.noconvert(), "totals"_a.noconvert(), "criterion"_a,
         "Value and published gain of a cut with class weights `left` of `totals` on the left.");
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "common/clones.hpp"
 #include "common/kernels.hpp"
@@ -131,12 +132,13 @@ OBLIQUE_NARROW static void count_up_to_narrow(const std::uint8_t* places, const 
 }
 
 #if defined(OBLIQUE_WIDE)
-#define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vbmi2,avx512vpopcntdq")))
+#define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vbmi2,avx512vpopcntdq,gfni")))
 
 static const bool slices = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-                           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq");
+                           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
+                           __builtin_cpu_supports("gfni");
 
 namespace {
 
@@ -181,21 +183,37 @@ OBLIQUE_SLICED static void place_rows_sliced(const double* x, const double* w, d
 
 namespace {
 
-// Up to 8 chunks of up to 64 rows of one class each. zeros[d] : for each chunk, the rows whose bin has digit d 0; rows
-// that are none have no digit 0, which is bin 31.
+// in_planes[8 d + q] = 8 q + d: where digit d of the eight rows q is, once each eight are turned over.
+constexpr std::array<std::uint8_t, 64> in_planes = [] {
+  std::array<std::uint8_t, 64> out{};
+  for (std::size_t d = 0; d < 8; ++d)
+    for (std::size_t q = 0; q < 8; ++q) out[8 * d + q] = static_cast<std::uint8_t>(8 * q + d);
+  return out;
+}();
+
+// Up to 8 chunks of up to 64 rows of one class each.
 struct Chunks {
-  alignas(64) std::uint64_t zeros[5][8];
+  alignas(64) std::uint64_t zeros[8][8];  // [chunk][d]: the rows, in whatever order, whose bin has digit d 0
   alignas(64) std::uint8_t up_to[8][32];  // [chunk][b]: rows in bins up to b
+
+  OBLIQUE_SLICED void set(int chunk, __m512i bins) {
+    // Digits of eight bytes are the columns of a matrix of 8 times 8 digits, which multiplies the unit vectors.
+    const __m512i units = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201));
+    const __m512i turned = _mm512_gf2p8affine_epi64_epi8(units, bins, 0xff);
+    _mm512_store_si512(zeros[chunk], _mm512_permutexvar_epi8(_mm512_loadu_si512(in_planes.data()), turned));
+  }
 
   // A row's bin is at most b if, among the digits from the first in which they differ, the row has 0 and b has 1. So
   // the rows up to b follow from those that are up to the end of b by one operation a digit.
   OBLIQUE_SLICED void count() {
     __m512i low[32], all[32];
-    low[0] = _mm512_load_si512(zeros[0]);
+    __m512i digits[5];  // [d]: a chunk in each part
+    turn(digits);
+    low[0] = digits[0];
     int n = 1;
 #pragma GCC unroll 4
     for (int d = 1; d < 5; ++d, n = 2 * n + 1) {
-      const __m512i zero = _mm512_load_si512(zeros[d]);
+      const __m512i zero = digits[d];
 #pragma GCC unroll 16
       for (int i = 0; i < n; ++i) {
         all[i] = _mm512_and_si512(zero, low[i]);
@@ -231,6 +249,30 @@ struct Chunks {
   }
 
  private:
+  OBLIQUE_SLICED void turn(__m512i* digits) const {
+    // [c]: digits 0, 2, 4 and 6, or 1, 3, 5 and 7, of chunks 2 c and 2 c + 1.
+    __m512i even[4], odd[4];
+#pragma GCC unroll 4
+    for (int c = 0; c < 4; ++c) {
+      const __m512i one = _mm512_load_si512(zeros[2 * c]), other = _mm512_load_si512(zeros[2 * c + 1]);
+      even[c] = _mm512_unpacklo_epi64(one, other);
+      odd[c] = _mm512_unpackhi_epi64(one, other);
+    }
+    const __m512i even_04 = _mm512_shuffle_i64x2(even[0], even[1], 0x88),
+                  even_04b = _mm512_shuffle_i64x2(even[2], even[3], 0x88),
+                  even_26 = _mm512_shuffle_i64x2(even[0], even[1], 0xdd),
+                  even_26b = _mm512_shuffle_i64x2(even[2], even[3], 0xdd),
+                  odd_15 = _mm512_shuffle_i64x2(odd[0], odd[1], 0x88),
+                  odd_15b = _mm512_shuffle_i64x2(odd[2], odd[3], 0x88),
+                  odd_37 = _mm512_shuffle_i64x2(odd[0], odd[1], 0xdd),
+                  odd_37b = _mm512_shuffle_i64x2(odd[2], odd[3], 0xdd);
+    digits[0] = _mm512_shuffle_i64x2(even_04, even_04b, 0x88);
+    digits[1] = _mm512_shuffle_i64x2(odd_15, odd_15b, 0x88);
+    digits[2] = _mm512_shuffle_i64x2(even_26, even_26b, 0x88);
+    digits[3] = _mm512_shuffle_i64x2(odd_37, odd_37b, 0x88);
+    digits[4] = _mm512_shuffle_i64x2(even_04, even_04b, 0xdd);
+  }
+
   OBLIQUE_SLICED void store(int one, int other, __m512i of_two) {
     _mm256_store_si256(reinterpret_cast<__m256i*>(up_to[one]), _mm512_castsi512_si256(of_two));
     _mm256_store_si256(reinterpret_cast<__m256i*>(up_to[other]), _mm512_extracti64x4_epi64(of_two, 1));
@@ -259,10 +301,9 @@ OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const 
       const __m512i bin =
           _mm512_mask_blend_epi8(_mm512_movepi8_mask(here), _mm512_permutex2var_epi8(bins0, here, bins1),
                                  _mm512_permutex2var_epi8(bins2, here, bins3));
+      // Rows that are none come into bin 31.
       const std::uint64_t asked = rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
-#pragma GCC unroll 5
-      for (int d = 0; d < 5; ++d)
-        chunks.zeros[d][n] = _mm512_testn_epi8_mask(bin, _mm512_set1_epi8(static_cast<char>(1 << d))) & asked;
+      chunks.set(n, _mm512_mask_blend_epi8(asked, _mm512_set1_epi8(31), bin));
       begun += 64;
       if (rest <= 64) {
         ++k;
@@ -307,6 +348,60 @@ void place_reflected(const double* x, const double* w, double c, double scale, d
   if (slices) return place_rows_sliced(x, w, c, scale, kWhole + shift, places, n);
 #endif
   place_rows(x, w, c, scale, kWhole + shift, places, n);
+}
+
+void pick_rows_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
+                       const std::uint8_t* wanted, std::uint32_t* rows, std::size_t* picked_up_to) {
+  std::size_t picked = 0;
+  for (int k = 0; k < n_classes; ++k) {
+    for (std::size_t i = first_row[k]; i < first_row[k + 1]; ++i)
+      if (wanted[places[i]]) rows[picked++] = static_cast<std::uint32_t>(i);
+    picked_up_to[k] = picked;
+  }
+}
+
+#if defined(OBLIQUE_WIDE)
+OBLIQUE_SLICED static void pick_rows_sliced(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
+                                            const std::uint8_t* wanted, std::uint32_t* rows,
+                                            std::size_t* picked_up_to) {
+  const __m512i wanted0 = _mm512_loadu_si512(wanted), wanted1 = _mm512_loadu_si512(wanted + 64),
+                wanted2 = _mm512_loadu_si512(wanted + 128), wanted3 = _mm512_loadu_si512(wanted + 192);
+  std::size_t picked = 0;
+  int k = 0;
+  for (std::size_t i = 0; i < first_row[n_classes]; i += 64) {
+    const __m512i here = _mm512_loadu_si512(places + i);
+    const __m512i want =
+        _mm512_mask_blend_epi8(_mm512_movepi8_mask(here), _mm512_permutex2var_epi8(wanted0, here, wanted1),
+                               _mm512_permutex2var_epi8(wanted2, here, wanted3));
+    std::uint64_t rest = _mm512_test_epi8_mask(want, want);
+    for (; rest != 0; rest &= rest - 1) {
+      const std::size_t row = i + static_cast<std::size_t>(std::countr_zero(rest));
+      if (row >= first_row[n_classes]) break;
+      while (row >= first_row[k + 1]) picked_up_to[k++] = picked;
+      rows[picked++] = static_cast<std::uint32_t>(row);
+    }
+  }
+  while (k < n_classes) picked_up_to[k++] = picked;
+}
+#endif
+
+void pick_rows(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* wanted,
+               std::uint32_t* rows, std::size_t* picked_up_to) {
+#if defined(OBLIQUE_WIDE)
+  if (slices) return pick_rows_sliced(places, first_row, n_classes, wanted, rows, picked_up_to);
+#endif
+  pick_rows_plainly(places, first_row, n_classes, wanted, rows, picked_up_to);
+}
+
+OBLIQUE_CLONES
+double least_above(const std::uint8_t* __restrict places, std::uint8_t place, const double* __restrict x,
+                   const double* __restrict w, double c, std::size_t n) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = places[i] > place ? x[i] - c * w[i] : std::numeric_limits<double>::infinity();
+    least = value < least ? value : least;
+  }
+  return least;
 }
 
 void count_up_to_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,

@@ -42,4 +42,16 @@ void count_up_to(const std::uint8_t* places, const std::size_t* first_row, int n
 void count_up_to_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
                          const std::uint8_t* bin_of, float* counts, std::size_t stride);
 
+// The rows whose place is wanted (wanted[place] is not 0), class by class; picked_up_to[k] is how many those of classes
+// up to k are.
+void pick_rows(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* wanted,
+               std::uint32_t* rows, std::size_t* picked_up_to);
+// The same on any processor, for tests.
+void pick_rows_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
+                       const std::uint8_t* wanted, std::uint32_t* rows, std::size_t* picked_up_to);
+
+// Least x[i] - c * w[i] of the rows with places above `place`; infinite if there is none.
+double least_above(const std::uint8_t* places, std::uint8_t place, const double* x, const double* w, double c,
+                   std::size_t n);
+
 }  // namespace oblique

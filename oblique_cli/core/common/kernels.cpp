@@ -31,6 +31,17 @@ Range project_reflected(const double* __restrict x, const double* __restrict w, 
 }
 
 OBLIQUE_CLONES
+Range range_of_reflected(const double* __restrict x, const double* __restrict w, double c, std::size_t n) {
+  double low = x[0] - c * w[0], high = low;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = x[i] - c * w[i];
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+  }
+  return {low, high};
+}
+
+OBLIQUE_CLONES
 Range range_of(const double* __restrict z, std::size_t n) {
   double low = z[0], high = z[0];
   for (std::size_t i = 0; i < n; ++i) {
@@ -38,6 +49,19 @@ Range range_of(const double* __restrict z, std::size_t n) {
     high = z[i] > high ? z[i] : high;
   }
   return {low, high};
+}
+
+OBLIQUE_CLONES
+void count_below(const double* __restrict z, std::size_t n, const double* __restrict values, std::size_t m,
+                 std::uint32_t* __restrict below) {
+  for (std::size_t first = 0; first < m; first += kLanes) {
+    double value[kLanes];
+    std::int64_t count[kLanes] = {};
+    for (std::size_t k = 0; k < kLanes; ++k) value[k] = values[first + k < m ? first + k : m - 1];
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < kLanes; ++k) count[k] += z[i] < value[k] ? 1 : 0;
+    for (std::size_t k = 0; k < kLanes && first + k < m; ++k) below[first + k] = static_cast<std::uint32_t>(count[k]);
+  }
 }
 
 OBLIQUE_CLONES

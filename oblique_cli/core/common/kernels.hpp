@@ -15,6 +15,9 @@ struct Range {
 // z[i] = x[i] - c * w[i]; returns the smallest and the largest z. n >= 1.
 Range project_reflected(const double* x, const double* w, double c, double* z, std::size_t n);
 
+// The same range without z.
+Range range_of_reflected(const double* x, const double* w, double c, std::size_t n);
+
 // Smallest and largest value of z. n >= 1.
 Range range_of(const double* z, std::size_t n);
 
@@ -58,6 +61,9 @@ Range step_keys(const double* v, const double* c, double scale, double* keys, st
 
 // Largest |v|. n >= 1.
 double largest_magnitude(const double* v, std::size_t n);
+
+// below[i]: how many z are less than values[i], of m.
+void count_below(const double* z, std::size_t n, const double* values, std::size_t m, std::uint32_t* below);
 
 // How many rows have v - t c <= 0, and how much they weigh.
 std::size_t count_left(const double* v, const double* c, double t, std::size_t n);

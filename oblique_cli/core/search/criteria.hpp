@@ -7,6 +7,7 @@
 //   most(t)            no cut has a larger value(); infinite where the arithmetic does not tell
 //   noise(t)           a bound on the rounding error of V, below which two values say nothing
 //   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
+//   is_convex          whether V is convex in l (the weights of one class while the others stay)
 //   Scan               the same while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
 //                      infinite where it cannot tell
 //   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
@@ -32,6 +33,7 @@
 namespace oblique {
 
 struct Gini {
+  static constexpr bool is_convex = true;
   static constexpr bool needs_logarithms = false;
 
   static double base(const Totals& t) {
@@ -94,6 +96,7 @@ struct Gini {
 
 // Entropy in nats inside V; gain() divides by n log 2.
 struct Entropy {
+  static constexpr bool is_convex = true;
   static constexpr bool needs_logarithms = true;
 
   static double x_log_x(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
@@ -185,6 +188,7 @@ struct FreshScan {
 };
 
 struct Twoing {
+  static constexpr bool is_convex = true;
   static constexpr bool needs_logarithms = false;
 
   static double base(const Totals&) { return 0.0; }
@@ -268,6 +272,7 @@ void minority_bounds(BinTable<T>& b, const Totals& t, Join join) {
 }
 
 struct MaxMinority {
+  static constexpr bool is_convex = false;
   static constexpr bool needs_logarithms = false;
   static double base(const Totals& t) { return -minority_of_node(t); }
   static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
@@ -290,6 +295,7 @@ struct MaxMinority {
 };
 
 struct SumMinority {
+  static constexpr bool is_convex = true;
   static constexpr bool needs_logarithms = false;
   static double base(const Totals& t) { return -minority_of_node(t); }
   static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }

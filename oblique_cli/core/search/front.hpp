@@ -44,8 +44,7 @@ class Front {
     if (value > best_) {
       best_ = value;
       above_best_ = std::nextafter(best_, std::numeric_limits<double>::infinity());
-      const double slack = relative_ * (best_ - base_) + (relative_ > 0.0 ? noise_ : 0.0);
-      bar_ = std::max({bar_, best_ - slack, base_ + noise_});
+      bar_ = bar_after(value);
     }
     std::size_t place = 0;
     while (place < cuts_.size() && before(cuts_[place], order, threshold)) {
@@ -57,6 +56,12 @@ class Front {
     cuts_.erase(cuts_.begin() + static_cast<std::ptrdiff_t>(place), cuts_.begin() + static_cast<std::ptrdiff_t>(end));
     cuts_.insert(cuts_.begin() + static_cast<std::ptrdiff_t>(place), Cut{order, threshold, value});
     std::erase_if(cuts_, [this](const Cut& c) { return c.value < bar_; });
+  }
+
+  // The bar, were a cut of this value offered.
+  double bar_after(double value) const {
+    const double slack = relative_ * (value - base_) + (relative_ > 0.0 ? noise_ : 0.0);
+    return std::max({bar_, value - slack, base_ + noise_});
   }
 
   // Cuts below `bar` cannot win: another front holds one that beats them.

@@ -1,17 +1,18 @@
-// A quick look at a direction, to tell whether it is worth a search.
+// A few quick looks at a direction, to tell whether it is worth a search.
 //
 // Rows get places from 0 to 255 along the direction, places are put into 31 bins with about equally many rows of a
-// sample in each, and classes are counted by bin. Where bins can still win, their places are divided among 31 bins and
-// counted once more. Nothing is stored for a row but its place.
+// sample in each, and classes are counted by bin. Where bins can still win, rows are counted once more by bins that
+// divide these: of the same places, or of new ones that are spread over the open bins alone. Nothing is stored for a
+// row but its place. What is open in the end mostly holds a few rows, which are picked by their places.
 //
 // Why no direction is lost: a place is the result of additions, multiplications by a positive number, rounding to whole
 // numbers and cutting off, applied to the projection as a search computes it. Each of these is monotone, rounded as it
 // is, and so is the bin of a place. Hence of two rows in different bins the one in the lower bin has the smaller
 // projection, and equal projections share a bin. The rows left of any cut are then all rows of the bins below some bin
 // and a part of the rows of that bin, which is all that the bounds of criteria.hpp ask for, be the bins even or not,
-// whatever the sample said, and in whatever precision places are computed beyond the projection itself. A second look
-// divides the bins that were open, and the cuts in others are bounded already. What may win is searched as if nobody
-// had looked.
+// whatever the sample said, and in whatever precision places are computed beyond the projection itself. A cut belongs
+// to the bin of the row to its left. A closer look asks for the cuts of open bins only, as those in others are bounded
+// already. What may win is searched as if nobody had looked.
 #pragma once
 
 #include <algorithm>
@@ -49,28 +50,55 @@ class Screen {
     // Projections are below 10^15 times `distinct`, so that nothing below can overflow.
     if (!(deviation > 1e-100 * distinct && deviation > 1e-290 && deviation < 1e290)) return false;
     const double scale = kPerDeviation / deviation, shift = 128.0 - moments.mean * scale;
-    // `distinct` is at least 1e-9 of the range, so that no place before it is cut off is beyond 2e9 of it.
-    if (!(std::fabs(shift) < kLargestShift && scale * distinct < 5e-10 * kLargestPlace)) return false;
-    place_reflected(x, w, c, scale, shift, places_.data(), rows_->n);
+    x_ = x;
+    w_ = w;
+    c_ = c;
+    distinct_ = distinct;
+    if (!(std::fabs(shift) < kLargestShift && fits(scale))) return false;
+    scale_ = scale;
+    shift_ = std::nearbyint(shift);
+    place_reflected(x, w, c, scale, shift_, places_.data(), rows_->n);
     std::fill_n(asked_, kPlaceBins, true);
     choose_bins(places_.data(), step_, 1 << bits_, bin_of_);
     count();
     return true;
   }
 
-  // Counts once more along the same direction, by other bins: those that are open are divided, as finely as places and
-  // bins allow, and the others are joined. False if too many are open. is_open(b) : whether bin b is
-  template <class IsOpen>
-  bool look_closer(IsOpen is_open) {
-    bool open[kPlaceBins];
-    for (int b = 0; b < kPlaceBins; ++b) open[b] = is_open(b);
+  // Counts once more along the same direction, by bins that divide the open ones: of finer places if these lie close
+  // together, else of the places there are. False if that would tell no more. open : of each bin, whether it is open
+  bool look_closer(const std::vector<int>& open) {
+    int first = 0, last = 255;
+    while (bin_of_[first] < open.front()) ++first;
+    while (bin_of_[last] > open.back()) --last;
+    if (last - first + 1 <= kZoomed && zoom(first, last)) return true;
+    return divide(open);
+  }
+
+  // Whether bin b is asked: not one of those that were closed before.
+  bool is_asked(int b) const { return asked_[b]; }
+  const std::uint8_t* places() const { return places_.data(); }
+  // The bin of each place.
+  const std::uint8_t* bin_of() const { return bin_of_; }
+  // What was counted last, up to the sums at edges and the bounds.
+  BinTable<float>& table() { return table_; }
+
+  // Whether looks have paid lately. Where they have not, one in a while is taken all the same.
+  bool is_worth_it() { return paid_ >= 0 || ++skipped_ % 32 == 0; }
+  // Tells whether a direction had to be searched after a look.
+  void tell(bool searched) { paid_ = std::clamp(paid_ + (searched ? -kLook : kSearch), -kPatience, kPatience); }
+
+ private:
+  // Bins of the places there are, as narrow as their number allows for those that are open; the others are joined.
+  bool divide(const std::vector<int>& open_bins) {
+    bool open[kPlaceBins] = {};
+    for (const int b : open_bins) open[b] = true;
     int runs = 1, open_places = 0;  // of places in bins that are all open or all closed
     for (int place = 0; place < 256; ++place) {
       open_places += open[bin_of_[place]];
       runs += place > 0 && open[bin_of_[place]] != open[bin_of_[place - 1]];
     }
     const int parts = kPlaceBins - runs;
-    if (parts < 1) return false;
+    if (parts < 1 || open_places <= static_cast<int>(open_bins.size())) return false;
     const int places = (open_places + parts - 1) / parts;  // of a part; the last one of a run may have fewer
     int next = -1, in_part = 0;
     bool before = !open[bin_of_[0]];
@@ -89,28 +117,45 @@ class Screen {
     return true;
   }
 
-  // Whether bin b is asked: not one of those that were closed before.
-  bool is_asked(int b) const { return asked_[b]; }
-  // What was counted last, up to the sums at edges and the bounds.
-  BinTable<float>& table() { return table_; }
+  // New places, with bins of even width. What was rounded to a place from `first` to `last` lay from first - 1/2 to
+  // last + 1/2, which is now spread over 2 to 253; errors, below 2^-12 before and 250 times that now, do not bring it
+  // beyond 1 and 254. So rows at 0 and 255 were outside, and are not asked, unless `first` or `last` is an end itself.
+  bool zoom(int first, int last) {
+    const double factor = 250.0 / (last - first + 1);
+    const double scale = scale_ * factor, shift = std::ceil(2.0 - factor * (first - 0.5 - shift_));
+    if (!(std::fabs(shift) < kFineShift && std::fabs(shift_) < kFineShift && fits(scale))) return false;
+    place_reflected(x_, w_, c_, scale, shift, places_.data(), rows_->n);
+    scale_ = scale;
+    shift_ = shift;
+    for (int place = 1; place < 255; ++place)
+      bin_of_[place] = static_cast<std::uint8_t>(1 + (place - 1) * (kPlaceBins - 2) / 254);
+    bin_of_[0] = 0;
+    bin_of_[255] = kPlaceBins - 1;
+    std::fill_n(asked_, kPlaceBins, true);
+    asked_[0] = first == 0;
+    asked_[kPlaceBins - 1] = last == 255;
+    count();
+    return true;
+  }
 
-  // Whether looks have paid lately. Where they have not, one in a while is taken all the same.
-  bool is_worth_it() { return paid_ >= 0 || ++skipped_ % 32 == 0; }
-  // Tells whether a direction had to be searched after a look.
-  void tell(bool searched) { paid_ = std::clamp(paid_ + (searched ? -kLook : kSearch), -kPatience, kPatience); }
+  // `distinct` is at least 1e-9 of the range, so that no place before it is cut off is beyond 2e9 of it.
+  bool fits(double scale) const { return scale * distinct_ < 5e-10 * kLargestPlace; }
 
- private:
   void count() {
     count_up_to(places_.data(), rows_->first_row, rows_->n_classes, bin_of_, table_.of_class(0) + 1, table_.stride);
   }
 
   static constexpr double kPerDeviation = 42.0;  // places, so that 255 reach from -3 to 3 deviations
-  static constexpr int kLook = 3, kSearch = 2, kPatience = 64;
+  static constexpr int kZoomed = 14;             // places: wider stretches are divided as well without new ones
+  static constexpr double kFineShift = 0x1p40;   // sums with it have an error of 2^-12 or less
+  static constexpr int kLook = 1, kSearch = 1, kPatience = 64;
 
   const NodeRows* rows_ = nullptr;
   int paid_ = 0, skipped_ = 0;
   int bits_ = 6;
   std::size_t step_ = 1;
+  const double *x_ = nullptr, *w_ = nullptr;  // the direction that was counted
+  double c_ = 0.0, distinct_ = 0.0, scale_ = 0.0, shift_ = 0.0;
   std::vector<std::uint8_t> places_;
   std::uint8_t bin_of_[256] = {};
   bool asked_[kPlaceBins] = {};

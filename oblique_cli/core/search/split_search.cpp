@@ -23,6 +23,7 @@
 #include "search/bin_table.hpp"
 #include "search/criteria.hpp"
 #include "search/node_search.hpp"
+#include "search/rare_rows.hpp"
 #include "search/screen.hpp"
 
 namespace oblique {
@@ -83,6 +84,8 @@ class SplitSearch final : public NodeSearch {
     }
     screens_ = use_float_ && !strict_ && !exhaustive_ && rows.n >= Screen::kRows;
     if (screens_) screen_.begin(rows, of_class_.data());
+    rare_.begin(rows, totals_);
+    asks_rare_ = rare_.are_few() && !strict_ && !exhaustive_;
     class_of_row_.clear();
     if (rows.weights || strict_ || exhaustive_) fill_class_of_row();
     counts = SearchCounts{};
@@ -100,7 +103,7 @@ class SplitSearch final : public NodeSearch {
       ++counts.directions;
       return;
     }
-    search(order, z, range_of(z, rows_->n), distinct);
+    search(order, z, range_of(z, rows_->n), distinct, false);
   }
 
   void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) override {
@@ -108,13 +111,14 @@ class SplitSearch final : public NodeSearch {
       ++counts.directions;
       return;
     }
-    if (screens_ && screen_.is_worth_it() && !can_win(order, x, w, c, distinct)) {
+    const bool looks = screens_ && !(asks_rare_ && rare_.are_very_few()) && screen_.is_worth_it();
+    if (looks && is_settled(order, x, w, c, distinct)) {
       ++counts.directions;
       checkpoint(rows_->n);
       return;
     }
     const Range range = project_reflected(x, w, c, z_.data(), rows_->n);
-    search(order, z_.data(), range, distinct);
+    search(order, z_.data(), range, distinct, true);
   }
 
   void fixed_cut(std::int64_t order, const double* z, double threshold, double least) override {
@@ -139,40 +143,121 @@ class SplitSearch final : public NodeSearch {
   // trees of weighted rows with it: their limit stays what it was.
   static constexpr std::size_t kSortRows = 65, kSortWeighted = 24;
   static constexpr int kMaxBins = 256, kPayloadBits = 24;
-  static constexpr float kCrowd = 64.0f;             // rows: so many are soon sorted
+  static constexpr float kCrowd = 64.0f;   // rows: so many are soon sorted
+  static constexpr float kPicked = 96.0f;  // rows: so many are soon picked, and sorted, by their places
+  static constexpr int kLooks = 3;
   static constexpr double kQuanta = 549755813888.0;  // 2^39 steps over the range, 500 times finer than `distinct`
 
-  // Whether some cut of a reflected direction may win, as far as a quick look tells.
-  bool can_win(std::int64_t order, const double* x, const double* w, double c, double distinct) {
-    if (!screen_.count(x, w, c, distinct)) return true;
+  // Whether a few quick looks at a reflected direction tell all: no cut of it can win, or what could was in so few rows
+  // that they were searched.
+  bool is_settled(std::int64_t order, const double* x, const double* w, double c, double distinct) {
+    if (!screen_.count(x, w, c, distinct)) return false;
     BinTable<float>& table = screen_.table();
-    const double slack = Criterion::template slack<float>(totals_), needed = front_.needed(order);
-    const auto is_open = [&](int b) {
-      return !(static_cast<double>(table.bound[b]) + slack < needed) && table.filled(b) && screen_.is_asked(b);
-    };
-    const auto some_open = [&] {
-      edge_sums(table.edges(), table.sums());
-      Criterion::bounds(table, totals_);
-      for (int b = 0; b < table.n_bins; ++b)
-        if (is_open(b)) return true;
-      return false;
-    };
-    const bool wins = some_open() && (!screen_.look_closer(is_open) || some_open());
-    screen_.tell(wins);
-    return wins;
+    const auto look = [&] { open_bins(table, order, [&](int b) { return screen_.is_asked(b); }); };
+    assume(true);
+    look();
+    for (int looks = 1; !open_.empty() && looks < kLooks && screen_.look_closer(open_); ++looks) look();
+    const bool settled = open_.empty() || (rows_of_open(table) <= kPicked &&
+                                           search_picked(table, order, x, w, c, distinct) && assumed_rightly());
+    screen_.tell(!settled);
+    return settled;
   }
 
-  void search(std::int64_t order, const double* z, Range range, double distinct) {
+  // Searches the open bins of the last look, of which only the rows are projected; false if keys do not do.
+  bool search_picked(const BinTable<float>& table, std::int64_t order, const double* x, const double* w, double c,
+                     double distinct) {
+    const Range range = range_of_reflected(x, w, c, rows_->n);
+    if (!(range.high - range.low > distinct)) return true;
+    if (!keyable(range)) return false;
+    ++counts.refined;
+    const std::uint8_t *places = screen_.places(), *bin_of = screen_.bin_of();
+    std::fill_n(role_, table.n_bins, std::uint8_t{0});
+    const std::size_t used = lay_out_open(table);
+    std::uint8_t wanted[256];
+    for (int place = 0; place < 256; ++place) wanted[place] = role_[bin_of[place]];
+    picked_.resize(used);
+    picked_up_to_.resize(static_cast<std::size_t>(rows_->n_classes));
+    pick_rows(places, rows_->first_row, rows_->n_classes, wanted, picked_.data(), picked_up_to_.data());
+    const double fine = kQuanta / (range.high - range.low);
+    std::size_t at = 0;
+    for (std::size_t k = 0; k < picked_up_to_.size(); ++k)
+      for (; at < picked_up_to_[k]; ++at) {
+        const std::size_t i = picked_[at];
+        keys_[end_[bin_of[places[i]]]++] = key(x[i] - c * w[i], range.low, fine, k);
+      }
+    scan_open(table, order, range.low, 1.0 / fine, distinct, [&](int b) {
+      int last = 255;
+      while (bin_of[last] > b) --last;
+      return least_above(places, static_cast<std::uint8_t>(last), x, w, c, rows_->n);
+    });
+    return true;
+  }
+
+  // Gives every open bin its stretch of keys_, from start_[b] on and empty up to end_[b]; returns their length.
+  template <class T>
+  std::size_t lay_out_open(const BinTable<T>& table) {
+    std::size_t used = 0;
+    for (const int b : open_) {
+      role_[b] |= kOpen;
+      start_[b] = end_[b] = used;
+      // Weights do not say how many rows a bin holds.
+      used += use_float_ ? static_cast<std::size_t>(table.s[b + 1] - table.s[b]) : bin_counts_[b];
+    }
+    return used;
+  }
+
+  // Scans the open bins, whose keys are in place, the best bound first. next_of(b) : the smallest projection beyond bin
+  // b, infinity if there is none
+  template <class T, class NextOf>
+  void scan_open(const BinTable<T>& table, std::int64_t order, double low, double step, double distinct,
+                 NextOf next_of) {
+    std::sort(open_.begin(), open_.end(),
+              [this](int a, int b) { return bound_[a] > bound_[b] || (bound_[a] == bound_[b] && a < b); });
+    update_needed(order);
+    for (const int b : open_) {
+      if (bound_[b] < front_.needed(order)) break;
+      ++counts.bins;
+      // What follows the last row matters only if the cut behind it may win.
+      const bool asks_next = !totals_.counts || (is_inside(table, b + 1) && edge_value(table, b + 1) >= needed_);
+      const double next = asks_next ? next_of(b) : std::numeric_limits<double>::infinity();
+      for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(table.of_class(k)[b]);
+      scan_sorted(order, keys_.data() + start_[b], end_[b] - start_[b], low, step, distinct, next);
+    }
+  }
+
+  // The cut between two bins is nearly always there, so a direction can be searched as if that beside its best bin
+  // were: bins that are worse than it are not opened. If it turns out that it was not there, which is so where rows of
+  // both bins are too near to each other, the direction is searched again without it.
+  void assume(bool allowed) {
+    assumes_ = allowed;
+    assumed_ = -std::numeric_limits<double>::infinity();
+  }
+
+  bool assumed_rightly() const { return !(front_.bar() < assumed_); }
+
+  void search(std::int64_t order, const double* z, Range range, double distinct, bool assumes) {
     ++counts.directions;
     checkpoint(4 * rows_->n);
     if (!(range.high - range.low > (strict_ ? 0.0 : distinct))) return;
+    if (asks_rare_ && keyable(range)) {
+      update_needed(order);
+      if (!rare_.can_win(z, range, distinct, needed_)) return;
+    }
     const bool unnumbered = !totals_.counts && rows_->n >= (std::size_t{1} << kPayloadBits);  // too many for a payload
     if (exhaustive_ || strict_ || unnumbered || rows_->n < (totals_.counts ? kSortRows : kSortWeighted) ||
         !keyable(range))
       search_by_sorting(order, z, range, distinct);
-    else
-      use_float_ ? search_by_bins(counts_table_, order, z, range, distinct)
-                 : search_by_bins(weights_table_, order, z, range, distinct);
+    else if (use_float_) {
+      assume(assumes);
+      search_by_bins(counts_table_, order, z, range, distinct);
+      if (!assumed_rightly()) {
+        assume(false);
+        search_by_bins(counts_table_, order, z, range, distinct);
+      }
+    } else {
+      assume(false);
+      search_by_bins(weights_table_, order, z, range, distinct);
+    }
   }
 
   // Whether steps of 1 / kQuanta of the range are normal numbers.
@@ -293,12 +378,8 @@ class SplitSearch final : public NodeSearch {
     // One pass over the rows gathers the open bins, each in its own stretch of keys_, and the smallest projection of
     // the bin that follows each.
     std::fill_n(role_, table.n_bins, std::uint8_t{0});
-    std::size_t used = 0;
+    lay_out_open(table);
     for (const int b : open_) {
-      role_[b] |= kOpen;
-      start_[b] = end_[b] = used;
-      // Weights do not say how many rows a bin holds.
-      used += use_float_ ? static_cast<std::size_t>(table.s[b + 1] - table.s[b]) : bin_counts_[b];
       next_[b] = b + 1;
       while (next_[b] <= last_bin && !table.filled(next_[b])) ++next_[b];
       if (next_[b] <= last_bin) {
@@ -317,16 +398,9 @@ class SplitSearch final : public NodeSearch {
         if (role & kFollows) smallest_[bin] = std::min(smallest_[bin], z[i]);
       }
     }
-    std::sort(open_.begin(), open_.end(),
-              [this](int a, int b) { return bound_[a] > bound_[b] || (bound_[a] == bound_[b] && a < b); });
-    update_needed(order);
-    for (const int b : open_) {
-      if (bound_[b] < front_.needed(order)) break;
-      ++counts.bins;
-      for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(table.of_class(k)[b]);
-      scan_sorted(order, keys_.data() + start_[b], end_[b] - start_[b], range.low, 1.0 / fine, distinct,
-                  next_[b] <= last_bin ? smallest_[next_[b]] : std::numeric_limits<double>::infinity());
-    }
+    scan_open(table, order, range.low, 1.0 / fine, distinct, [&](int b) {
+      return next_[b] <= last_bin ? smallest_[next_[b]] : std::numeric_limits<double>::infinity();
+    });
   }
 
   // Bins that can still win, in open_ and bound_. may_be_open(b): whether bin b is asked at all.
@@ -334,25 +408,39 @@ class SplitSearch final : public NodeSearch {
   void open_bins(BinTable<T>& table, std::int64_t order, Asked may_be_open) {
     edge_sums(table.edges(), table.sums());
     Criterion::bounds(table, totals_);
-    const double slack = Criterion::template slack<T>(totals_), needed = front_.needed(order);
+    const double slack = Criterion::template slack<T>(totals_);
+    double needed = std::max(front_.needed(order), assumed_);
     open_.clear();
     if (static_cast<double>(largest_of(table.bound.data(), static_cast<std::size_t>(table.n_bins))) + slack < needed)
       return;
+    if (assumes_) {
+      int best = -1;
+      for (int b = 0; b < table.n_bins; ++b)
+        if (table.filled(b) && may_be_open(b) && (best < 0 || table.bound[b] > table.bound[best])) best = b;
+      for (int e = best; best >= 0 && e <= best + 1; ++e)
+        if (is_inside(table, e)) assumed_ = std::max(assumed_, front_.bar_after(edge_value(table, e)));
+      needed = std::max(needed, assumed_);
+    }
     for (int b = 0; b < table.n_bins; ++b) {
       double bound = static_cast<double>(table.bound[b]) + slack;
       if (bound < needed || !table.filled(b) || !may_be_open(b)) continue;
       // A bin of one row has one cut, at its right edge, whose value is known without any allowance.
-      if (totals_.counts && table.s[b + 1] - table.s[b] == 1 && static_cast<double>(table.s[b + 1]) < totals_.n)
+      if (totals_.counts && table.s[b + 1] - table.s[b] == 1 && is_inside(table, b + 1))
         bound = std::min(bound, edge_value(table, b + 1));
       bound_[b] = bound;
       if (bound >= needed) open_.push_back(b);
     }
   }
 
+  float rows_of_open(const BinTable<float>& table) const {
+    float rows = 0.0f;
+    for (const int b : open_) rows += table.s[b + 1] - table.s[b];
+    return rows;
+  }
+
   // Rows of the open bins, and whether they are too many to be sorted unseen.
   bool is_crowded(const BinTable<float>& table) {
-    rows_in_open_ = 0.0f;
-    for (const int b : open_) rows_in_open_ += table.s[b + 1] - table.s[b];
+    rows_in_open_ = rows_of_open(table);
     return rows_in_open_ >= kCrowd && open_.size() <= kMaxBins / 2;
   }
 
@@ -404,6 +492,13 @@ class SplitSearch final : public NodeSearch {
     fill(parts_table_);
   }
 
+  // Whether rows lie on both sides of edge e.
+  template <class T>
+  bool is_inside(const BinTable<T>& table, int e) const {
+    return table.s[e] > 0 && static_cast<double>(table.s[e]) < totals_.n;
+  }
+
+  // The value of the cut at edge e, which is inside.
   template <class T>
   double edge_value(const BinTable<T>& table, int e) {
     for (int k = 0; k < rows_->n_classes; ++k) left_[k] = static_cast<double>(table.of_class(k)[e]);
@@ -460,9 +555,15 @@ class SplitSearch final : public NodeSearch {
   BinTable<float> counts_table_, parts_table_;
   BinTable<double> weights_table_;
   bool use_float_ = true;
+  bool assumes_ = false;
+  double assumed_ = 0.0;
+  RareRows<Criterion> rare_;
+  bool asks_rare_ = false;
   double needed_ = 0.0, most_ = 0.0;
   std::vector<double> of_class_, left_, z_, inverse_, x_log_x_;
   std::vector<std::uint8_t> bins_;
+  std::vector<std::uint32_t> picked_;      // rows of open bins, class by class
+  std::vector<std::size_t> picked_up_to_;  // the end of each class among them
   std::vector<int> open_, class_of_row_;
   std::vector<std::uint64_t> keys_;
   KeySort sort_;

@@ -1,0 +1,95 @@
+// Bounds of a direction at a node of which one class has nearly all rows, as most nodes deep in a tree.
+//
+// The rows of the other classes are rare, the rows of the one are common. Between two neighboring rare rows a cut has
+// the same rare rows on its left wherever it is, and its value is convex in the number of common rows on its left
+// (criteria.hpp), so it is largest at one end of the stretch, right behind one rare row or right before the other.
+// Hence no cut is better than the best of the cuts beside rare rows, as if every place had room for a cut, and how many
+// common rows lie below each rare row is all that these depend on: m n comparisons for m rare rows and n common ones,
+// and nothing is sorted but the rare rows.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/kernels.hpp"
+#include "search/node_rows.hpp"
+#include "search/totals.hpp"
+
+namespace oblique {
+
+template <class Criterion>
+class RareRows {
+ public:
+  void begin(const NodeRows& rows, const Totals& totals) {
+    rows_ = &rows;
+    totals_ = &totals;
+    common_ = 0;
+    for (int k = 1; k < rows.n_classes; ++k)
+      if (totals.of_class[k] > totals.of_class[common_]) common_ = k;
+    first_ = rows.first_row[common_];
+    last_ = rows.first_row[common_ + 1];
+    const std::size_t rare = rows.n - (last_ - first_);
+    // Comparisons, in units of eight at a time; a search of all rows takes about as long as the first limit.
+    const std::size_t work = (rare + 7) / 8 * rows.n;
+    are_few_ = Criterion::is_convex && totals.counts && rare <= kMost && work <= 2 * rows.n + 6000;
+    are_very_few_ = are_few_ && work <= rows.n + 2000;
+    left_.resize(static_cast<std::size_t>(rows.n_classes));
+  }
+
+  // Whether can_win() pays, and whether it pays before anything else is asked.
+  bool are_few() const { return are_few_; }
+  bool are_very_few() const { return are_very_few_; }
+
+  // Whether some cut along a direction may be worth `needed`. z : projections of the rows, of normal width
+  // distinct : the gap that a cut needs, see NodeSearch
+  bool can_win(const double* z, Range range, double distinct, double needed) {
+    constexpr std::uint64_t row_bits = 6;
+    static_assert(kMost <= std::size_t{1} << row_bits);
+    std::uint64_t keys[kMost];
+    std::uint32_t below[kMost], class_of[kMost];
+    double rare[kMost];
+    std::size_t m = 0;
+    // Rows with one key come in any order: they are nearer to each other than `distinct`, so that no cut parts them.
+    const double scale = 2.0 / distinct;
+    for (int k = 0; k < rows_->n_classes; ++k) {
+      if (k == common_) continue;
+      for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i, ++m) {
+        rare[m] = z[i];
+        class_of[m] = static_cast<std::uint32_t>(k);
+        keys[m] = static_cast<std::uint64_t>((z[i] - range.low) * scale) << row_bits | m;
+      }
+    }
+    count_below(z + first_, last_ - first_, rare, m, below);
+    sort_few(keys, m);
+    std::fill(left_.begin(), left_.end(), 0.0);
+    typename Criterion::Scan scan;
+    scan.start(left_.data(), *totals_);
+    const auto may_win = [&](int k, double rows) {
+      scan.move(k, rows, left_.data(), *totals_);
+      left_[static_cast<std::size_t>(k)] += rows;
+      return !(scan.rough(left_.data(), *totals_, needed) < needed);
+    };
+    double passed = 0.0;
+    for (std::size_t i = 0; i < m; ++i) {
+      const std::size_t row = keys[i] & ((std::uint64_t{1} << row_bits) - 1);
+      const double common = static_cast<double>(below[row]) - passed;
+      passed += common;
+      if ((common != 0.0 && may_win(common_, common)) || may_win(static_cast<int>(class_of[row]), 1.0)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+
+  const NodeRows* rows_ = nullptr;
+  const Totals* totals_ = nullptr;
+  int common_ = 0;
+  std::size_t first_ = 0, last_ = 0;  // rows of the common class
+  bool are_few_ = false, are_very_few_ = false;
+  std::vector<double> left_;
+};
+
+}  // namespace oblique
