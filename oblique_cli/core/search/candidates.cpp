@@ -64,10 +64,14 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
   const std::vector<Space>& spaces = group.spaces;
   const SpaceParts parts(node.rows, node.spread, spaces);
   if (spaces.size() >= 8 * static_cast<std::size_t>(node.team->size())) {
-    share(node, spaces.size(), [&](std::size_t s, Helper& helper) {
-      helper.xu.resize(n);
-      parts.add_up(spaces[s], 0, n, helper.xu.data());
-      parts.search_space(*helper.search, s, first_order, helper.xu.data());
+    // Four share a reading of the rows, as with one thread, where they are enough for all threads to end together.
+    const std::size_t together = spaces.size() >= 32 * static_cast<std::size_t>(node.team->size()) ? 4 : 1;
+    share(node, (spaces.size() + together - 1) / together, [&](std::size_t i, Helper& helper) {
+      const std::size_t first = i * together, last = std::min(first + together, spaces.size());
+      helper.xu.resize(n * together);
+      parts.add_up(first, last, helper.xu.data());
+      for (std::size_t s = first; s < last; ++s)
+        parts.search_space(*helper.search, s, first_order, helper.xu.data() + (s - first) * n);
     });
     return;
   }
