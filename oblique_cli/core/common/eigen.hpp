@@ -9,6 +9,7 @@
 
 #include "common/kernels.hpp"
 #include "common/lapack.hpp"
+#include "common/own_eigen.hpp"
 
 namespace oblique {
 
@@ -21,15 +22,20 @@ class SymmetricEigen {
  public:
   Vector values, vectors;
 
-  // a: (p, p) symmetric, read only. Throws if LAPACK does not converge, which finite input never caused.
+  // a: (p, p) symmetric, read only. Throws if there is no convergence, which finite input never caused.
   void solve(const double* a, int p);
-  const double* vector(int i) const { return vectors.data() + static_cast<std::size_t>(i) * values.size(); }
-  double* vector(int i) { return vectors.data() + static_cast<std::size_t>(i) * values.size(); }
+  // The same for who needs the largest eigenvalue only: finds it alone, or all if it is repeated.
+  void solve_dominant(const double* a, int p);
+  void solve_by_lapack(const double* a, int p);
+  const double* vector(int i) const { return vectors.data() + static_cast<std::size_t>(i) * p_; }
+  double* vector(int i) { return vectors.data() + static_cast<std::size_t>(i) * p_; }
 
  private:
   int solve_aside(int p);
 
+  std::size_t p_ = 0;
   Vector work_;
+  OwnEigen own_;
 };
 
 // A component of a unit vector below this counts as zero: its sign may be rounding.
