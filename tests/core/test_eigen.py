@@ -47,7 +47,9 @@ KINDS = {
     "ones": lambda rng, p: np.ones((p, p)),
     "diagonal": lambda rng, p: np.diag(rng.normal(size=p)),
     "graded": lambda rng, p: rotated(10.0 ** -np.linspace(0, 18, p), rng),
-    "units": lambda rng, p: symmetric(covariance(rng, p, 3 * p) * np.multiply.outer(*[10.0 ** rng.integers(-8, 8, p)] * 2)),
+    "units": lambda rng, p: symmetric(
+        covariance(rng, p, 3 * p) * np.multiply.outer(*[10.0 ** rng.integers(-8, 8, p)] * 2)
+    ),
     "graded tridiagonal": lambda rng, p: tridiagonal(10.0 ** -np.arange(p), 10.0 ** -np.arange(1.0, p)),
     "graded upwards": lambda rng, p: tridiagonal(10.0 ** np.arange(p), 10.0 ** np.arange(1.0, p)),
     "repeated": lambda rng, p: rotated(rng.integers(1, 4, p).astype(float), rng),

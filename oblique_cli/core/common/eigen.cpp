@@ -18,8 +18,6 @@ namespace oblique {
 
 namespace {
 
-// Above this size a decomposition takes a tenth of a second or more.
-constexpr int kAside = 400;
 constexpr const char* kNoConvergence = "the eigenvalue solver did not converge";
 
 // Replaces the matrix in `vectors` by its eigenvectors; returns what LAPACK says.
@@ -54,7 +52,7 @@ void SymmetricEigen::solve_by_lapack(const double* a, int p) {
   values.resize(p_);
   const std::size_t size = static_cast<std::size_t>(std::max(1, 34 * p));
   if (work_.size() < size) work_.resize(size);
-  const int info = p > kAside && interruptible() ? solve_aside(p) : decompose(p, vectors, values, work_);
+  const int info = p > OwnEigen::kLargest && interruptible() ? solve_aside(p) : decompose(p, vectors, values, work_);
   if (info != 0) throw std::runtime_error(kNoConvergence);
 }
 

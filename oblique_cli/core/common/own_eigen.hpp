@@ -12,7 +12,8 @@ namespace oblique {
 
 class OwnEigen {
  public:
-  // Matrices of up to this size are solved here: above it blocked code wins (benchmarks/eigen.py).
+  // Matrices of up to this size are solved here, which is the quicker way (benchmarks/eigen.py). Larger ones take a
+  // tenth of a second or more, and LAPACK then works in a thread of its own.
   static constexpr int kLargest = 400;
 
   // Eigenvalues of a, (p, p) and symmetric, in ascending order, and eigenvectors as columns of length p. False without
@@ -33,8 +34,8 @@ class OwnEigen {
   bool invert(double root);
 
   std::size_t p_ = 0, stride_ = 0;
-  int power_ = 0;                     // entries were multiplied by 2^-power
-  std::vector<std::size_t> order_;    // place -> index in a
+  int power_ = 0;                      // entries were multiplied by 2^-power
+  std::vector<std::size_t> order_;     // place -> index in a
   std::vector<double> matrix_, room_;  // matrix_: columns of stride_, those of the reflections when reduced
   std::vector<double> diagonal_, beside_, half_squares_, cosines_, sines_, vector_;
 };

@@ -177,9 +177,8 @@ void ClassMoments::solve_in_span(std::size_t n, std::size_t p, double tolerance,
   // What is 0 but for rounding has no direction; what may be repeated goes with the dominant one.
   const std::size_t found = eigen_.values.size();
   const double largest = eigen_.values[found - 1];
-  const double share = dominant_only ? 1.0 - 1e-9
-                                     : std::max(tolerance, static_cast<double>(p) *
-                                                               std::numeric_limits<double>::epsilon());
+  const double share =
+      dominant_only ? 1.0 - 1e-9 : std::max(tolerance, static_cast<double>(p) * std::numeric_limits<double>::epsilon());
   std::size_t zeros = 0;
   while (zeros + 1 < found && !(eigen_.values[zeros] > share * largest)) ++zeros;
   const bool graded = eigen_.values[zeros] < 1e-4 * largest;
