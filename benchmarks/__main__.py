@@ -1,5 +1,5 @@
-"""All benchmarks in turn: growth, bottom_up, ensembles, forests, OC1, fourier, hierarchy, model trees, models,
-PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads and wide data."""
+"""All benchmarks in turn: growth, bottom_up, eigenvectors, ensembles, forests, OC1, fourier, hierarchy, model trees,
+models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads and wide data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 
 from benchmarks import (
     bottom_up,
+    eigen,
     ensembles,
     forests,
     fourier,
@@ -32,6 +33,7 @@ from benchmarks.measuring import main
 BENCHMARKS = {
     "growth": growth.run,
     "bottom_up": bottom_up.run,
+    "eigen": eigen.run,
     "ensembles": ensembles.run,
     "forests": forests.run,
     "oc1": oc1.run,

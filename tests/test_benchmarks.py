@@ -55,6 +55,10 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "HHCRV, a tree on 72 rows of 7129 features": None,
         "HHCART(A), a tree on 72 rows of 7129 features": None,
     },
+    "eigen": {
+        "dsyev / all eigenvectors, 16 x 16": "> 1.5",
+        "dsyev / the dominant eigenvector, 16 x 16": "> 5",
+    },
     "refinement": {
         "one run on Letter": "< 60",
         "one run on 100,000 x 10": "< 30",

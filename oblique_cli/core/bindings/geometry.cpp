@@ -36,6 +36,32 @@ nb::object principal_axes_of(const Matrix& covariance, double tolerance, double 
   return array(std::move(out), {static_cast<std::size_t>(kept), p});
 }
 
+// One symmetric matrix after another, so that a benchmark measures the solver and not the calls.
+nb::tuple eigen(const nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>& matrices,
+                bool dominant_only, bool by_lapack) {
+  const std::size_t n = matrices.shape(0), p = matrices.shape(1);
+  require(matrices.shape(2) == p && p >= 1, "the matrices must be square");
+  require(!(dominant_only && by_lapack), "LAPACK finds all eigenvectors");
+  Vector values, vectors;
+  {
+    const nb::gil_scoped_release release;
+    SymmetricEigen solver;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* a = matrices.data() + i * p * p;
+      if (by_lapack)
+        solver.solve_by_lapack(a, static_cast<int>(p));
+      else
+        dominant_only ? solver.solve_dominant(a, static_cast<int>(p)) : solver.solve(a, static_cast<int>(p));
+      const std::size_t found = solver.values.size(), kept = dominant_only ? 1 : p;
+      values.insert(values.end(), solver.values.end() - static_cast<std::ptrdiff_t>(kept), solver.values.end());
+      const double* first = solver.vector(static_cast<int>(found - kept));
+      vectors.insert(vectors.end(), first, first + kept * p);
+    }
+  }
+  const std::size_t kept = dominant_only ? 1 : p;
+  return nb::make_tuple(array(std::move(values), {n, kept}), array(std::move(vectors), {n, kept, p}));
+}
+
 nb::object crimcoord(const Matrix& table) {
   std::vector<double> scores(table.shape(0));
   Crimcoord solver;
@@ -61,6 +87,9 @@ void bind_geometry(nb::module_& m) {
         "x = center + scale * z; and which case of thesis 5.1.2 applied.");
   m.def("principal_axes", &principal_axes_of, "covariance"_a.noconvert(), "tolerance"_a, "sign"_a, "dominant_only"_a,
         "Eigenvectors as rows, by falling eigenvalue, oriented and with canonical bases of repeated eigenvalues.");
+  m.def("eigen", &eigen, "matrices"_a.noconvert(), "dominant_only"_a = false, "by_lapack"_a = false,
+        "Eigenvalues of symmetric matrices (n, p, p), ascending, (n, p), and their eigenvectors as rows, (n, p, p); or "
+        "the largest alone, (n, 1) and (n, 1, p).");
   m.def("crimcoord", &crimcoord, "table"_a.noconvert(),
         "Score of each level from the table of weights of levels by classes (thesis 3.7), (n_levels,).");
   m.def("project", &project_rows, "X"_a.noconvert(), "w"_a.noconvert(), "X w by the arithmetic that prediction uses.");

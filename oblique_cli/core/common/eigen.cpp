@@ -18,8 +18,7 @@ namespace oblique {
 
 namespace {
 
-// Above this size a decomposition takes a tenth of a second or more.
-constexpr int kAside = 400;
+constexpr const char* kNoConvergence = "the eigenvalue solver did not converge";
 
 // Replaces the matrix in `vectors` by its eigenvectors; returns what LAPACK says.
 int decompose(int p, Vector& vectors, Vector& values, Vector& room) {
@@ -32,12 +31,29 @@ int decompose(int p, Vector& vectors, Vector& values, Vector& room) {
 }  // namespace
 
 void SymmetricEigen::solve(const double* a, int p) {
-  vectors.assign(a, a + static_cast<std::size_t>(p) * p);
-  values.resize(static_cast<std::size_t>(p));
+  if (p > OwnEigen::kLargest) return solve_by_lapack(a, p);
+  p_ = static_cast<std::size_t>(p);
+  values.resize(p_);
+  vectors.resize(p_ * p_);
+  if (!own_.solve(a, p, values.data(), vectors.data())) throw std::runtime_error(kNoConvergence);
+}
+
+void SymmetricEigen::solve_dominant(const double* a, int p) {
+  if (p > OwnEigen::kLargest) return solve_by_lapack(a, p);
+  p_ = static_cast<std::size_t>(p);
+  values.resize(1);
+  vectors.resize(p_);
+  if (!own_.dominant(a, p, values[0], vectors.data())) solve(a, p);
+}
+
+void SymmetricEigen::solve_by_lapack(const double* a, int p) {
+  p_ = static_cast<std::size_t>(p);
+  vectors.assign(a, a + p_ * p_);
+  values.resize(p_);
   const std::size_t size = static_cast<std::size_t>(std::max(1, 34 * p));
   if (work_.size() < size) work_.resize(size);
-  const int info = p > kAside && interruptible() ? solve_aside(p) : decompose(p, vectors, values, work_);
-  if (info != 0) throw std::runtime_error("the eigenvalue solver did not converge");
+  const int info = p > OwnEigen::kLargest && interruptible() ? solve_aside(p) : decompose(p, vectors, values, work_);
+  if (info != 0) throw std::runtime_error(kNoConvergence);
 }
 
 // LAPACK cannot be interrupted, so a thread of its own does the work while this one asks whether to go on. If not, the
@@ -150,7 +166,7 @@ void canonical_basis(double* columns, int count, std::size_t p) {
 
 int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, double tolerance, double sign,
                    bool dominant_only, Vector& out) {
-  eigen.solve(covariance, p);
+  dominant_only ? eigen.solve_dominant(covariance, p) : eigen.solve(covariance, p);
   return axes_of(eigen, p, tolerance, sign, dominant_only, out);
 }
 

@@ -1,6 +1,7 @@
 // Eigenvectors of symmetric matrices, with a basis and a sign that do not depend on the solver.
 //
-// Matrices are column-major, as LAPACK wants them.
+// Matrices of up to OwnEigen::kLargest columns are solved by code of our own, larger ones by LAPACK, column-major as it
+// wants them.
 #pragma once
 
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "common/kernels.hpp"
 #include "common/lapack.hpp"
+#include "common/own_eigen.hpp"
 
 namespace oblique {
 
@@ -21,15 +23,21 @@ class SymmetricEigen {
  public:
   Vector values, vectors;
 
-  // a: (p, p) symmetric, read only. Throws if LAPACK does not converge, which finite input never caused.
+  // a: (p, p) symmetric, read only. Throws if there is no convergence, which finite input never caused.
   void solve(const double* a, int p);
-  const double* vector(int i) const { return vectors.data() + static_cast<std::size_t>(i) * values.size(); }
-  double* vector(int i) { return vectors.data() + static_cast<std::size_t>(i) * values.size(); }
+  // The same where only the largest eigenvalue is wanted: finds it alone, or all if it is repeated.
+  void solve_dominant(const double* a, int p);
+  // By LAPACK whatever the size.
+  void solve_by_lapack(const double* a, int p);
+  const double* vector(int i) const { return vectors.data() + static_cast<std::size_t>(i) * p_; }
+  double* vector(int i) { return vectors.data() + static_cast<std::size_t>(i) * p_; }
 
  private:
   int solve_aside(int p);
 
+  std::size_t p_ = 0;
   Vector work_;
+  OwnEigen own_;
 };
 
 // A component of a unit vector below this counts as zero: its sign may be rounding.

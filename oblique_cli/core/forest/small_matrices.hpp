@@ -10,7 +10,8 @@
 
 namespace oblique {
 
-// Eigenvectors of small symmetric matrices by Jacobi rotations, of larger ones by LAPACK. Eigenvalues ascend.
+// Eigenvectors of small symmetric matrices by Jacobi rotations, of larger ones as everywhere. Eigenvalues
+// ascend.
 class SmallEigen {
  public:
   Vector values, vectors;  // vectors as columns

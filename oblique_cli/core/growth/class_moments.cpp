@@ -20,6 +20,18 @@ namespace {
 // Values of a class closer than this, relative to the largest, are one (SAME_VALUE in geometry.py).
 constexpr double kSameValue = 8 * std::numeric_limits<double>::epsilon();
 
+// Exactly zero, not the rounding of a mean, nor of what computed the values: eigenvectors of such differences would be
+// those of rounding.
+bool varies(double low, double high) {
+  return 0.5 * high - 0.5 * low > 0.5 * kSameValue * std::max(std::abs(high), std::abs(low));
+}
+
+void scale_to_length_1(double* v, std::size_t p) {
+  const double length = norm(v, p);
+  if (length > 0.0)
+    for (std::size_t j = 0; j < p; ++j) v[j] /= length;
+}
+
 }  // namespace
 
 double ClassMoments::factor_of(double widest) {
@@ -99,46 +111,91 @@ void ClassMoments::scale_to_unit_length(std::size_t p, std::size_t n, double lar
 void ClassMoments::add_axes(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows, double tolerance,
                             double sign, bool dominant_only, Vector& out) {
   const std::size_t p = rows.columns.size();
-  if (!is_wide(last - first, p)) {
-    if (unit_rows ? unit_scatter(rows, first, last, matrix_) : covariance(rows, first, last, matrix_))
-      principal_axes(eigen_, matrix_.data(), static_cast<int>(p), tolerance, sign, dominant_only, out);
+  // The sums of a large node are exact ones, whatever the class: a tree from a disk has them too.
+  if (last - first < p && !is_large(rows)) {
+    if (!center_few(rows, first, last, unit_rows)) return;
+    solve_in_span(last - first, p, tolerance, dominant_only);
+    axes_of(eigen_, static_cast<int>(p), tolerance, sign, dominant_only, out);
     return;
   }
-  double total = 0.0;
-  if (!find_means(rows, first, last, total)) return;
-  center(rows, first, last);
-  if (unit_rows) scale_to_unit_length(p, last - first, largest_square(p, last - first));
-  solve_in_span(rows, first, last, dominant_only);
-  axes_of(eigen_, static_cast<int>(p), tolerance, sign, dominant_only, out);
+  if (unit_rows ? unit_scatter(rows, first, last, matrix_) : covariance(rows, first, last, matrix_))
+    principal_axes(eigen_, matrix_.data(), static_cast<int>(p), tolerance, sign, dominant_only, out);
 }
 
-void ClassMoments::solve_in_span(const NodeRows& rows, std::size_t first, std::size_t last, bool leading_only) {
+bool ClassMoments::center_few(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows) {
   const std::size_t p = rows.columns.size(), n = last - first;
-  if (rows.weights)
-    for (std::size_t j = 0; j < p; ++j)
-      for (std::size_t i = 0; i < n; ++i) centered_[j * n + i] *= std::sqrt(rows.weights[first + i]);
-  matrix_.assign(n * n, 0.0);
+  stride_ = (p + 7) / 8 * 8;
+  centered_.assign(n * stride_, 0.0);
+  if (n < 2) return false;
+  double total = static_cast<double>(n);
+  const double* weights = rows.weights ? rows.weights + first : nullptr;
+  if (weights) total = std::accumulate(weights, weights + n, 0.0);
+  bool distinct = false;
   for (std::size_t j = 0; j < p; ++j) {
-    const double* c = centered_.data() + j * n;
-    for (std::size_t i = 0; i < n; ++i) add_scaled(c[i], c, matrix_.data() + i * n, n);
-    checkpoint(n * n);
+    const double* x = column(rows, j, first, last);
+    double low = x[0], high = x[0], sum = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      low = std::min(low, x[i]);
+      high = std::max(high, x[i]);
+      sum += weights ? weights[i] * x[i] : x[i];
+    }
+    if (!varies(low, high)) continue;
+    distinct = true;
+    const double mean = sum / total;
+    for (std::size_t i = 0; i < n; ++i) centered_[i * stride_ + j] = (x[i] - mean) * factor_;
   }
-  eigen_.solve(matrix_.data(), static_cast<int>(n));
-  // What is 0 but for rounding has no direction; what may be repeated goes with the leading one.
-  const double share = leading_only ? 1.0 - 1e-9 : static_cast<double>(p) * std::numeric_limits<double>::epsilon();
-  const double least = share * eigen_.values[n - 1];
+  if (!distinct) return false;
+  if (unit_rows) {
+    length_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) length_[i] = norm(row(i), p);
+    const double least = kOnTheMean * range_of(length_.data(), n).high;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < p; ++j) row(i)[j] *= length_[i] > least ? 1.0 / length_[i] : 0.0;
+  }
+  if (weights)
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < p; ++j) row(i)[j] *= std::sqrt(weights[i]);
+  return true;
+}
+
+void ClassMoments::solve_in_span(std::size_t n, std::size_t p, double tolerance, bool dominant_only) {
+  matrix_.resize(n * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k <= i; ++k) matrix_[i * n + k] = matrix_[k * n + i] = dot_columns(row(i), row(k), stride_);
+    checkpoint(i * p);
+  }
+  if (n == 2) {
+    // Two rows have one direction, which is that of either; the mean is nearer to the heavier one.
+    const double* longer = matrix_[3] > matrix_[0] ? row(1) : row(0);
+    eigen_.values.assign(1, matrix_[0] + matrix_[3]);
+    eigen_.vectors.assign(longer, longer + p);
+    scale_to_length_1(eigen_.vectors.data(), p);
+    return;
+  }
+  dominant_only ? eigen_.solve_dominant(matrix_.data(), static_cast<int>(n))
+                : eigen_.solve(matrix_.data(), static_cast<int>(n));
+  // What is 0 but for rounding has no direction; what may be repeated goes with the dominant one.
+  const std::size_t found = eigen_.values.size();
+  const double largest = eigen_.values[found - 1];
+  const double share =
+      dominant_only ? 1.0 - 1e-9 : std::max(tolerance, static_cast<double>(p) * std::numeric_limits<double>::epsilon());
   std::size_t zeros = 0;
-  while (zeros + 1 < n && !(eigen_.values[zeros] > least)) ++zeros;
-  Vector vectors((n - zeros) * p);
-  for (std::size_t k = zeros; k < n; ++k) {
-    double* v = vectors.data() + (k - zeros) * p;
+  while (zeros + 1 < found && !(eigen_.values[zeros] > share * largest)) ++zeros;
+  const bool graded = eigen_.values[zeros] < 1e-4 * largest;
+  Vector vectors((found - zeros) * p);
+  for (std::size_t k = found; k-- > zeros;) {
+    double* v = vectors.data() + (found - 1 - k) * p;
     const double* a = eigen_.vector(static_cast<int>(k));
-    for (std::size_t j = 0; j < p; ++j) v[j] = dot_columns(centered_.data() + j * n, a, n);
-    const double length = norm(v, p);
-    if (length > 0.0)
-      for (std::size_t j = 0; j < p; ++j) v[j] /= length;
+    for (std::size_t i = 0; i < n; ++i) add_scaled(a[i], row(i), v, p);
+    scale_to_length_1(v, p);
     checkpoint(n * p);
   }
+  // The shorter a vector was, the more of the longer ones rounding left in it.
+  if (graded) orthonormalize(vectors, p);
+  for (std::size_t left = 0, right = found - zeros; left + 1 < right; ++left)
+    std::swap_ranges(vectors.begin() + static_cast<std::ptrdiff_t>(left * p),
+                     vectors.begin() + static_cast<std::ptrdiff_t>((left + 1) * p),
+                     vectors.begin() + static_cast<std::ptrdiff_t>(--right * p));
   eigen_.vectors.swap(vectors);
   eigen_.values.erase(eigen_.values.begin(), eigen_.values.begin() + static_cast<std::ptrdiff_t>(zeros));
 }
@@ -216,10 +273,7 @@ bool ClassMoments::find_means(const NodeRows& rows, std::size_t first, std::size
   for (std::size_t j = 0; j < p; ++j) {
     const double* x = column(rows, j, first, last);
     const Range range = range_of(x, n);
-    // Exactly zero, not the rounding of a mean, nor of what computed the values: eigenvectors of such differences would
-    // be those of the linear algebra library.
-    const double largest = std::max(std::abs(range.high), std::abs(range.low));
-    if (!(0.5 * range.high - 0.5 * range.low > 0.5 * kSameValue * largest)) continue;
+    if (!varies(range.low, range.high)) continue;
     varies_[j] = distinct = true;
     double sum = 0.0;
     for (std::size_t i = 0; i < n; ++i) sum += rows.weights ? rows.weights[first + i] * x[i] : x[i];

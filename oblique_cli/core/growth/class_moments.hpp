@@ -31,9 +31,8 @@ class ClassMoments {
   // if the rows are all the same.
   bool unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out);
 
-  // The principal axes of `covariance` or of `unit_scatter`, found in the space of the rows where these are few beside
-  // the features: C'C and CC' have the same eigenvalues, and v = C'a (BEYOND the papers; docs/architecture.md, wide
-  // data). Appends them to `out`.
+  // The principal axes of `covariance` or of `unit_scatter`, appended to `out`. A class of fewer rows than features has
+  // them in the span of its rows: C'C and CC' have the same eigenvalues, and v = C'a (BEYOND the papers).
   void add_axes(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows, double tolerance,
                 double sign, bool dominant_only, Vector& out);
 
@@ -69,9 +68,13 @@ class ClassMoments {
   void add_products(const NodeRows& rows, std::size_t first, std::size_t last, std::size_t m, const Fill& fill,
                     const Use& use);
 
-  // Eigenvalues of the scatter of the rows in centered_ that are not 0, or the leading ones, and eigenvectors, in
+  // centered_ = rows [first, last), few, less their mean, times factor_ and the roots of their weights, row after row.
+  // False if the rows are all the same.
+  bool center_few(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows);
+  double* row(std::size_t i) { return centered_.data() + i * stride_; }
+  // Eigenvalues above tolerance of the scatter of the n rows in centered_, or the dominant ones, and eigenvectors, in
   // eigen_.
-  void solve_in_span(const NodeRows& rows, std::size_t first, std::size_t last, bool leading_only);
+  void solve_in_span(std::size_t n, std::size_t p, double tolerance, bool dominant_only);
 
   // Whether the sums of a node are exact ones (exact_moments.hpp).
   static bool is_large(const NodeRows& rows) { return rows.n > exact_sums_above(); }
@@ -92,6 +95,7 @@ class ClassMoments {
   void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out, const Fill& fill);
 
   double factor_ = 1.0;
+  std::size_t stride_ = 0;  // of the rows in centered_, padded by zeros
   Vector centered_, weighted_, length_, matrix_, mean_, lanes_;
   std::vector<unsigned char> varies_;
   SymmetricEigen eigen_;
