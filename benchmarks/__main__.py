@@ -1,5 +1,6 @@
 """All benchmarks in turn: growth, bottom_up, eigenvectors, ensembles, forests, OC1, fourier, hierarchy, model trees,
-models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads and wide data."""
+models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads and wide
+data."""
 
 from __future__ import annotations
 

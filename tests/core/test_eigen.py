@@ -178,6 +178,15 @@ def test_the_processor_that_openblas_believes_in_changes_no_bit(tmp_path):
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_has_no_axes(bad):
+    a = np.eye(3)
+    a[0, 1] = a[1, 0] = bad
+    for dominant_only in (False, True):
+        assert np.isnan(_core.eigen(a[None], dominant_only=dominant_only)[0]).all()
+        assert len(_core.principal_axes(a, 1e-10, -1.0, dominant_only)) == 0
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="square"):
         _core.eigen(np.zeros((1, 2, 3)))

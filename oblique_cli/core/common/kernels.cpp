@@ -135,8 +135,7 @@ double sum_of_lanes(const double* lanes) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-OBLIQUE_CLONES
-double dot_row(const double* __restrict w, const double* __restrict x, std::size_t p) {
+OBLIQUE_INLINE double add_up_row(const double* __restrict w, const double* __restrict x, std::size_t p) {
   double sum[4] = {0, 0, 0, 0};
   std::size_t j = 0;
   for (; j + 4 <= p; j += 4) {
@@ -144,6 +143,14 @@ double dot_row(const double* __restrict w, const double* __restrict x, std::size
   }
   for (std::size_t k = 0; j < p; ++j, ++k) sum[k] += w[j] * x[j];
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+OBLIQUE_CLONES
+double dot_row(const double* w, const double* x, std::size_t p) { return add_up_row(w, x, p); }
+
+OBLIQUE_CLONES
+void dot_rows(const double* w, const double* x, const std::uint32_t* rows, std::size_t n, std::size_t p, double* z) {
+  for (std::size_t i = 0; i < n; ++i) z[i] = add_up_row(w, x + rows[i] * p, p);
 }
 
 OBLIQUE_CLONES

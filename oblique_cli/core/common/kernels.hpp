@@ -46,6 +46,8 @@ double sum_of_lanes(const double* lanes);
 
 // The product that decides the side of a row, in growth and in prediction: four fixed lanes, then their sum.
 double dot_row(const double* w, const double* x, std::size_t p);
+// z[i] = dot_row of row rows[i] of a table of p columns.
+void dot_rows(const double* w, const double* x, const std::uint32_t* rows, std::size_t n, std::size_t p, double* z);
 
 // bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
 void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);

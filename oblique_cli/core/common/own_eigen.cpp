@@ -207,7 +207,15 @@ std::size_t count_above(const double* d, const double* e, std::size_t p, double 
 
 }  // namespace
 
-void OwnEigen::reduce(const double* a, int p) {
+bool OwnEigen::reduce(const double* a, int p) {
+  double largest = 0.0;
+  bool finite = true;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(p) * static_cast<std::size_t>(p); ++i) {
+    const double size = std::fabs(a[i]);
+    finite = finite && size <= std::numeric_limits<double>::max();
+    largest = std::max(largest, size);
+  }
+  if (!finite) return false;
   p_ = static_cast<std::size_t>(p);
   stride_ = lanes_from(p_ + kLanes - 1);
   order_.resize(p_);
@@ -220,8 +228,6 @@ void OwnEigen::reduce(const double* a, int p) {
     for (; at > 0 && of_diagonal(order_[at - 1]) < of_diagonal(index); --at) order_[at] = order_[at - 1];
     order_[at] = index;
   }
-  double largest = 0.0;
-  for (std::size_t i = 0; i < p_ * p_; ++i) largest = std::max(largest, std::fabs(a[i]));
   power_ = largest > 0.0 ? std::ilogb(largest) + 1 : 0;
   const double once = std::ldexp(1.0, -power_ / 2), twice = std::ldexp(1.0, -power_ - -power_ / 2);
   matrix_.resize(stride_ * p_);
@@ -236,10 +242,15 @@ void OwnEigen::reduce(const double* a, int p) {
   half_squares_.assign(p_, 0.0);
   vector_.resize(stride_);
   tridiagonalize(matrix_.data(), stride_, p_, diagonal_.data(), beside_.data(), half_squares_.data(), vector_.data());
+  return true;
 }
 
 bool OwnEigen::solve(const double* a, int p, double* values, double* vectors) {
-  reduce(a, p);
+  if (!reduce(a, p)) {
+    std::fill_n(values, p, std::numeric_limits<double>::quiet_NaN());
+    std::fill_n(vectors, p * p, std::numeric_limits<double>::quiet_NaN());
+    return true;
+  }
   room_.resize(stride_ * p_);
   cosines_.resize(p_);
   sines_.resize(p_);
@@ -365,7 +376,7 @@ bool OwnEigen::invert(double root) {
 }
 
 bool OwnEigen::dominant(const double* a, int p, double& value, double* vector) {
-  reduce(a, p);
+  if (!reduce(a, p)) return false;
   beside_[p_ - 1] = 0.0;
   double root = 0.0;
   if (!largest_root(root)) return false;

@@ -16,8 +16,8 @@ class OwnEigen {
   // tenth of a second or more, and LAPACK then works in a thread of its own.
   static constexpr int kLargest = 400;
 
-  // Eigenvalues of a, (p, p) and symmetric, in ascending order, and eigenvectors as columns of length p. False without
-  // convergence, which finite input never caused.
+  // Eigenvalues of a, (p, p) and symmetric, in ascending order, and eigenvectors as columns of length p; NaN if an
+  // entry is not finite. False without convergence, which never happened.
   bool solve(const double* a, int p, double* values, double* vectors);
 
   // The largest eigenvalue and its eigenvector. False if another lies within kRepeated of it, relatively, or if it is
@@ -27,8 +27,9 @@ class OwnEigen {
   static constexpr double kRepeated = 1e-10;
 
  private:
-  // Fills matrix_ with a in the order of its diagonal, scaled to entries of at most 1, and reduces it.
-  void reduce(const double* a, int p);
+  // Fills matrix_ with a in the order of its diagonal, scaled to entries of at most 1, and reduces it. False if an
+  // entry is not finite.
+  bool reduce(const double* a, int p);
   bool largest_root(double& root) const;
   // The eigenvector of the tridiagonal matrix that belongs to `root`, its largest eigenvalue, in vector_.
   bool invert(double root);

@@ -55,15 +55,15 @@ Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, 
     double trace_b = 0.0;
     for (std::size_t i = 0; i < size; ++i) trace_b += b[i * size + i];
     project(b, null_, size);
-    second_.solve(projected_.data(), static_cast<int>(null));
-    const bool outside = second_.values[null - 1] > 16.0 * eps * trace_b;
+    second_.solve_dominant(projected_.data(), static_cast<int>(null));
+    const bool outside = second_.values.back() > 16.0 * eps * trace_b;
     for (std::size_t c = 0; c < null; ++c) standard.to_original(null_.data() + c * size);
     orthonormalize(null_, size);
     if (outside) {
       basis_ = null_;
       for (std::size_t c = 0; c < null; ++c) standard.to_standard(basis_.data() + c * size);
       project(b, basis_, size);
-      second_.solve(projected_.data(), static_cast<int>(null));
+      second_.solve_dominant(projected_.data(), static_cast<int>(null));
       leading(null_, size, w, span, false);
       return Hyperplane::null_space;
     }
@@ -75,7 +75,7 @@ Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, 
     for (std::size_t j = 0; j < size; ++j) basis_[c * size + j] *= factor;
   }
   project(b, basis_, size);
-  second_.solve(projected_.data(), m - static_cast<int>(null));
+  second_.solve_dominant(projected_.data(), m - static_cast<int>(null));
   for (std::size_t c = 0; c + null < size; ++c) standard.to_original(basis_.data() + c * size);
   leading(basis_, size, w, span, true);
   if (!span) take_out_null_space(w, size);
@@ -108,13 +108,13 @@ void ClusteringHyperplane::project(const double* b, const Vector& q, std::size_t
 
 void ClusteringHyperplane::leading(const Vector& q, std::size_t size, double* w, const RowSpan* span,
                                    bool within_range) {
-  const std::size_t count = second_.values.size();
+  const std::size_t count = second_.values.size(), width = q.size() / size;
   const double largest = second_.values[count - 1];
   std::size_t first = count - 1;
   while (first > 0 && largest - second_.values[first - 1] <= 1e-10 * std::fabs(largest)) --first;
   solutions_.assign(size * (count - first), 0.0);
   for (std::size_t c = first; c < count; ++c)
-    for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t k = 0; k < width; ++k)
       add_scaled(second_.vector(static_cast<int>(c))[k], q.data() + k * size, solutions_.data() + (c - first) * size,
                  size);
   if (span) {

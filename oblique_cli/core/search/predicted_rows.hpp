@@ -38,6 +38,7 @@ class PredictedRows {
   void project(const double* w, std::size_t first, std::size_t last, double* z) {
     if (columns_) return add_up(w, first, last, z);
     const std::size_t p = levels_.count.size();
+    if (x_.doubles() && !levels_.any()) return dot_rows(w, x_.doubles(), row_ + first, last - first, p, z + first);
     for (std::size_t i = first; i < last; ++i) {
       const double* x = x_.row(row_[i], p, row_buffer_.data());
       if (levels_.any()) {
