@@ -37,10 +37,10 @@ GROWN: dict[str, tuple[str, dict[str, Any]]] = {
 }
 TARGETS = {
     "axis-parallel, gini": "<= 1.5",
-    "HHCART(D), gini": "< 5",
-    "HHCART(D), twoing": "< 5",
-    "HHCART(A), gini": "< 40",
-    "HHCART(A), twoing": "< 40",
+    "HHCART(D), gini": "<= 2.5",
+    "HHCART(D), twoing": "<= 2.5",
+    "HHCART(A), gini": "<= 12",
+    "HHCART(A), twoing": "<= 12",
 }
 
 
