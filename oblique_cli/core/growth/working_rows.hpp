@@ -46,9 +46,9 @@ class WorkingRows {
  public:
   // x: (n, p) row-major, n < 2^32, finite but for cells of qualitative features, which hold level codes or anything
   // else for no level; y: codes; weights: n positive numbers, smallest 1, or nullptr. x and y must outlive this,
-  // weights too. canonical: whether the rows of a class are put into the order of their values where they are copied, so
-  // that sums do not depend on the order in which rows came. The sums of larger nodes must be exact. Their rows stay as
-  // they came, so that the table is read from front to back.
+  // weights too. canonical: whether the rows of a class are put into the order of their values where they are copied,
+  // so that sums do not depend on the order in which rows came. The sums of larger nodes must be exact. Their rows stay
+  // as they came, so that the table is read from front to back.
   WorkingRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
               bool canonical)
       : n_(n), p_(levels.count.size()), x_(x), y_(y), given_weights_(weights), levels_(levels), canonical_(canonical) {

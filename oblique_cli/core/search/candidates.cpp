@@ -93,9 +93,11 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
 void CandidateSearch::search_in_table(const Node& node, const Candidates::Group& group, std::int64_t first_order) {
   const std::size_t n = node.rows.n, p = node.n_features();
   const bool shared = node.is_shared(group.spaces.size() * p + group.directions.size());
-  const bool reflects = std::any_of(group.spaces.begin(), group.spaces.end(), [](const Space& s) { return !s.original; });
-  // As many numbers a row are at hand: X u of some spaces, and some columns, or projections on some directions. The more
-  // there are, the fewer readings of the rows. They take 2.5 bytes a cell together with the buffers of each search.
+  const bool reflects =
+      std::any_of(group.spaces.begin(), group.spaces.end(), [](const Space& s) { return !s.original; });
+  // As many numbers a row are at hand: X u of some spaces, and some columns, or projections on some directions. The
+  // more there are, the fewer readings of the rows. They take 2.5 bytes a cell together with the buffers of each
+  // search.
   const std::size_t all = (5 * p - std::min<std::size_t>(5 * p, 20)) / 16;
   const std::size_t of_others = shared ? 2 * static_cast<std::size_t>(node.team->size() - 1) : 0;
   const std::size_t at_hand = std::clamp<std::size_t>(all - std::min(all, of_others), 3, 24);

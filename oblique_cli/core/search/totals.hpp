@@ -17,8 +17,7 @@ class CountTable {
   void reach(std::size_t n, bool logarithms) {
     const std::size_t size = n < kMost ? n + 1 : kMost;
     for (std::size_t i = inverse_.size(); i < size; ++i) inverse_.push_back(i == 0 ? 0.0 : inverse_of(i));
-    for (std::size_t i = x_log_x_.size(); logarithms && i < size; ++i)
-      x_log_x_.push_back(i == 0 ? 0.0 : x_log_x_of(i));
+    for (std::size_t i = x_log_x_.size(); logarithms && i < size; ++i) x_log_x_.push_back(i == 0 ? 0.0 : x_log_x_of(i));
   }
 
   // 1 / i and i log i; 0 for i = 0.
