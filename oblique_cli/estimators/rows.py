@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from oblique_cli.errors import ConfigError
@@ -30,6 +31,19 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
                 "parts as two columns each."
             ) from error
         raise
+
+
+def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the classes, sorted, and the number of the class of each row; (n,) labels.
+
+    NumPy's `unique` with `return_inverse` says the same, by an order of the rows that takes 33 bytes a row.
+    """
+    classes = np.unique(labels)
+    codes = np.empty(len(labels), dtype=np.int32)
+    stretch = 65_536
+    for first in range(0, len(labels), stretch):
+        codes[first : first + stretch] = np.searchsorted(classes, labels[first : first + stretch])
+    return classes, codes
 
 
 def refuse_times(X: Any, owner: str) -> None:

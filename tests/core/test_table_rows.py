@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 import oblique_cli._core as _core
 import oblique_cli.proposers  # noqa: F401
@@ -150,3 +151,42 @@ def test_growing_takes_less_than_a_copy_of_the_table():
     run = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) < 0.75 * X
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["hhcart_a", "hhcart_d", "gdt", "axis_parallel"])
+def test_rows_may_come_in_any_order(name, weighted):
+    """Large nodes have their rows as they came; their sums are exact, and smaller ones sort theirs."""
+    rng = np.random.default_rng(4)
+    X, y = table(2000, 5, 3)
+    X[::7] = X[0]  # equal rows of several classes
+    w = rng.uniform(1.0, 3.0, len(y)) if weighted else None
+    order = rng.permutation(len(y))
+    _core.copied_whole_up_to(0)
+    one = grow_top_down(X, y, 3, PROPOSERS[name](), weights=w)
+    other = grow_top_down(X[order], y[order], 3, PROPOSERS[name](), weights=None if w is None else w[order])
+    assert_same_bits(one, other)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "twoing"])
+@pytest.mark.parametrize("n", [65_535, 65_536, 65_537, 150_000])
+def test_counts_beyond_the_table_of_reciprocals(criterion, n):
+    """The root of one feature is cut where every row in turn says so."""
+    rng = np.random.default_rng(n)
+    y = (rng.random(n) < 0.4).astype(np.int32)
+    x = np.where(y == 1, 0.8, 0.0) + rng.normal(size=n)
+    tree = grow_top_down(
+        x[:, None], y, 2, PROPOSERS["axis_parallel"](), criterion=criterion, stopping=Stopping(max_depth=1)
+    )
+    order = np.argsort(x)
+    left = np.stack([np.cumsum(y[order] == k) for k in (0, 1)])[:, :-1].astype(float)
+    right = np.bincount(y)[:, None] - left
+    n_left, n_right = left.sum(axis=0), right.sum(axis=0)
+    if criterion == "gini":
+        value = (left**2).sum(axis=0) / n_left + (right**2).sum(axis=0) / n_right
+    elif criterion == "entropy":
+        value = sum(special.xlogy(side, side / of).sum(axis=0) for side, of in ((left, n_left), (right, n_right)))
+    else:
+        value = n_left * n_right * np.abs(left / n_left - right / n_right).sum(axis=0) ** 2
+    best = int(np.argmax(value))
+    np.testing.assert_allclose(tree.thresholds[0], x[order][best : best + 2].mean(), rtol=0, atol=1e-9)

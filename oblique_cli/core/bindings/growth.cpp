@@ -85,7 +85,7 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
     const Released released;
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
     Team alone(1);
-    const WorkingRows rows(data.x, data.y, data.weights, data.n, levels, family.adds_up || data.weights, alone);
+    WorkingRows rows(data.x, data.y, data.weights, data.n, levels, family.adds_up || data.weights);
     const auto block = rows.copy(0, data.n, alone);
     found = Splitter(rows, family, options, {}, alone).split(0, data.n, block.get(), path, out);
   }
@@ -100,7 +100,7 @@ class OneNode {
   OneNode(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, const Options& options,
           std::uint64_t path)
       : levels_(std::vector<std::int32_t>(x.shape(1), 0)), alone_(1),
-        rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true, alone_),
+        rows_(x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), levels_, true),
         block_(rows_.copy(0, x.shape(0), alone_)), view_(rows_), options_(search_of(options)),
         search_(make_search(options_)), node_{view_.node(0, x.shape(0), block_.get()),
                                               spread_,
@@ -118,7 +118,7 @@ class OneNode {
  private:
   const Levels levels_;
   Team alone_;
-  const WorkingRows rows_;
+  WorkingRows rows_;
   const std::shared_ptr<RowBlock> block_;
   NodeView view_;
   const SearchOptions options_;

@@ -152,7 +152,7 @@ TreeArrays in_order(const TreeArrays& found) {
 Grower::Grower(const Training& data, const Family& family, const Options& options, Team& team)
     : data_(data), family_(family), options_(options), stopping_(stopping_of(options)),
       finishing_(finishing_of(options)), team_(team), rows_(data.x, data.y, data.weights, data.n, data.levels,
-                                                            family.adds_up || data.weights || finishing_.polish, team),
+                                                            family.adds_up || data.weights || finishing_.polish),
       most_copied_(most_copied()) {
   tree_.n_features = data.levels.count.size();
   tree_.n_classes = data.n_classes;
@@ -241,13 +241,13 @@ bool Grower::visit(Open& open, Splitter& kept, Open& left, Open& right) {
 }
 
 // Rows of the largest node whose values are copied. Larger ones are the root and few more, so that reading their rows
-// from anywhere in the table takes little of the time; and the copies that exist at once, one a thread, take a quarter
+// from anywhere in the table takes little of the time; and the copies that exist at once, one a thread, take a fifth
 // of the table in double precision. Moments of these nodes are exact sums, which are added up by stretches.
 std::size_t Grower::most_copied() const {
   const std::size_t p = data_.levels.count.size();
   if (data_.n * p * sizeof(double) <= copied_whole_up_to() || finishing_.polish) return data_.n;
   if (!family_.make(options_)->reads_stretches()) return data_.n;
-  return std::max({data_.n / (4 * static_cast<std::size_t>(team_.size())), exact_sums_above(), p});
+  return std::max({data_.n / (5 * static_cast<std::size_t>(team_.size())), exact_sums_above(), p});
 }
 
 std::vector<double> Grower::counts_of(std::size_t first, std::size_t last) const {

@@ -45,20 +45,16 @@ class RowBlock {
 class WorkingRows {
  public:
   // x: (n, p) row-major, n < 2^32, finite but for cells of qualitative features, which hold level codes or anything
-  // else for no level; y: codes; weights: n positive numbers, smallest 1, or nullptr. x and y must outlive this.
-  // canonical: whether the rows of a class are put into the order of their values, so that sums do not depend on the
-  // order in which rows came.
+  // else for no level; y: codes; weights: n positive numbers, smallest 1, or nullptr. x and y must outlive this,
+  // weights too. canonical: whether the rows of a class are put into the order of their values where they are copied,
+  // so that sums do not depend on the order in which rows came. The sums of larger nodes must be exact. Their rows stay
+  // as they came, so that the table is read from front to back.
   WorkingRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
-              bool canonical, Team& team)
-      : n_(n), p_(levels.count.size()), x_(x), y_(y), levels_(levels) {
-    if (canonical)
-      sort(weights, team);
-    else
-      group();
-    if (weights) {
-      weight_.resize(n);
-      for (std::size_t i = 0; i < n; ++i) weight_[i] = weights[row_[i]];
-    }
+              bool canonical)
+      : n_(n), p_(levels.count.size()), x_(x), y_(y), given_weights_(weights), levels_(levels), canonical_(canonical) {
+    group();
+    if (weights) weight_.resize(n);
+    take_weights(0, n);
   }
 
   const InputRows& input() const { return x_; }
@@ -80,8 +76,9 @@ class WorkingRows {
     }
   }
 
-  // A copy of rows [first, last).
-  std::shared_ptr<RowBlock> copy(std::size_t first, std::size_t last, Team& team) const {
+  // A copy of rows [first, last), which are put into their order before.
+  std::shared_ptr<RowBlock> copy(std::size_t first, std::size_t last, Team& team) {
+    if (canonical_) sort(first, last, team);
     auto block = std::make_shared<RowBlock>(first, last, p_);
     TableRows rows(x_, levels_);
     rows.begin(row_.data(), nullptr);
@@ -137,16 +134,26 @@ class WorkingRows {
     for (std::size_t i = 0; i < n_; ++i) row_[next[static_cast<std::size_t>(y_[i])]++] = static_cast<std::uint32_t>(i);
   }
 
-  // The same in canonical order: those of a class by their values, then by weight, then as they came. No two rows are
-  // equal, so however the work is divided, there is one result.
-  void sort(const double* weights, Team& team) {
+  void take_weights(std::size_t first, std::size_t last) {
+    if (given_weights_)
+      for (std::size_t i = first; i < last; ++i) weight_[i] = given_weights_[row_[i]];
+  }
+
+  // Puts rows [first, last) into canonical order: those of a class by their values, then by weight, then as they came.
+  // No two rows are equal, so however the work is divided, there is one result.
+  void sort(std::size_t first, std::size_t last, Team& team) {
     struct Place {
       double value;  // in the first column
       std::uint32_t row;
       std::int32_t code;
     };
-    std::vector<Place> places(n_);
-    for (std::size_t i = 0; i < n_; ++i) places[i] = {cell(i, 0), static_cast<std::uint32_t>(i), y_[i]};
+    const std::size_t n = last - first;
+    std::vector<Place> places(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t row = row_[first + i];
+      places[i] = {cell(row, 0), row, y_[row]};
+    }
+    const double* weights = given_weights_;
     const auto before = [&](const Place& a, const Place& b) {
       if (a.code != b.code) return a.code < b.code;
       if (a.value != b.value) return a.value < b.value;
@@ -159,9 +166,9 @@ class WorkingRows {
     };
     // Stretches by themselves, then neighbors merged until one is left.
     std::size_t stretches = 1;
-    while (stretches < static_cast<std::size_t>(team.size()) && n_ / stretches >= kWorthSharing) stretches *= 2;
+    while (stretches < static_cast<std::size_t>(team.size()) && n / stretches >= kWorthSharing) stretches *= 2;
     const auto at = [&](std::size_t i, std::size_t of) {
-      return places.begin() + static_cast<std::ptrdiff_t>(n_ * i / of);
+      return places.begin() + static_cast<std::ptrdiff_t>(n * i / of);
     };
     team.share(stretches, Team::Meanwhile::kWait,
                [&](std::size_t i) { std::sort(at(i, stretches), at(i + 1, stretches), before); });
@@ -169,14 +176,16 @@ class WorkingRows {
       team.share(stretches / 2, Team::Meanwhile::kWait, [&](std::size_t i) {
         std::inplace_merge(at(2 * i, stretches), at(2 * i + 1, stretches), at(2 * i + 2, stretches), before);
       });
-    row_.resize(n_);
-    for (std::size_t i = 0; i < n_; ++i) row_[i] = places[i].row;
+    for (std::size_t i = 0; i < n; ++i) row_[first + i] = places[i].row;
+    take_weights(first, last);
   }
 
   std::size_t n_, p_;
   InputRows x_;
   const std::int32_t* y_;
+  const double* given_weights_;
   const Levels& levels_;
+  const bool canonical_;
   std::vector<std::uint32_t> row_;  // working place -> row of x
   Vector weight_;
 };

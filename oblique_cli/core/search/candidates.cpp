@@ -92,8 +92,17 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
 // at a time for all axes that need them.
 void CandidateSearch::search_in_table(const Node& node, const Candidates::Group& group, std::int64_t first_order) {
   const std::size_t n = node.rows.n, p = node.n_features();
-  const std::size_t together = std::clamp<std::size_t>(p / 8, 4, 16);  // as many numbers a row are held
   const bool shared = node.is_shared(group.spaces.size() * p + group.directions.size());
+  const bool reflects =
+      std::any_of(group.spaces.begin(), group.spaces.end(), [](const Space& s) { return !s.original; });
+  // As many numbers a row are at hand: X u of some spaces, and some columns, or projections on some directions. The
+  // more there are, the fewer readings of the rows. They take 2.5 bytes a cell together with the buffers of each
+  // search.
+  const std::size_t all = (5 * p - std::min<std::size_t>(5 * p, 20)) / 16;
+  const std::size_t of_others = shared ? 2 * static_cast<std::size_t>(node.team->size() - 1) : 0;
+  const std::size_t at_hand = std::clamp<std::size_t>(all - std::min(all, of_others), 3, 24);
+  const std::size_t columns_at_hand = std::min(p, reflects ? std::max<std::size_t>(1, 2 * at_hand / 5) : at_hand - 1);
+  const std::size_t spaces_at_hand = at_hand - std::max<std::size_t>(1, 2 * at_hand / 5);
   const auto for_each_stretch = [&](const auto& work) {
     constexpr std::size_t stretch = 16384;
     const auto part = [&](std::size_t i, Stretches& stretches) {
@@ -122,9 +131,9 @@ void CandidateSearch::search_in_table(const Node& node, const Candidates::Group&
     });
   };
   std::vector<const double*> u;
-  for (std::size_t at = 0; at < group.directions.size(); at += together) {
+  for (std::size_t at = 0; at < group.directions.size(); at += at_hand) {
     u.clear();
-    for (std::size_t i = at; i < std::min(at + together, group.directions.size()); ++i)
+    for (std::size_t i = at; i < std::min(at + at_hand, group.directions.size()); ++i)
       u.push_back(group.directions[i].data());
     const std::int64_t order = first_order + static_cast<std::int64_t>(at);
     const bool is_over = node.search.is_over(order);
@@ -135,8 +144,8 @@ void CandidateSearch::search_in_table(const Node& node, const Candidates::Group&
   }
   const std::vector<Space>& spaces = group.spaces;
   const SpaceParts parts(node.rows, node.spread, spaces);
-  for (std::size_t s = 0; s < spaces.size(); s += together) {
-    const std::size_t count = std::min(together, spaces.size() - s);
+  for (std::size_t s = 0; s < spaces.size(); s += spaces_at_hand) {
+    const std::size_t count = std::min(spaces_at_hand, spaces.size() - s);
     const bool is_over = node.search.is_over(first_order + static_cast<std::int64_t>(s * p));
     u.clear();
     std::vector<std::size_t> place(count);  // of X u among those of the spaces at hand
@@ -147,9 +156,9 @@ void CandidateSearch::search_in_table(const Node& node, const Candidates::Group&
       if (!spaces[s + k].original) u.push_back(spaces[s + k].u.data());
     }
     if (!is_over) add_up(u);
-    columns_.resize(n * std::min(together, p));
-    for (std::size_t j = 0; j < p; j += together) {
-      const std::size_t width = std::min(together, p - j);
+    columns_.resize(n * columns_at_hand);
+    for (std::size_t j = 0; j < p; j += columns_at_hand) {
+      const std::size_t width = std::min(columns_at_hand, p - j);
       if (!is_over)
         for_each_stretch([&](std::size_t first, std::size_t last, Stretches&) {
           node.rows.table->gather(first, last, j, j + width, columns_.data() + first, n);

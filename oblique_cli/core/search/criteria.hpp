@@ -78,7 +78,7 @@ struct Gini {
     double rough(const double*, const Totals& t, double) const {
       if (!t.counts) return std::numeric_limits<double>::infinity();
       const std::size_t i = static_cast<std::size_t>(s);
-      return left * t.inverse[i] + right * t.inverse[static_cast<std::size_t>(t.n) - i];
+      return left * t.of_count->inverse(i) + right * t.of_count->inverse(static_cast<std::size_t>(t.n) - i);
     }
   };
 
@@ -101,7 +101,7 @@ struct Entropy {
 
   static double x_log_x(double x) { return x > 0.0 ? x * std::log(x) : 0.0; }
   static double term(double x, const Totals& t) {
-    return t.counts ? t.x_log_x[static_cast<std::size_t>(x)] : x_log_x(x);
+    return t.counts ? t.of_count->x_log_x(static_cast<std::size_t>(x)) : x_log_x(x);
   }
   static double base(const Totals& t) {
     double sum = -x_log_x(t.n);
@@ -221,7 +221,7 @@ struct Twoing {
     double rough(const double* l, const Totals& t, double needed) {
       if (!t.counts) return std::numeric_limits<double>::infinity();
       const std::size_t i = static_cast<std::size_t>(s);
-      const double spread = t.inverse[i] * t.inverse[static_cast<std::size_t>(t.n) - i];
+      const double spread = t.of_count->inverse(i) * t.of_count->inverse(static_cast<std::size_t>(t.n) - i);
       if (half * half * spread < needed) return half * half * spread;
       double sum = 0.0;
       for (int k = 0; k < t.n_classes; ++k) sum += std::fabs(t.n * l[k] - t.of_class[k] * s);

@@ -93,10 +93,10 @@ void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& sprea
                    std::int64_t first_order, Vector& xu) {
   const std::size_t n = rows.n, p = rows.columns.size();
   const SpaceParts parts(rows, spread, spaces);
-  // Four spaces at a time share the reading of the rows. The axes themselves need no X u.
-  constexpr std::size_t together = 4;
+  // Four spaces at a time share the reading of the rows; fewer do not. The axes themselves need no X u.
+  const std::size_t together = spaces.size() < 4 ? 1 : 4;
   const bool reflects = std::any_of(spaces.begin(), spaces.end(), [](const Space& space) { return !space.original; });
-  const std::size_t room = reflects ? n * std::min(together, spaces.size()) : 0;
+  const std::size_t room = reflects ? n * together : 0;
   if (xu.size() < room) xu.resize(room);
   for (std::size_t first = 0; first < spaces.size(); first += together) {
     const std::size_t last = std::min(first + together, spaces.size());

@@ -58,13 +58,8 @@ class SplitSearch final : public NodeSearch {
     totals_.counts = rows.weights == nullptr;
     for (double w : of_class_) totals_.n += w;
     if (totals_.counts) {
-      for (std::size_t i = inverse_.size(); i <= rows.n; ++i) {
-        const double x = static_cast<double>(i);
-        inverse_.push_back(i == 0 ? 0.0 : 1.0 / x);
-        if (Criterion::needs_logarithms) x_log_x_.push_back(i == 0 ? 0.0 : x * std::log(x));
-      }
-      totals_.inverse = inverse_.data();
-      totals_.x_log_x = x_log_x_.data();
+      of_count_.reach(rows.n, Criterion::needs_logarithms);
+      totals_.of_count = &of_count_;
     }
     restart();
     left_.resize(static_cast<std::size_t>(n_classes));
@@ -77,11 +72,7 @@ class SplitSearch final : public NodeSearch {
       counts_table_.resize(n_classes, n_bins_, of_class_.data());
     else
       weights_table_.resize(n_classes, n_bins_, of_class_.data());
-    if (z_.size() < rows.n) {
-      z_.resize(rows.n);
-      bins_.resize(rows.n);
-      keys_.resize(rows.n);
-    }
+    if (bins_.size() < rows.n) bins_.resize(rows.n);
     screens_ = use_float_ && !strict_ && !exhaustive_ && rows.n >= Screen::kRows;
     if (screens_) screen_.begin(rows, of_class_.data());
     rare_.begin(rows, totals_);
@@ -117,6 +108,7 @@ class SplitSearch final : public NodeSearch {
       checkpoint(rows_->n);
       return;
     }
+    if (z_.size() < rows_->n) z_.resize(rows_->n);
     const Range range = project_reflected(x, w, c, z_.data(), rows_->n);
     search(order, z_.data(), range, distinct, true);
   }
@@ -193,7 +185,8 @@ class SplitSearch final : public NodeSearch {
     return true;
   }
 
-  // Gives every open bin its stretch of keys_, from start_[b] on and empty up to end_[b]; returns their length.
+  // Gives every open bin its stretch of keys_, from start_[b] on and empty up to end_[b]; returns their length. Rows of
+  // open bins are a small part of a large node.
   template <class T>
   std::size_t lay_out_open(const BinTable<T>& table) {
     std::size_t used = 0;
@@ -203,6 +196,7 @@ class SplitSearch final : public NodeSearch {
       // Weights do not say how many rows a bin holds.
       used += use_float_ ? static_cast<std::size_t>(table.s[b + 1] - table.s[b]) : bin_counts_[b];
     }
+    if (keys_.size() < used) keys_.resize(used);
     return used;
   }
 
@@ -298,6 +292,7 @@ class SplitSearch final : public NodeSearch {
       }
       return;
     }
+    if (keys_.size() < rows_->n) keys_.resize(rows_->n);
     const double scale = kQuanta / (range.high - range.low);
     std::size_t n = 0;
     for (int k = 0; k < rows_->n_classes; ++k)
@@ -560,7 +555,8 @@ class SplitSearch final : public NodeSearch {
   RareRows<Criterion> rare_;
   bool asks_rare_ = false;
   double needed_ = 0.0, most_ = 0.0;
-  std::vector<double> of_class_, left_, z_, inverse_, x_log_x_;
+  std::vector<double> of_class_, left_, z_;
+  CountTable of_count_;
   std::vector<std::uint8_t> bins_;
   std::vector<std::uint32_t> picked_;      // rows of open bins, class by class
   std::vector<std::size_t> picked_up_to_;  // the end of each class among them

@@ -25,7 +25,7 @@ from oblique_cli.estimators.jobs import N_JOBS, threads_of
 from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.probabilities import NO_MODELS, PROBABILITY_CONSTRAINTS
-from oblique_cli.estimators.rows import checked
+from oblique_cli.estimators.rows import checked, classes_and_codes
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
@@ -346,8 +346,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     ) -> tuple[_Training, _Training, _Draws]:
         """The rows to grow on, those kept from growth, and what the fit draws; learns classes and fill values."""
         check_classification_targets(labels)
-        self.classes_, inverse = np.unique(labels, return_inverse=True)
-        codes = inverse.astype(np.int32)
+        self.classes_, codes = classes_and_codes(labels)
         weights = self._weights(rows, labels, sample_weight)
         draws = _Draws.of(int(check_random_state(self.random_state).randint(2**31)))
 
