@@ -260,7 +260,7 @@ def _fetch(store: Store, chunk: int, level: int, rows: Rows, places: Any, reques
     wanted = wanted[np.argsort(slots[wanted], kind="stable")]
     return {
         "slot": [(chunk, slots[wanted])],
-        "X": [(chunk, np.ascontiguousarray(rows.columns[:, wanted].T))],
+        "X": [(chunk, _core.rows_of_columns(rows.columns, wanted))],
         "y": [(chunk, rows.codes[wanted])],
         "w": [] if rows.weights is None else [(chunk, rows.weights[wanted])],
     }

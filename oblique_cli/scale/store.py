@@ -26,7 +26,9 @@ FORMAT = 1
 # What a row is for, as chunks keep it: growing the tree, pruning it, or telling how good it is.
 GROW, PRUNE, TEST = 0, 1, 2
 REMEDY = "remove the folder, and fit again from the table"
-TARGET_BYTES = 1 << 23  # of a chunk: small beside any memory, large beside the cost of a call
+# Of a chunk: large beside the cost of a call, and small enough for the rows of two threads, with the copy that each
+# of them puts in the order of its nodes, to stay in a cache.
+TARGET_BYTES = 1 << 22
 
 
 @dataclass(frozen=True)

@@ -190,3 +190,15 @@ def test_counts_beyond_the_table_of_reciprocals(criterion, n):
         value = n_left * n_right * np.abs(left / n_left - right / n_right).sum(axis=0) ** 2
     best = int(np.argmax(value))
     np.testing.assert_allclose(tree.thresholds[0], x[order][best : best + 2].mean(), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 7, 513, 3000])
+def test_rows_of_a_chunk_by_their_numbers(n):
+    rng = np.random.default_rng(n)
+    columns = np.ascontiguousarray(rng.normal(size=(5, n)))
+    chosen = rng.integers(0, n, 2 * n)
+    np.testing.assert_array_equal(_core.rows_of_columns(columns, chosen), columns.T[chosen])
+    assert _core.rows_of_columns(columns, chosen[:0]).shape == (0, 5)
+    for beyond in (-1, n):
+        with pytest.raises(ValueError, match="not in the chunk"):
+            _core.rows_of_columns(columns, np.array([beyond]))

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -411,6 +412,26 @@ std::size_t exact_above(std::optional<std::size_t> rows) {
   return before;
 }
 
+// Some rows of a chunk, one after the other. A few hundred at a time, so that what is written stays in a near cache.
+nb::object rows_of_columns(const In<double>& columns, const In<std::int64_t>& chosen) {
+  require_size(columns.ndim() == 2 && chosen.ndim() == 1);
+  const std::size_t p = columns.shape(0), n = columns.shape(1), m = chosen.shape(0);
+  constexpr std::size_t stretch = 512;
+  Vector out(m * p);
+  {
+    const Released released;
+    for (std::size_t i = 0; i < m; ++i)
+      require(chosen.data()[i] >= 0 && chosen.data()[i] < static_cast<std::int64_t>(n), "a row is not in the chunk");
+    for (std::size_t first = 0; first < m; first += stretch)
+      for (std::size_t j = 0; j < p; ++j) {
+        const double* column = columns.data() + j * n;
+        for (std::size_t i = first; i < std::min(first + stretch, m); ++i)
+          out[i * p + j] = column[static_cast<std::size_t>(chosen.data()[i])];
+      }
+  }
+  return array(std::move(out), {m, p});
+}
+
 }  // namespace
 
 void bind_scale(nb::module_& m) {
@@ -455,6 +476,8 @@ void bind_scale(nb::module_& m) {
            "high"_a.noconvert(), "smallest"_a.noconvert())
       .def("offer_cut", &HeldSearch::offer_cut, "order"_a, "threshold"_a, "left"_a.noconvert(), "least"_a)
       .def("winner", &HeldSearch::winner);
+  m.def("rows_of_columns", &rows_of_columns, "columns"_a.noconvert(), "rows"_a.noconvert(),
+        "Rows of a chunk, (m, p), from its columns, (p, n), and their numbers, m int64.");
   m.def("exact_sums_above", &exact_above, "rows"_a = nb::none(),
         "Rows above which the moments of a node are exact sums; sets it, for tests, and returns what it was.");
   m.def("moment_factor", &ClassMoments::factor_of, "widest"_a,

@@ -18,8 +18,6 @@ namespace oblique {
 
 namespace {
 
-constexpr const char* kNoConvergence = "the eigenvalue solver did not converge";
-
 // Replaces the matrix in `vectors` by its eigenvectors; returns what LAPACK says.
 int decompose(int p, Vector& vectors, Vector& values, Vector& room) {
   char job = 'V', triangle = 'U';
@@ -35,7 +33,7 @@ void SymmetricEigen::solve(const double* a, int p) {
   p_ = static_cast<std::size_t>(p);
   values.resize(p_);
   vectors.resize(p_ * p_);
-  if (!own_.solve(a, p, values.data(), vectors.data())) throw std::runtime_error(kNoConvergence);
+  if (!own_.solve(a, p, values.data(), vectors.data())) solve_by_lapack(a, p);  // no matrix is known that comes here
 }
 
 void SymmetricEigen::solve_dominant(const double* a, int p) {
@@ -53,7 +51,7 @@ void SymmetricEigen::solve_by_lapack(const double* a, int p) {
   const std::size_t size = static_cast<std::size_t>(std::max(1, 34 * p));
   if (work_.size() < size) work_.resize(size);
   const int info = p > OwnEigen::kLargest && interruptible() ? solve_aside(p) : decompose(p, vectors, values, work_);
-  if (info != 0) throw std::runtime_error(kNoConvergence);
+  if (info != 0) throw std::runtime_error("the eigenvalue solver did not converge");
 }
 
 // LAPACK cannot be interrupted, so a thread of its own does the work while this one asks whether to go on. If not, the

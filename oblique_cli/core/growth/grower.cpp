@@ -151,8 +151,8 @@ TreeArrays in_order(const TreeArrays& found) {
 
 Grower::Grower(const Training& data, const Family& family, const Options& options, Team& team)
     : data_(data), family_(family), options_(options), stopping_(stopping_of(options)),
-      finishing_(finishing_of(options)), team_(team), rows_(data.x, data.y, data.weights, data.n, data.levels,
-                                                            family.adds_up || data.weights || finishing_.polish),
+      finishing_(finishing_of(options)), team_(team),
+      rows_(data.x, data.y, data.weights, data.n, data.levels, family.adds_up || data.weights || finishing_.polish),
       most_copied_(most_copied()) {
   tree_.n_features = data.levels.count.size();
   tree_.n_classes = data.n_classes;
