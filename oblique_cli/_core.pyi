@@ -19,6 +19,7 @@ def grow(
     options: dict[str, Any],
     levels: Codes | None = None,
     n_threads: int = 1,
+    stop: NDArray[np.uint8] | None = None,
 ) -> dict[str, Any]: ...
 def split(
     X: Doubles,
@@ -248,7 +249,9 @@ class Forest:
     def first_number(self) -> int: ...
     def __len__(self) -> int: ...
 
-def rows_of_columns(columns: Doubles, rows: NDArray[np.int64]) -> Doubles: ...
+def rows_of_slots(
+    columns: Doubles, codes: Codes, weights: Doubles | None, places: Codes, of_place: Codes, n_slots: int
+) -> tuple[Codes, Doubles, Codes, Doubles | None]: ...
 
 class Block:
     def __init__(

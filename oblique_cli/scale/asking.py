@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
-from oblique_cli.scale.passes import Answer, Finish, ask, together
+import numpy as np
+
+from oblique_cli.scale.passes import Answer, Fetched, Finish, ask, together
 from oblique_cli.scale.store import Store
 
 
@@ -50,10 +52,59 @@ class Here:
         return self.threads
 
     def finish(self, some: Finish) -> list[dict[str, Any]]:
-        """Return the trees below some nodes. Threads share each of them, so that nodes need not be alike."""
-        found = self.ask("fetch", some.level, some.request)
-        trees = some.trees(self.store, found, range(len(some.rows)), self._pool, self.threads)
-        return [grow(n_threads=self.threads) for _, grow in trees]
+        """Return the trees below some nodes, which threads grow together or each for itself, as is quicker."""
+        fetched = Fetched(self.store, some, self.ask("fetch", some.level, some.request), range(len(some.rows)))
+        shared, alone = together_or_alone(some.rows, self.threads)
+        trees: dict[int, dict[str, Any]] = {}
+        if shared:
+            room = fetched.room(shared)
+            for slot in shared:
+                trees[slot] = fetched.grow(slot, room, self._pool, self.threads)
+            del room
+        if self._pool is None:
+            room = fetched.room(alone)
+            return [fetched.grow(slot, room) for slot in range(len(some.rows))]
+        waiting, stop = deque(alone), np.zeros(1, np.uint8)
+
+        def grow_some() -> None:
+            room = None
+            for slot in _taken(waiting):
+                room = fetched.room([slot]) if room is None else room  # the first one is the largest
+                trees[slot] = fetched.grow(slot, room, stop=stop)
+
+        parts = [self._pool.submit(grow_some) for _ in range(self.threads)]
+        try:
+            done, _ = wait(parts, return_when=FIRST_EXCEPTION)
+            for part in done:
+                part.result()
+        finally:
+            # After an error, Ctrl-C included, nobody begins another tree or goes on with one.
+            waiting.clear()
+            stop[0] = 1
+            wait(parts)
+        return [trees[slot] for slot in range(len(some.rows))]
+
+
+# Of what threads do with a tree each, so much they do together with one.
+WORTH_OF_SHARING = 0.8
+
+
+def together_or_alone(rows: Sequence[int], threads: int) -> tuple[list[int], list[int]]:
+    """Return the nodes that all threads grow together, and those that one thread grows each, both largest first.
+
+    rows : of each node
+    Threads that take the largest node that is left end at about the same time, unless few are left for each.
+    """
+    order = sorted(range(len(rows)), key=lambda slot: (-rows[slot], slot))
+
+    def seconds(shared: int) -> float:
+        loads = [0.0] * threads
+        for slot in order[shared:]:
+            loads[loads.index(min(loads))] += rows[slot]
+        return sum(rows[slot] for slot in order[:shared]) / (WORTH_OF_SHARING * threads) + max(loads)
+
+    shared = min(range(min(threads, len(order)) + 1), key=seconds) if threads > 1 else 0
+    return order[:shared], order[shared:]
 
 
 def _taken(waiting: deque[int]) -> Iterator[int]:

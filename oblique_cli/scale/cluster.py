@@ -17,7 +17,7 @@ import numpy as np
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.experiments.cluster import Cluster
 from oblique_cli.scale.partition import cut
-from oblique_cli.scale.passes import Answer, Finish, ask, together
+from oblique_cli.scale.passes import Answer, Fetched, Finish, ask, together
 from oblique_cli.scale.store import MANIFEST, Store
 
 TASKS_A_WORKER = 2  # so that a slow worker holds up half of its share only; more would be more to hand out
@@ -93,7 +93,9 @@ def grown(of: Folder, pieces: list[Answer], some: Finish, slots: Sequence[int]) 
     """Return the trees below a group of nodes, and the bytes that its rows took to read; runs on a worker."""
     found: Answer = {name: [part for piece in pieces for part in piece[name]] for name in ("slot", "X", "y", "w")}
     bytes_read = sum(int(piece["bytes_read"].sum()) for piece in pieces if "bytes_read" in piece)
-    return [(slot, grow()) for slot, grow in some.trees(of.store(), found, slots)], bytes_read
+    fetched = Fetched(of.store(), some, found, slots)
+    room = fetched.room(slots)
+    return [(slot, fetched.grow(slot, room)) for slot in slots], bytes_read
 
 
 @dataclass

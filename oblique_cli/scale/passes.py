@@ -6,10 +6,9 @@ the bit: counts and exact sums are added, extremes compared, rows put one behind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,42 +60,44 @@ class Finish:
     family: str
     options: Sequence[Mapping[str, Any]]
 
-    def trees(
-        self, store: Store, found: Answer, slots: Sequence[int], pool: Executor | None = None, threads: int = 1
-    ) -> Iterator[tuple[int, Callable[..., dict[str, Any]]]]:
-        """Yield slots, and what grows the tree of each, from an answer to `fetch` that has all rows of these slots.
 
-        pool : threads that put the rows of a slot together side by side
-        A tree has to be grown before the next slot is asked for, whose rows take the place of its own.
-        """
+class Fetched:
+    """The rows of some open nodes, and the trees that grow on them.
 
+    found : an answer to `fetch` that has all rows of these slots of the request
+    """
+
+    def __init__(self, store: Store, some: Finish, found: Answer, slots: Sequence[int]) -> None:
         def parts_of(name: str) -> list[Any]:
             return [part for _, part in sorted(found.pop(name), key=lambda pair: int(pair[0]))]
 
-        of_slots, parts = parts_of("slot"), {name: parts_of(name) for name in ("X", "y", "w")}
+        self._store, self._some = store, some
+        of_slots, self._parts = parts_of("slot"), {name: parts_of(name) for name in ("X", "y", "w")}
         # Rows of a chunk are in the order of their slots.
-        ends = [np.searchsorted(of_chunk, np.arange(-1, max(slots) + 1), "right") for of_chunk in of_slots]
-        room = np.empty((max(self.rows[slot] for slot in slots), store.n_features))
-        levels = parts_of_levels(store.levels)
-        for slot in slots:
-            chosen = [slice(end[slot], end[slot + 1]) for end in ends]
-            rows = {
-                name: np.concatenate([part[some] for part, some in zip(parts[name], chosen, strict=True)])
-                if parts[name]
-                else None
-                for name in ("y", "w")
-            }
-            X = _one_below_another(parts["X"], chosen, room, pool, threads)
-            job: tuple[Any, ...] = (
-                X,
-                rows["y"],
-                rows["w"],
-                store.n_classes,
-                self.family,
-                dict(self.options[slot]),
-                levels,
-            )
-            yield slot, partial(_core.grow, *job)
+        self._ends = [np.searchsorted(of_chunk, np.arange(-1, max(slots) + 1), "right") for of_chunk in of_slots]
+
+    def room(self, slots: Sequence[int]) -> Any:
+        """Return memory for the rows of any one of some slots."""
+        return np.empty((max(self._some.rows[slot] for slot in slots), self._store.n_features))
+
+    def grow(
+        self, slot: int, room: Any, pool: Executor | None = None, threads: int = 1, stop: Any = None
+    ) -> dict[str, Any]:
+        """Return the tree of a slot, whose rows are put into `room`.
+
+        pool : threads that put the rows together side by side, and as many grow the tree
+        stop : what ends the growth, see `_core.grow`
+        """
+        chosen = [slice(end[slot], end[slot + 1]) for end in self._ends]
+
+        def column(name: str) -> Any:
+            return np.concatenate([part[some] for part, some in zip(self._parts[name], chosen, strict=True)])
+
+        y, w = column("y"), column("w") if self._parts["w"] else None
+        X = _one_below_another(self._parts["X"], chosen, room, pool, threads)
+        some, store = self._some, self._store
+        options, levels = dict(some.options[slot]), parts_of_levels(store.levels)
+        return _core.grow(X, y, w, store.n_classes, some.family, options, levels, threads, stop)
 
 
 def _one_below_another(
@@ -253,17 +254,11 @@ def _look(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], ans
 
 
 def _fetch(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    slots = _slots(places, request)
-    wanted = np.flatnonzero(slots >= 0)
     # By slot, so that those of a slot can be copied as they lie. The order of the rows of a slot changes no tree, but
     # whoever compares runs likes it to be that of the table.
-    wanted = wanted[np.argsort(slots[wanted], kind="stable")]
-    return {
-        "slot": [(chunk, slots[wanted])],
-        "X": [(chunk, _core.rows_of_columns(rows.columns, wanted))],
-        "y": [(chunk, rows.codes[wanted])],
-        "w": [] if rows.weights is None else [(chunk, rows.weights[wanted])],
-    }
+    of_place = np.ascontiguousarray(request["slots"], np.int32)
+    slots, X, y, w = _core.rows_of_slots(rows.columns, rows.codes, rows.weights, places, of_place, request["n_slots"])
+    return {"slot": [(chunk, slots)], "X": [(chunk, X)], "y": [(chunk, y)], "w": [] if w is None else [(chunk, w)]}
 
 
 def _part(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:

@@ -192,13 +192,21 @@ def test_counts_beyond_the_table_of_reciprocals(criterion, n):
     np.testing.assert_allclose(tree.thresholds[0], x[order][best : best + 2].mean(), rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [1, 7, 513, 3000])
-def test_rows_of_a_chunk_by_their_numbers(n):
+def test_rows_of_a_chunk_by_the_slots_of_their_places(n, weighted):
     rng = np.random.default_rng(n)
-    columns = np.ascontiguousarray(rng.normal(size=(5, n)))
-    chosen = rng.integers(0, n, 2 * n)
-    np.testing.assert_array_equal(_core.rows_of_columns(columns, chosen), columns.T[chosen])
-    assert _core.rows_of_columns(columns, chosen[:0]).shape == (0, 5)
-    for beyond in (-1, n):
-        with pytest.raises(ValueError, match="not in the chunk"):
-            _core.rows_of_columns(columns, np.array([beyond]))
+    columns, codes = rng.normal(size=(5, n)), rng.integers(0, 3, n).astype(np.int32)
+    weights = rng.uniform(1.0, 2.0, n) if weighted else None
+    places, of_place = rng.integers(-1, 6, n).astype(np.int32), np.array([2, -1, 0, 0, -1, 1], np.int32)
+    slots, X, y, w = _core.rows_of_slots(columns, codes, weights, places, of_place, 3)
+    of_row = np.where(places < 0, -1, of_place[places])
+    expected = [i for slot in range(3) for i in np.flatnonzero(of_row == slot)]
+    np.testing.assert_array_equal(slots, of_row[expected])
+    np.testing.assert_array_equal(X, columns.T[expected])
+    np.testing.assert_array_equal(y, codes[expected])
+    assert w is None if weights is None else np.array_equal(w, weights[expected])
+    with pytest.raises(ValueError, match="beyond those of the level"):
+        _core.rows_of_slots(columns, codes, weights, np.full(n, 6, np.int32), of_place, 3)
+    with pytest.raises(ValueError, match="below n_slots"):
+        _core.rows_of_slots(columns, codes, weights, places, of_place, 2)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from unittest import mock
 
 import numpy as np
 import pytest
+from contracts import GROWTH_OPTIONS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale_support import same, stored, table
@@ -15,7 +18,7 @@ import oblique_cli.magnitudes
 import oblique_cli.proposers
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.scale import growing
-from oblique_cli.scale.asking import Here
+from oblique_cli.scale.asking import Here, together_or_alone
 from oblique_cli.scale.directions import NEEDS
 from oblique_cli.scale.growing import Plan, grow
 from oblique_cli.scale.passes import Finish
@@ -187,17 +190,70 @@ def test_threads_put_the_rows_of_small_nodes_together_in_the_order_of_the_table(
     wanted = [2, 0]  # slots 0 and 1 of the request
     request = {"slots": np.array([1, -1, 0, -1], np.int32), "n_slots": 2}
     rows = [int((places == slot).sum()) for slot in wanted]
-    here, seen = Here(store, threads), []
 
-    def keep(X, y, w, *_, n_threads):
-        seen.append((X.copy(), y.copy(), None if w is None else w.copy()))
-        return {}
+    def keep(X, y, w, *_):
+        return {"X": X.copy(), "y": y.copy(), "w": None if w is None else w.copy()}
 
     with mock.patch.object(_core, "grow", keep):
-        here.finish(Finish(1, request, rows, "hhcart_d", [{}, {}]))
-    for (of_x, of_y, of_w), slot in zip(seen, wanted, strict=True):
-        assert (of_x == X[places == slot]).all() and (of_y == y[places == slot]).all()
-        assert of_w is None if weights is None else (of_w == weights[places == slot]).all()
+        seen = Here(store, threads).finish(Finish(1, request, rows, "hhcart_d", [{}, {}]))
+    for of_slot, slot in zip(seen, wanted, strict=True):
+        assert (of_slot["X"] == X[places == slot]).all() and (of_slot["y"] == y[places == slot]).all()
+        assert of_slot["w"] is None if weights is None else (of_slot["w"] == weights[places == slot]).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "threads", "expected"),
+    [
+        ([5], 1, ([], [0])),
+        ([5], 2, ([0], [])),
+        ([5, 5], 2, ([], [0, 1])),
+        ([1, 9, 1, 1], 2, ([1, 0], [2, 3])),
+        ([5, 5, 5], 2, ([0], [1, 2])),
+        ([4, 5, 4, 5, 4, 4], 2, ([], [1, 3, 0, 2, 4, 5])),
+        ([7, 7, 7, 7], 3, ([0], [1, 2, 3])),
+    ],
+)
+def test_large_nodes_are_shared_and_the_others_grow_side_by_side(rows, threads, expected):
+    assert together_or_alone(rows, threads) == expected
+
+
+def test_an_error_in_one_of_the_trees_stops_the_others(tmp_path):
+    X, y = table(9)
+    store = stored(tmp_path / "rows", X, y, blocks=5)
+    store_places = np.arange(len(X), dtype=np.int32) % 2
+    for chunk, of_chunk in enumerate(np.split(store_places, np.cumsum(store.sizes)[:-1])):
+        store.keep_places(1, chunk, of_chunk)
+    request = {"slots": np.array([0, 1], np.int32), "n_slots": 2}
+    rows = [int((store_places == slot).sum()) for slot in (0, 1)]
+    stopped = threading.Event()
+
+    def one_fails(X, y, w, n_classes, family, options, levels, n_threads, stop):
+        if options["fails"]:
+            raise KeyError("of the tree")
+        for _ in range(1000):
+            if stop[0]:
+                stopped.set()
+                raise RuntimeError("the growth of the tree was stopped")
+            time.sleep(0.01)
+
+    with mock.patch.object(_core, "grow", one_fails), pytest.raises(KeyError, match="of the tree"):
+        Here(store, 2).finish(Finish(1, request, rows, "hhcart_d", [{"fails": False}, {"fails": True}]))
+    assert stopped.is_set()
+
+
+def test_growth_is_stopped_by_another_thread():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 30)), rng.integers(0, 5, 20_000).astype(np.int32)
+    options = GROWTH_OPTIONS | PROPOSERS["hhcart_a"]().native_options()  # some 20 s of work
+    stop = np.zeros(1, np.uint8)
+    timer = threading.Timer(0.3, lambda: stop.__setitem__(0, 1))
+    before = time.monotonic()
+    timer.start()
+    with pytest.raises(RuntimeError, match="the growth of the tree was stopped"):
+        _core.grow(X, y, None, 5, "hhcart_a", options, None, 1, stop)
+    assert time.monotonic() - before < 10
+    with pytest.raises(ValueError, match="stop must be one number"):
+        _core.grow(X, y, None, 5, "hhcart_a", options, None, 1, np.zeros(2, np.uint8))
 
 
 def test_a_corrupt_chunk_stops_all_threads(tmp_path):

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@
 
 namespace oblique {
 namespace {
+
+using Flag = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 void check_training(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes) {
@@ -56,8 +59,9 @@ nb::dict as_dict(TreeArrays&& tree) {
 template <class T>
 nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
               const std::string& family_name, const nb::dict& given, const std::optional<Codes>& of_feature,
-              int n_threads) {
+              int n_threads, const std::optional<Flag>& stop) {
   check_training(x, y, weights, n_classes);
+  require(!stop || stop->shape(0) == 1, "stop must be one number");
   const Family& family = family_of(family_name);
   const Options options = read_options(family, growth_options(), given);
   const Levels levels = levels_of(of_feature, x.shape(1));
@@ -66,6 +70,12 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
   TreeArrays tree;
   {
     const Released released;
+    std::optional<Interruptible> stoppable;
+    if (stop)
+      stoppable.emplace([flag = static_cast<const volatile std::uint8_t*>(stop->data())] {
+        serve_signals();
+        if (*flag != 0) throw std::runtime_error("the growth of the tree was stopped");
+      });
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
     Team team(n_threads);
     team.run([&] { tree = Grower(data, family, options, team).grow(); });
@@ -206,15 +216,19 @@ nb::dict list_families() {
 
 void bind_growth(nb::module_& m) {
   families();  // a family that is not well made stops the import
-  m.def("grow", &grow<double>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
-        "Grow a whole tree. X (n, p) float64 or float32, C order, finite; y (n,) int32 codes; weights (n,) float64, "
-        "smallest 1, or None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; "
-        "levels (p,) int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one; "
-        "n_threads, which changes nothing but time and how much of the search bounds spare. Returns the tree's arrays "
-        "and search counts as a dict.");
+  m.def(
+      "grow", &grow<double>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+      "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
+      "stop"_a.noconvert().none() = nb::none(),
+      "Grow a whole tree. X (n, p) float64 or float32, C order, finite; y (n,) int32 codes; weights (n,) float64, "
+      "smallest 1, or None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; "
+      "levels (p,) int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one; "
+      "n_threads, which changes nothing but time and how much of the search bounds spare; stop (1,) uint8, where "
+      "another thread writes 1 to end the growth with a RuntimeError. Returns the tree's arrays and search counts as a "
+      "dict.");
   m.def("grow", &grow<float>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1);
+        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
+        "stop"_a.noconvert().none() = nb::none());
   m.def("split", &split, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "family"_a, "options"_a, "path"_a = kRootPath,
         "Split that a family finds at one node of quantitative features: (normal (p,), threshold, gain, whether the "

@@ -412,24 +412,56 @@ std::size_t exact_above(std::optional<std::size_t> rows) {
   return before;
 }
 
-// Some rows of a chunk, one after the other. A few hundred at a time, so that what is written stays in a near cache.
-nb::object rows_of_columns(const In<double>& columns, const In<std::int64_t>& chosen) {
-  require_size(columns.ndim() == 2 && chosen.ndim() == 1);
-  const std::size_t p = columns.shape(0), n = columns.shape(1), m = chosen.shape(0);
-  constexpr std::size_t stretch = 512;
-  Vector out(m * p);
+// Rows of a chunk that belong to slots, slot by slot and in each as they lie: their slots, values (m, p), codes and
+// weights. of_place : the slot of each place, below 0 for none; a place below 0 has none
+nb::tuple rows_of_slots(const In<double>& columns, const Codes& codes, const std::optional<Doubles>& weights,
+                        const Codes& places, const Codes& of_place, std::size_t n_slots) {
+  require_size(columns.ndim() == 2);
+  const std::size_t p = columns.shape(0), n = columns.shape(1);
+  require_size(codes.shape(0) == n && places.shape(0) == n && (!weights || weights->shape(0) == n));
+  std::vector<std::size_t> start(n_slots + 1, 0), rows;
+  std::vector<std::int32_t> slots, code;
+  Vector values, weight;
   {
     const Released released;
-    for (std::size_t i = 0; i < m; ++i)
-      require(chosen.data()[i] >= 0 && chosen.data()[i] < static_cast<std::int64_t>(n), "a row is not in the chunk");
+    const auto slot_of = [&](std::size_t i) {
+      const std::int32_t place = places.data()[i];
+      return place < 0 ? -1 : of_place.data()[place];
+    };
+    for (std::size_t i = 0; i < n; ++i)
+      require(places.data()[i] < static_cast<std::int64_t>(of_place.shape(0)), "a place is beyond those of the level");
+    for (std::size_t place = 0; place < of_place.shape(0); ++place)
+      require(of_place.data()[place] < static_cast<std::int64_t>(n_slots), "slots must be below n_slots");
+    for (std::size_t i = 0; i < n; ++i)
+      if (const std::int32_t slot = slot_of(i); slot >= 0) ++start[static_cast<std::size_t>(slot) + 1];
+    for (std::size_t slot = 0; slot < n_slots; ++slot) start[slot + 1] += start[slot];
+    const std::size_t m = start[n_slots];
+    rows.resize(m);
+    slots.resize(m);
+    code.resize(m);
+    for (std::size_t i = 0; i < n; ++i)
+      if (const std::int32_t slot = slot_of(i); slot >= 0) {
+        const std::size_t at = start[static_cast<std::size_t>(slot)]++;
+        rows[at] = i;
+        slots[at] = slot;
+        code[at] = codes.data()[i];
+      }
+    // A few hundred rows at a time, so that what is written stays in a near cache.
+    constexpr std::size_t stretch = 512;
+    values.resize(m * p);
     for (std::size_t first = 0; first < m; first += stretch)
       for (std::size_t j = 0; j < p; ++j) {
         const double* column = columns.data() + j * n;
-        for (std::size_t i = first; i < std::min(first + stretch, m); ++i)
-          out[i * p + j] = column[static_cast<std::size_t>(chosen.data()[i])];
+        for (std::size_t i = first; i < std::min(first + stretch, m); ++i) values[i * p + j] = column[rows[i]];
       }
+    if (weights)
+      for (const std::size_t row : rows) weight.push_back(weights->data()[row]);
   }
-  return array(std::move(out), {m, p});
+  const std::size_t m = rows.size();
+  nb::object of_weights = nb::none();
+  if (weights) of_weights = array(std::move(weight), {m});
+  return nb::make_tuple(array(std::move(slots), {m}), array(std::move(values), {m, p}), array(std::move(code), {m}),
+                        of_weights);
 }
 
 }  // namespace
@@ -476,8 +508,11 @@ void bind_scale(nb::module_& m) {
            "high"_a.noconvert(), "smallest"_a.noconvert())
       .def("offer_cut", &HeldSearch::offer_cut, "order"_a, "threshold"_a, "left"_a.noconvert(), "least"_a)
       .def("winner", &HeldSearch::winner);
-  m.def("rows_of_columns", &rows_of_columns, "columns"_a.noconvert(), "rows"_a.noconvert(),
-        "Rows of a chunk, (m, p), from its columns, (p, n), and their numbers, m int64.");
+  m.def(
+      "rows_of_slots", &rows_of_slots, "columns"_a.noconvert(), "codes"_a.noconvert(), "weights"_a.noconvert().none(),
+      "places"_a.noconvert(), "of_place"_a.noconvert(), "n_slots"_a,
+      "Rows of a chunk, columns (p, n), that belong to slots, in the order of these: slots (m,), values (m, p), codes "
+      "(m,) and weights (m,) or None. of_place: the slot of each place, below 0 for none.");
   m.def("exact_sums_above", &exact_above, "rows"_a = nb::none(),
         "Rows above which the moments of a node are exact sums; sets it, for tests, and returns what it was.");
   m.def("moment_factor", &ClassMoments::factor_of, "widest"_a,

@@ -161,8 +161,10 @@ Grower::Grower(const Training& data, const Family& family, const Options& option
 }
 
 TreeArrays Grower::grow() {
+  // First of all, since weights are added up in the order that rows are copied in.
+  std::shared_ptr<RowBlock> block = data_.n <= most_copied_ ? rows_.copy(0, data_.n, team_) : nullptr;
   std::vector<double> counts = counts_of(0, data_.n);
-  grow_below({add_node(counts, data_.n), 0, data_.n, 0, kRootPath, std::move(counts), nullptr});
+  grow_below({add_node(counts, data_.n), 0, data_.n, 0, kRootPath, std::move(counts), std::move(block)});
   for (const std::unique_ptr<Splitter>& splitter : splitters_) tree_.search += splitter->counts();
   return team_.size() > 1 ? in_order(tree_) : std::move(tree_);
 }
