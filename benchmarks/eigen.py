@@ -37,7 +37,7 @@ def errors(a: NDArray[np.float64], values: Any, vectors: Any) -> tuple[float, fl
 def run(report: Report, repeat: int) -> None:
     """Times and errors by size."""
     times_of, errors_of = [], []
-    for p in SIZES:
+    for p in SIZES[:4] if report.quick else SIZES:
         n = max(4, (2_000 if report.quick else 40_000) // p**2)
         a = covariances(n, p)
         times, found = alternate(
