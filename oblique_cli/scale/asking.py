@@ -108,10 +108,10 @@ def together_or_alone(rows: Sequence[int], threads: int) -> tuple[list[int], lis
 
 
 def _taken(waiting: deque[int]) -> Iterator[int]:
-    """Yield chunks that nobody else has taken, until none is left."""
+    """Yield what nobody else has taken of the chunks or nodes that wait, until none is left."""
     while True:
         try:
-            chunk = waiting.popleft()  # one of two threads gets it
+            taken = waiting.popleft()  # one of two threads gets it
         except IndexError:
             return
-        yield chunk
+        yield taken

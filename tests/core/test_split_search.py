@@ -37,6 +37,26 @@ def unit(v):
     return v / np.linalg.norm(v)
 
 
+def check_against_sorting(X, y, n_classes, criterion, groups, min_leaf, where):
+    """Assert that the search finds what sorting every direction finds, to the bit."""
+    quick = search(X, y, None, n_classes, criterion, groups, min_leaf)
+    slow = search(X, y, None, n_classes, criterion, groups, min_leaf, exhaustive=True)
+    assert (quick is None) == (slow is None), where
+    if quick is not None:
+        assert (quick.order, quick.threshold, quick.gain) == (slow.order, slow.threshold, slow.gain), where
+
+
+def reflections_alike(count, rng):
+    """Return reflections of 4 features along one direction and others near it, so that the last ones meet a high bar.
+
+    Some are a hair apart.
+    """
+    first = rng.normal(size=4)
+    return [
+        Candidates.reflection(unit(first + 10.0 ** -rng.integers(0, 12) * rng.normal(size=4))) for _ in range(count)
+    ]
+
+
 def random_features(rng, n, p):
     """Columns of every awkward kind: continuous, few values, constant, duplicated, shifted, repeated rows."""
     X = rng.normal(size=(n, p))
@@ -233,11 +253,7 @@ def test_crowded_bins_give_the_split_of_sorting(criterion, kind):
         u = unit(np.array([1.0, 0.05, -0.02, 0.01]) * rng.uniform(0.2, 1.0, 4))
         groups = [Candidates.reflection(u), Candidates.axes()]
         min_leaf = float(rng.choice([1.0, 20.0]))
-        quick = search(X, y, None, n_classes, criterion, groups, min_leaf)
-        slow = search(X, y, None, n_classes, criterion, groups, min_leaf, exhaustive=True)
-        assert (quick is None) == (slow is None), seed
-        if quick is not None:
-            assert (quick.order, quick.threshold, quick.gain) == (slow.order, slow.threshold, slow.gain), seed
+        check_against_sorting(X, y, n_classes, criterion, groups, min_leaf, seed)
 
 
 def test_crowded_bins_are_divided_before_they_are_sorted():
@@ -311,7 +327,7 @@ def test_rows_are_picked_by_their_places(plainly, share):
         sizes = rng.choice([1, 2, 63, 64, 65, 130, 700], rng.integers(1, 9)).astype(np.int32)
         places = rng.integers(0, 256, sizes.sum()).astype(np.int32)
         wanted = (rng.random(256) < share).astype(np.int32)
-        rows, up_to = _core.pick_places(places, sizes, wanted, plainly)
+        rows, up_to = _core.pick_rows(places, sizes, wanted, plainly)
         expected = np.flatnonzero(wanted[places])
         np.testing.assert_array_equal(rows, expected)
         np.testing.assert_array_equal(up_to, np.searchsorted(expected, np.cumsum(sizes)))
@@ -324,14 +340,14 @@ def test_the_least_projection_beyond_a_place():
         x, w = rng.normal(size=n), rng.normal(size=n)
         for place in range(10):
             beyond = (x - 0.3 * w)[places > place]
-            assert _core.least_beyond(places, place, x, w, 0.3) == (beyond.min() if len(beyond) else np.inf)
+            assert _core.least_above(places, place, x, w, 0.3) == (beyond.min() if len(beyond) else np.inf)
 
 
 def test_ranks_of_few_values_among_many():
     rng = np.random.default_rng(17)
     for n, m in [(1, 1), (5, 8), (300, 9), (1000, 64)]:
         z, values = rng.integers(0, 50, n) / 4.0, rng.integers(-3, 53, m) / 4.0
-        np.testing.assert_array_equal(_core.ranks(z, values), [(z < value).sum() for value in values])
+        np.testing.assert_array_equal(_core.count_below(z, values), [(z < value).sum() for value in values])
 
 
 def awkward_rows(kind, n, rng):
@@ -372,17 +388,9 @@ def test_a_quick_look_loses_no_split(criterion, kind):
         z = np.argsort(np.argsort(X, axis=0), axis=0) @ rng.normal(size=4)
         y = np.argsort(np.argsort(z)) * n_classes // n
         y = np.where(rng.random(n) < rng.choice([0.2, 0.9]), y, rng.integers(0, n_classes, n))
-        # Many directions alike, so that the last ones meet a high bar; some a hair apart.
-        first = rng.normal(size=4)
-        groups = [
-            Candidates.reflection(unit(first + 10.0 ** -rng.integers(0, 12) * rng.normal(size=4))) for _ in range(9)
-        ]
+        groups = reflections_alike(9, rng)
         min_leaf = float(rng.choice([1.0, 20.0]))
-        quick = search(X, y, None, n_classes, criterion, groups, min_leaf)
-        slow = search(X, y, None, n_classes, criterion, groups, min_leaf, exhaustive=True)
-        assert (quick is None) == (slow is None), seed
-        if quick is not None:
-            assert (quick.order, quick.threshold, quick.gain) == (slow.order, slow.threshold, slow.gain), seed
+        check_against_sorting(X, y, n_classes, criterion, groups, min_leaf, seed)
 
 
 # Nodes of which one class has nearly all rows
@@ -402,16 +410,9 @@ def test_rare_rows_lose_no_split(criterion, kind):
         y[chosen] = rng.integers(1, n_classes, rare)
         if rng.random() < 0.5:  # copies of rows with another label
             X[rng.integers(0, n, n // 3 + 1)] = X[chosen[0]]
-        first = rng.normal(size=4)
-        groups = [
-            Candidates.reflection(unit(first + 10.0 ** -rng.integers(0, 12) * rng.normal(size=4))) for _ in range(6)
-        ] + [Candidates.axes()]
+        groups = [*reflections_alike(6, rng), Candidates.axes()]
         min_leaf = float(rng.choice([1.0, 3.0]))
-        quick = search(X, y, None, n_classes, criterion, groups, min_leaf)
-        slow = search(X, y, None, n_classes, criterion, groups, min_leaf, exhaustive=True)
-        assert (quick is None) == (slow is None), seed
-        if quick is not None:
-            assert (quick.order, quick.threshold, quick.gain) == (slow.order, slow.threshold, slow.gain), seed
+        check_against_sorting(X, y, n_classes, criterion, groups, min_leaf, seed)
 
 
 @pytest.mark.parametrize("criterion", [name for name in CRITERION_NAMES if name != "max_minority"])

@@ -30,6 +30,12 @@ pytestmark = pytest.mark.usefixtures("large_from_40_rows")
 STOPPING = Stopping(2, 0.0, 4)
 
 
+def keep_places(store, places):
+    """Write the place of every row at level 1 into a store."""
+    for chunk, of_chunk in enumerate(np.split(places, np.cumsum(store.sizes)[:-1])):
+        store.keep_places(1, chunk, of_chunk)
+
+
 @pytest.mark.parametrize("kind", ["normal", "whole numbers", "offset", "skewed", "constant"])
 @pytest.mark.parametrize("name", sorted(NEEDS))
 def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, tmp_path):
@@ -185,8 +191,7 @@ def test_threads_put_the_rows_of_small_nodes_together_in_the_order_of_the_table(
     weights = np.arange(1.0, len(X) + 1) if weighted else None
     store = stored(tmp_path / "rows", X, y, weights, blocks=5)
     places = np.random.default_rng(1).integers(-1, 4, len(X)).astype(np.int32)
-    for chunk, of_chunk in enumerate(np.split(places, np.cumsum(store.sizes)[:-1])):
-        store.keep_places(1, chunk, of_chunk)
+    keep_places(store, places)
     wanted = [2, 0]  # slots 0 and 1 of the request
     request = {"slots": np.array([1, -1, 0, -1], np.int32), "n_slots": 2}
     rows = [int((places == slot).sum()) for slot in wanted]
@@ -220,11 +225,10 @@ def test_large_nodes_are_shared_and_the_others_grow_side_by_side(rows, threads, 
 def test_an_error_in_one_of_the_trees_stops_the_others(tmp_path):
     X, y = table(9)
     store = stored(tmp_path / "rows", X, y, blocks=5)
-    store_places = np.arange(len(X), dtype=np.int32) % 2
-    for chunk, of_chunk in enumerate(np.split(store_places, np.cumsum(store.sizes)[:-1])):
-        store.keep_places(1, chunk, of_chunk)
+    places = np.arange(len(X), dtype=np.int32) % 2
+    keep_places(store, places)
     request = {"slots": np.array([0, 1], np.int32), "n_slots": 2}
-    rows = [int((store_places == slot).sum()) for slot in (0, 1)]
+    rows = [int((places == slot).sum()) for slot in (0, 1)]
     stopped = threading.Event()
 
     def one_fails(X, y, w, n_classes, family, options, levels, n_threads, stop):
@@ -244,7 +248,7 @@ def test_an_error_in_one_of_the_trees_stops_the_others(tmp_path):
 def test_growth_is_stopped_by_another_thread():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20_000, 30)), rng.integers(0, 5, 20_000).astype(np.int32)
-    options = GROWTH_OPTIONS | PROPOSERS["hhcart_a"]().native_options()  # some 20 s of work
+    options = GROWTH_OPTIONS | PROPOSERS["hhcart_a"]().native_options()  # seconds of work
     stop = np.zeros(1, np.uint8)
     timer = threading.Timer(0.3, lambda: stop.__setitem__(0, 1))
     before = time.monotonic()

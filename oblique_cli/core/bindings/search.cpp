@@ -179,7 +179,7 @@ nb::object count_places(const Codes& places, const Codes& sizes, const Codes& bi
   return array(Vector(counts.begin(), counts.end()), {sizes.shape(0), stride});
 }
 
-nb::tuple pick_places(const Codes& places, const Codes& sizes, const Codes& wanted, bool plainly) {
+nb::tuple picked_rows(const Codes& places, const Codes& sizes, const Codes& wanted, bool plainly) {
   require(wanted.shape(0) == 256, "there are 256 places");
   std::vector<std::uint8_t> place(places.data(), places.data() + places.shape(0)),
       want(wanted.data(), wanted.data() + 256);
@@ -196,14 +196,14 @@ nb::tuple pick_places(const Codes& places, const Codes& sizes, const Codes& want
                         array(Vector(up_to.begin(), up_to.end()), {up_to.size()}));
 }
 
-nb::object least_beyond(const Codes& places, int place, const Doubles& x, const Doubles& w, double c) {
+nb::object least_of_above(const Codes& places, int place, const Doubles& x, const Doubles& w, double c) {
   require(x.shape(0) == w.shape(0) && x.shape(0) == places.shape(0),
           "places, x and w must have the same number of rows");
   const std::vector<std::uint8_t> of_row(places.data(), places.data() + places.shape(0));
   return nb::float_(least_above(of_row.data(), static_cast<std::uint8_t>(place), x.data(), w.data(), c, of_row.size()));
 }
 
-nb::object ranks(const Doubles& z, const Doubles& values) {
+nb::object counted_below(const Doubles& z, const Doubles& values) {
   std::vector<std::uint32_t> below(values.shape(0));
   count_below(z.data(), z.shape(0), values.data(), values.shape(0), below.data());
   return array(Vector(below.begin(), below.end()), {below.size()});
@@ -255,11 +255,12 @@ void bind_search(nb::module_& m) {
         "Rows of each class in bins up to each of 31 bins of 256 places, and one column more that means nothing; the "
         "classes have the given sizes and come one after the other.");
   m.def(
-      "pick_places", &pick_places, "places"_a.noconvert(), "sizes"_a.noconvert(), "wanted"_a.noconvert(), "plainly"_a,
+      "pick_rows", &picked_rows, "places"_a.noconvert(), "sizes"_a.noconvert(), "wanted"_a.noconvert(), "plainly"_a,
       "Rows whose place is wanted (256 numbers, 0 for no), class by class, and how many up to the end of each class.");
-  m.def("least_beyond", &least_beyond, "places"_a.noconvert(), "place"_a, "x"_a.noconvert(), "w"_a.noconvert(), "c"_a,
+  m.def("least_above", &least_of_above, "places"_a.noconvert(), "place"_a, "x"_a.noconvert(), "w"_a.noconvert(), "c"_a,
         "Least x - c * w of the rows with places above a place; infinite if there is none.");
-  m.def("ranks", &ranks, "z"_a.noconvert(), "values"_a.noconvert(), "For each value how many z are less.");
+  m.def("count_below", &counted_below, "z"_a.noconvert(), "values"_a.noconvert(),
+        "For each value how many z are less.");
   m.def("cut_value", &cut_value, "left"_a.noconvert(), "totals"_a.noconvert(), "criterion"_a,
         "Value and published gain of a cut with class weights `left` of `totals` on the left.");
 }
