@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 
 from oblique_cli.errors import ConfigError
 
-# How many ties chance would make among whole numbers before a column without any is taken for row numbers, and which
-# share of that may be there all the same.
-EXPECTED_TIES = 5
-TOLERATED_TIES = 0.1
+NEARLY_ALL = 0.9  # share of rows in which whole numbers differ, from which on they may identify,
+LEAST_CHANCE = 0.01  # and chance of as few ties in a measured column, from which on they do not
+MIN_NAMED = 6  # rows below which a name alone says nothing
 
 UNIQUE_WORDS = 0.95  # a column of words is an identifier if so many of its rows differ,
 FREE_TEXT = 0.5  # and no column of levels if so many do
 FEW_WORDS = 20  # unless there are so few words that levels do no harm
 
-# Column names that say so, as whole words: "Patient ID", "kunden_nr", "rowIndex".
-_NAMED = re.compile(r"(?:^|[^a-z])(?:ids?|uuid|guid|nr|no|number|num|index|idx|key|row)(?:$|[^a-z])")
+# Column names that say so, as whole words: "Patient ID", "kunden_nr", "rowIndex". A number or an index can also be
+# measured ("number of rooms", "body mass index"): it has to be all of the name, or that of somebody or of a row.
+_NAMED = re.compile(r"(?:^|[^a-z])(?:ids?|uuid|guid|nr|row ?(?:id|names?|num))(?:$|[^a-z])")
+_COUNTER = "(?:no|num|number|index|idx|key)"
+_OF_ROWS = (
+    "(?:account|case|client|customer|entry|invoice|line|member|obs|observation|order|patient|person|record|row|sample|"
+    "sequence|serial|subject|ticket|user)"
+)
+_NUMBERED = re.compile(rf"[^a-z]*(?:row|{_COUNTER}|(?:.*[^a-z])?{_OF_ROWS}[^a-z]+{_COUNTER})[^a-z]*")
 _UUID = re.compile(r"[{(]?[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}[)}]?")
 
 # Numbers that are certainly classes, and certainly values, by how many different ones there are.
@@ -55,27 +62,44 @@ def clash_of_roles(
 
 def is_named_identifier(name: str) -> bool:
     """Whether a column is called an identifier."""
-    apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", name)
-    return _NAMED.search(apart.lower()) is not None
+    apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    return _NAMED.search(apart) is not None or _NUMBERED.fullmatch(apart) is not None
 
 
 def numbers_identify(values: Sequence[float], n: int, name: str = "") -> bool:
-    """Whether numbers are row numbers: whole, and all different where measurements would have ties.
+    """Whether numbers are row numbers: whole, nearly all different, and hardly so by chance.
 
-    values : the different ones; n : rows that have one. n whole numbers drawn from a range of r have about
-    n (n - 1) / (2 r) ties. If that is 5 or more, none at all happens to fewer than one measured column in a hundred; a
-    tenth of it is tolerated, for rows that are there twice. A column that is called an identifier need not lie that
-    close. Numbers with decimals are measurements, however different they are.
-    By hand: 1, ..., 11 has 5 expected ties and none, so it identifies; 300 incomes between 20,000 and 90,000 do not.
+    values : the different ones; n : rows that have one. Nine in ten rows must differ. In a column that is called an
+    identifier that is enough, in six rows or more. In any other it must be improbable for a measurement
+    (`chance_of_few_ties`). Numbers with decimals are measurements, however different they are.
+    By hand: 1, ..., 11 in 11 rows have chance exp(-5) = 0.7 %, so they identify; 1, ..., 10 in ten rows have
+    exp(-4.5) = 1.1 %, so they do not, nor do 300 different incomes between 20,000 and 90,000 (53 %). Ratings from 1 to
+    10 in 699 rows are 1.4 % different.
     """
-    if n < 2 or any(value % 1 for value in values):
+    if n < 2 or len(values) < NEARLY_ALL * n or any(value % 1 for value in values):
         return False
-    span = max(values) - min(values) + 1
-    expected = n * (n - 1) / (2 * span)
-    ties = n - len(values)
-    if is_named_identifier(name) and n > EXPECTED_TIES and ties <= (1 - UNIQUE_WORDS) * n:
+    if is_named_identifier(name) and n >= MIN_NAMED:
         return True
-    return expected >= EXPECTED_TIES and ties <= TOLERATED_TIES * expected
+    return chance_of_few_ties(n, len(values), max(values) - min(values) + 1) < LEAST_CHANCE
+
+
+def chance_of_few_ties(n: int, distinct: int, span: float) -> float:
+    """Bound the chance that n measured whole numbers from a range of `span` values have n - distinct ties or fewer.
+
+    No distribution over the range has fewer ties than the uniform one (Wong and Yue, 1973), so let the numbers be
+    uniform. Row i (from 0) repeats an earlier one with a chance of (values so far) / span. While there are at most
+    t = n - distinct ties, these are at least i - t values. So the ties are no fewer, stochastically, than a sum of
+    independent trials with chances max(i - t, 0) / span, i = 0, ..., n - 1, whose mean is
+    m = distinct (distinct - 1) / (2 span), and Chernoff's bound on its lower tail is exp(t - m) (m / t)^t for t < m.
+    Without a tie that is exp(-m), the bound of the birthday problem.
+    By hand: 23 different birthdays have m = 23 * 22 / 730 = 0.693, chance 0.500 (exactly 0.493). 295 numbers of 300
+    from 1 to 295 have m = 147 and t = 5: exp(5 - 147) * 29.4^5 = 5e-55.
+    """
+    ties = n - distinct
+    mean = distinct * (distinct - 1) / (2 * span)
+    if ties >= mean:
+        return 1.0
+    return math.exp(ties - mean + (ties * math.log(mean / ties) if ties else 0.0))
 
 
 def words_identify(counts: Counter[str]) -> str:

@@ -24,7 +24,13 @@ from oblique_cli.data import csv_file, own_rows, own_source
 from oblique_cli.data.columns import Columns, Reading, chunks, read_own
 from oblique_cli.data.dataset import from_table
 from oblique_cli.data.own_numbers import Form, days, decimal_mark
-from oblique_cli.data.own_roles import guess_task, numbers_identify, words_identify
+from oblique_cli.data.own_roles import (
+    chance_of_few_ties,
+    guess_task,
+    is_named_identifier,
+    numbers_identify,
+    words_identify,
+)
 from oblique_cli.data.own_source import Source, source_of
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 
@@ -231,11 +237,53 @@ def test_unique_measurements_are_no_identifiers():
 
 
 def test_the_rule_of_ties_by_hand():
-    assert numbers_identify(range(1, 12), 11) and not numbers_identify(range(1, 11), 10)  # 5 and 4.5 ties expected
+    assert numbers_identify(range(1, 12), 11) and not numbers_identify(range(1, 11), 10)  # exp(-5) and exp(-4.5)
     assert numbers_identify(range(0, 900, 3), 300)  # patients numbered in steps of three
     assert not numbers_identify([i + 0.5 for i in range(300)], 300), "decimals are measurements"
     assert not numbers_identify(range(60), 300), "ages repeat"
     assert numbers_identify(range(295), 300), "some rows are there twice"
+
+
+def test_the_chance_of_few_ties_by_hand_and_never_below_what_is_drawn():
+    assert chance_of_few_ties(23, 23, 365) == pytest.approx(math.exp(-23 * 22 / 730))  # the birthday problem
+    assert chance_of_few_ties(300, 295, 295) == pytest.approx(math.exp(5 - 147) * 29.4**5)
+    assert chance_of_few_ties(699, 10, 10) == 1
+    rng = np.random.default_rng(1)
+    for n, span in ((20, 60), (40, 200), (30, 30)):
+        drawn = np.array([len(np.unique(rng.integers(span, size=n))) for _ in range(4000)])
+        for distinct in range(1, n + 1):
+            assert np.mean(drawn >= distinct) <= chance_of_few_ties(n, distinct, span) + 0.03
+
+
+@pytest.mark.parametrize("values", [range(1, 11), (0, 1), range(0, 45, 5), range(1930, 2020)])
+@pytest.mark.parametrize("n", [60, 700, 60_000])
+def test_few_whole_numbers_in_many_rows_are_measurements(values, n):
+    """As many ties as the range must have are no sign of row numbers, however many these are."""
+    assert not numbers_identify(values, max(n, 2 * len(values)))
+
+
+def test_nine_ratings_and_an_identifier_that_repeats():
+    """Shape of the biopsies of R's MASS: nine ratings from 1 to 10, and 645 different patients in 699 rows."""
+    rng = random.Random(3)
+    patients = rng.sample(range(60_000, 13_500_000), 645)
+    ratings = [(f"V{j}", [rng.randint(1, 10) for _ in range(699)]) for j in range(1, 10)]
+    text = table(("ID", (patients * 2)[:699]), *ratings, ("class", [("benign", "malignant")[i % 2] for i in range(699)]))
+    _, columns, _ = read(text, target="class")
+    assert columns.left_out == {"ID": "identifier"}
+    assert columns.feature_names == tuple(f"V{j}" for j in range(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("id", True), ("Patient ID", True), ("kunden_nr", True), ("rowIndex", True), ("No.", True), ("key", True),
+        ("customer number", True), ("row", True), ("number of rooms", False), ("num_children", False),
+        ("octane number", False), ("body mass index", False), ("no_claims", False), ("key_width", False),
+        ("width", False), ("rowing_time", False),
+    ],
+)  # fmt: skip
+def test_names_that_call_a_column_an_identifier(name, said):
+    assert is_named_identifier(name) == said
 
 
 def test_a_column_that_looks_like_row_numbers_is_used_if_no_other_is_left():
