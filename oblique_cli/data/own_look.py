@@ -99,6 +99,7 @@ class _Look:
         self.lines = [line for line, _ in rows]
         self.cells = list(zip(*(cells for _, cells in rows), strict=True))
         self.marks = tuple(mark.strip().lower() for mark in reading.marks) if reading.marks is not None else None
+        self.known = own_numbers.MARKS if self.marks is None else self.marks  # of missing values among numbers
         self.target = self._target()
         self._check_names()
         self._decide()
@@ -145,8 +146,7 @@ class _Look:
 
     def _decide(self) -> None:
         counts = [Counter(cells) for cells in self.cells]
-        marks = own_numbers.MARKS if self.marks is None else self.marks
-        values = [[cell for cell in count if cell and cell.lower() not in marks] for count in counts]
+        values = [[cell for cell in count if cell and cell.lower() not in self.known] for count in counts]
         r = self.reading
         if self.typed:
             self.forms = [Form()]
@@ -168,6 +168,7 @@ class _Look:
                 listed.append(Column(name, "dropped"))
             else:
                 listed.append(self._column(j, counts[j], values[j]))
+        listed = self._ranks_kept(listed)
         if not any(column.treatment in FEATURES for column in listed):
             listed = [self._used_all_the_same(column) for column in listed]
         self.columns = Columns(
@@ -178,12 +179,34 @@ class _Look:
             format=self.kind,
             delimiter=self.delimiter,
             charset=self.charset,
-            missing=marks,
+            missing=self.known,
         )
         if not self.columns.features:
             left = ", ".join(f"{name!r} ({_WHY[why]})" for name, why in self.columns.left_out.items())
             advice = f": {left}; --keep brings a column back" if left else ""
             raise DataError(f"{self.where}: there is no column to predict {self.target!r} from{advice}")
+
+    def _ranks_kept(self, listed: list[Column]) -> list[Column]:
+        """The columns with those of several numberings of the rows that can only be ranks as numbers."""
+        forms: dict[int, Form] = {}
+        for j, column in enumerate(listed):
+            if column.treatment == "identifier" and not own_roles.is_named_identifier(column.name):
+                form = own_numbers.form_of(
+                    {cell for cell in self.cells[j] if cell.lower() not in self.known}, self.forms
+                )
+                forms |= {} if form is None else {j: form}
+        if len(forms) < 2:
+            return listed
+        used = {
+            j: replace(listed[j], treatment="number", decimal=f.decimal, thousands=f.thousands)
+            for j, f in forms.items()
+        }
+        numbers = {
+            j: feature_values(c, self.cells[j], self.known, self.lines, self.where)[0].tolist() for j, c in used.items()
+        }
+        for j in own_roles.ranks(numbers):
+            listed[j] = used[j]
+        return listed
 
     def _used_all_the_same(self, column: Column) -> Column:
         """The column as a number if it is one that looks like row numbers: nothing better is there."""
@@ -206,8 +229,7 @@ class _Look:
             raise DataError(f"{self.where}: the target {self.target!r} is missing in every row")
         numbers = None
         if self.target_form is not None:
-            marks = own_numbers.MARKS if self.marks is None else self.marks
-            labels = Counter({cell: count for cell, count in labels.items() if cell.lower() not in marks})
+            labels = Counter({cell: count for cell, count in labels.items() if cell.lower() not in self.known})
             numbers = [self.target_form.value(cell) for cell in labels]
         elif fault := self._bad_cell(i, counts):
             raise DataError(fault)
@@ -230,7 +252,7 @@ class _Look:
         """Whether a cell of the target stands for a missing label; among numbers every mark does."""
         if not cell or self.marks is not None or self.target_form is None:
             return not cell or self._is_missing_word(cell, counts)
-        return cell.lower() in own_numbers.MARKS
+        return cell.lower() in self.known
 
     def _labels(self, counts: Counter[str]) -> tuple[str, ...]:
         if self.task == "regression":
@@ -278,7 +300,7 @@ class _Look:
     def _is_missing_word(self, cell: str, counts: Mapping[str, int]) -> bool:
         if self.marks is not None:
             return cell.lower() in self.marks
-        return cell.lower() in own_numbers.MARKS and not _is_word(cell, counts)
+        return cell.lower() in self.known and not _is_word(cell, counts)
 
     def _date(self, name: str, dates: list[str], kept: bool) -> Column:
         wanted = self.reading.dates
@@ -300,12 +322,11 @@ class _Look:
 
         Such a column has nine numbers for each other cell, or three and one other cell.
         """
-        marks = own_numbers.MARKS if self.marks is None else self.marks
-        n = sum(count for cell, count in counts.items() if cell and cell.lower() not in marks)
+        n = sum(count for cell, count in counts.items() if cell and cell.lower() not in self.known)
         best: list[str] = []
         n_bad = n
         for form in self.forms:
-            bad = [cell for cell in counts if cell and cell.lower() not in marks and not form.holds(cell)]
+            bad = [cell for cell in counts if cell and cell.lower() not in self.known and not form.holds(cell)]
             if (found := sum(counts[cell] for cell in bad)) < n_bad:
                 best, n_bad = bad, found
         if not best or n_bad > (1 if n >= 4 and n < 20 else n // 10):

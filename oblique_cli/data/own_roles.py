@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from oblique_cli.errors import ConfigError
 
@@ -26,6 +27,7 @@ _OF_ROWS = (
     "sequence|serial|subject|ticket|user)"
 )
 _NUMBERED = re.compile(rf"[^a-z]*(?:row|{_COUNTER}|(?:.*[^a-z])?{_OF_ROWS}[^a-z]+{_COUNTER})[^a-z]*")
+_RANKED = re.compile(r"(?:^|[^a-z])rank(?:s|ed|ing)?(?:$|[^a-z])")
 _UUID = re.compile(r"[{(]?[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}[)}]?")
 
 # Numbers that are certainly classes, and certainly values, by how many different ones there are.
@@ -74,13 +76,37 @@ def numbers_identify(values: Sequence[float], n: int, name: str = "") -> bool:
     (`chance_of_few_ties`). Numbers with decimals are measurements, however different they are.
     By hand: 1, ..., 11 in 11 rows have chance exp(-5) = 0.7 %, so they identify; 1, ..., 10 in ten rows have
     exp(-4.5) = 1.1 %, so they do not, nor do 300 different incomes between 20,000 and 90,000 (53 %). Ratings from 1 to
-    10 in 699 rows are 1.4 % different.
+    10 in 699 rows are 1.4 % different. What is called a rank is one: it was measured.
     """
     if n < 2 or len(values) < NEARLY_ALL * n or any(value % 1 for value in values):
         return False
     if is_named_identifier(name) and n >= MIN_NAMED:
         return True
+    if _RANKED.search(name.lower()):
+        return False
     return chance_of_few_ties(n, len(values), max(values) - min(values) + 1) < LEAST_CHANCE
+
+
+def ranks(columns: Mapping[int, Sequence[float]]) -> list[int]:
+    """Return those of several columns of row numbers that are ranks: a table has one numbering of its rows.
+
+    columns : key -> number of each row, NaN where there is none. Columns in the order of the file number its rows, and
+    so do others that agree on another order. Where the others do not agree, they hold ranks, which are as different as
+    row numbers are (the 86 departments of Guerry, 1833, by nine things).
+    """
+    others = {key: cells for key, cells in columns.items() if not _rises(cells)}
+    for first in itertools.islice(others.values(), 1):
+        order = sorted(range(len(first)), key=lambda i: (math.isnan(first[i]), first[i]))
+        if not all(_rises([cells[i] for i in order]) for cells in others.values()):
+            return list(others)
+    return []
+
+
+def _rises(cells: Sequence[float]) -> bool:
+    """Whether numbers rise, or fall, from row to row."""
+    known = [cell for cell in cells if not math.isnan(cell)]
+    steps = [b - a for a, b in itertools.pairwise(known)]
+    return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
 
 
 def chance_of_few_ties(n: int, distinct: int, span: float) -> float:
@@ -132,7 +158,7 @@ def guess_task(name: str, labels: Counter[str], numbers: Sequence[float] | None)
     whole = not any(number % 1 for number in numbers)
     if distinct <= 2 or (whole and distinct <= FEW_CLASSES and n >= ROWS_A_CLASS * distinct):
         return "classification"
-    if distinct > MANY_VALUES:
+    if distinct > MANY_VALUES or (distinct > FEW_CLASSES and 2 * distinct > n):
         return "regression"
     raise ConfigError(
         f"the target {name!r} has {distinct} different numbers in {n} rows, which could be classes or values: "

@@ -267,7 +267,9 @@ def test_nine_ratings_and_an_identifier_that_repeats():
     rng = random.Random(3)
     patients = rng.sample(range(60_000, 13_500_000), 645)
     ratings = [(f"V{j}", [rng.randint(1, 10) for _ in range(699)]) for j in range(1, 10)]
-    text = table(("ID", (patients * 2)[:699]), *ratings, ("class", [("benign", "malignant")[i % 2] for i in range(699)]))
+    text = table(
+        ("ID", (patients * 2)[:699]), *ratings, ("class", [("benign", "malignant")[i % 2] for i in range(699)])
+    )
     _, columns, _ = read(text, target="class")
     assert columns.left_out == {"ID": "identifier"}
     assert columns.feature_names == tuple(f"V{j}" for j in range(1, 10))
@@ -284,6 +286,24 @@ def test_nine_ratings_and_an_identifier_that_repeats():
 )  # fmt: skip
 def test_names_that_call_a_column_an_identifier(name, said):
     assert is_named_identifier(name) == said
+
+
+def test_a_table_has_one_numbering_of_its_rows():
+    rng = random.Random(4)
+    shuffled, other = rng.sample(range(1, 41), 40), rng.sample(range(1, 41), 40)
+    text = table(
+        ("", range(1, 41)), ("wealth", shuffled), ("crime", other), ("place", ["NA", *other[1:]]), ("x", NUMBERS),
+        ("y", CLASSES),
+    )  # fmt: skip
+    assert read(text)[0].feature_names == ("wealth", "crime", "place", "x")
+    one = table(
+        ("", range(1, 41)), ("wealth", shuffled), ("twice", [2 * i for i in shuffled]), ("y", CLASSES), ("x", NUMBERS)
+    )
+    assert read(one)[0].feature_names == ("x",), "columns that agree on an order number the rows"
+    named = table(
+        ("subject id", shuffled), ("wealth", other), ("rank of size", range(40)), ("y", CLASSES), ("x", NUMBERS)
+    )
+    assert read(named)[1].left_out == {"subject id": "identifier", "wealth": "identifier"}
 
 
 def test_a_column_that_looks_like_row_numbers_is_used_if_no_other_is_left():
@@ -372,6 +392,7 @@ def test_guess_task_by_hand():
     assert guess_task("y", Counter({"0.5": 5, "1.5": 5}), [0.5, 1.5]) == "classification"
     with pytest.raises(ConfigError):
         guess_task("y", Counter({str(i): 1 for i in range(8)}), [float(i) for i in range(8)])
+    assert guess_task("y", Counter({str(i): 1 for i in range(11)}), list(range(11))) == "regression"  # no class of two
 
 
 @pytest.mark.parametrize(("header", "suggested"), [(("Class", "x", "z"), "Class"), (("a", "b", "c d"), '"c d"')])
