@@ -99,7 +99,7 @@ $(INSTALLED): $(BIN)/python $(SOURCES)
 	touch $@
 
 # The tools of an extra of pyproject.toml, without the package itself
-$(VENV)/.lint $(VENV)/.docs $(VENV)/.wheels $(VENV)/.browser: $(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.lint $(VENV)/.docs $(VENV)/.wheels $(VENV)/.browser $(VENV)/.tables: $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(BIN)/python tools/requirements.py $* > $@.txt
 	$(PIP) install --requirement $@.txt
 	touch $@

@@ -1,0 +1,112 @@
+"""Columns as they are read beside their labels by hand, and how often both agree over the corpus."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from oblique_cli.data.columns import FEATURES, LEFT_OUT, Columns, Reading, read_own
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.data.own_source import Source
+from oblique_cli.errors import ObliqueError
+from tables import corpus
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "own_data.md"
+BEGIN, END = "<!-- begin rates -->\n", "<!-- end rates -->\n"
+STAYS = ("measurement", "level")  # labels of columns that must be used
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A table as it was read.
+
+    asked : whether it could not be read before something was said that its cells leave open
+    fates : column -> treatment, for the columns that have a label
+    """
+
+    table: corpus.Table
+    dataset: Dataset
+    columns: Columns
+    asked: bool
+    fates: Mapping[str, str]
+
+    def lost(self) -> list[str]:
+        """The measurements and levels that are left out."""
+        labels = corpus.labels()[self.table.name]
+        return [name for name, fate in self.fates.items() if labels[name] in STAYS and fate not in FEATURES]
+
+
+@dataclass
+class Rate:
+    """Columns of one label: how many are used, and how many left out for which reason."""
+
+    used: int = 0
+    why: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> int:
+        """How many are left out."""
+        return sum(self.why.values())
+
+    @property
+    def share_left_out(self) -> float:
+        """The share that is left out."""
+        return self.left_out / (self.used + self.left_out)
+
+
+@functools.cache
+def judged(table: corpus.Table) -> Judged:
+    """Read a table with nothing but its target said, and again with what was asked for.
+
+    raises AssertionError if what is asked for is not what nobody could tell
+    """
+    source = Source(table.name, content=corpus.content(table))
+    reading = Reading(target=table.target, missing="impute", encoding="onehot")
+    asked = False
+    try:
+        dataset, columns, _ = read_own(source, reading, "table")
+    except ObliqueError as error:
+        asked = True
+        options = [f"--qualitative {table.qualitative}", "--task classification or --task regression"]
+        assert options[table.task == "ask"] in str(error), error
+        task = "regression" if table.task == "ask" else ""
+        reading = replace(reading, task=task, qualitative=(table.qualitative,) if table.qualitative else ())
+        dataset, columns, _ = read_own(source, reading, "table")
+    return Judged(table, dataset, columns, asked, {column.name: column.treatment for column in columns.columns})
+
+
+def rates() -> dict[str, Rate]:
+    """How often the columns of each label are used and left out, over the tables whose packages are installed."""
+    found = {label: Rate() for label in corpus.LABELS if label != "target"}
+    for table in corpus.installed():
+        labels = corpus.labels()[table.name]
+        for name, fate in judged(table).fates.items():
+            if labels[name] == "target":
+                continue
+            rate = found[labels[name]]
+            if fate in LEFT_OUT:
+                rate.why[fate] = rate.why.get(fate, 0) + 1
+            else:
+                rate.used += 1
+    return found
+
+
+def text() -> str:
+    """The table of rates as Markdown."""
+    lines = ["| label by hand | columns | used | left out | as |", "| --- | --- | --- | --- | --- |"]
+    for label, rate in rates().items():
+        n = rate.used + rate.left_out
+        if n:
+            reasons = ", ".join(f"{why} {count}" for why, count in sorted(rate.why.items()))
+            lines.append(f"| {label} | {n} | {rate.used} | {rate.left_out} ({rate.share_left_out:.1%}) | {reasons} |")
+    return "\n".join(lines) + "\n"
+
+
+def parts(page: str) -> tuple[str, str, str]:
+    """The page before its table of rates, the table, and what follows."""
+    found = re.fullmatch(f"(.*{BEGIN})(.*)({END}.*)", page, re.DOTALL)
+    assert found, f"{PAGE.name} has no {BEGIN.strip()}"
+    return found[1], found[2], found[3]
