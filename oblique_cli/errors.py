@@ -66,3 +66,11 @@ class StoreError(ObliqueError):
     """A results store that is locked, damaged, or written by a newer version."""
 
     exit_code = EXIT_STORE
+
+
+MOST_SHOWN = 60  # characters of a cell or a name in a sentence
+
+
+def shown(text: str) -> str:
+    """Quote a cell or a name in a sentence for the user, cut where it is long: a table can have millions in one."""
+    return repr(text) if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]!r}..."

@@ -42,6 +42,7 @@ class DatasetSpec:
     charset: str = ""
     missing_marks: tuple[str, ...] | None = None
     dates: str = "leave_out"
+    header: str = ""
     source: str = ""  # "openml:31" or "sklearn:iris" for a set that comes from there
 
     def reading(self) -> dict[str, Any]:
@@ -54,6 +55,7 @@ class DatasetSpec:
 # Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
 READING = (
     "csv", "task", "drop", "keep", "features", "delimiter", "decimal", "thousands", "charset", "missing_marks", "dates",
+    "header",
 )  # fmt: skip
 
 

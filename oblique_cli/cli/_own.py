@@ -47,6 +47,7 @@ class OwnOptions:
     charset: str | None = None
     missing_marks: tuple[str, ...] = ()
     dates: str | None = None
+    header: str | None = None
 
     @property
     def given(self) -> list[str]:
@@ -103,6 +104,11 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--dates",
             metavar="days|FORM",
             help="Own data: take dates as days since 1970-01-01; a form such as dd/mm/yyyy says how they are read.",
+        ),
+        click.option(
+            "--header",
+            type=click.Choice(("first", "none")),
+            help="Own data: none if there are no names of columns, which are then called 'column 1', 'column 2', ...",
         ),
     )
     for option in reversed(options):

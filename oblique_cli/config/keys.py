@@ -10,6 +10,7 @@ from oblique_cli.config.composing import PLURAL
 from oblique_cli.constraints import Choice, Constraint, Integer, Real, Text
 from oblique_cli.data.handed import FURTHER
 from oblique_cli.data.own_numbers import DATES, NAMED_MARKS, NAMED_SIGNS
+from oblique_cli.data.own_rows import HEADERS
 from oblique_cli.schemes import SCHEMES
 
 
@@ -51,6 +52,7 @@ READING: dict[str, Constraint] = {
     "thousands": Choice(tuple(NAMED_SIGNS)),
     "charset": Text(),
     "dates": Choice(("leave_out", "days", *DATES)),
+    "header": Choice(HEADERS),
 }
 LISTS = ("qualitative",)  # of columns, and those that go with a file of the user's own
 READING_LISTS = ("drop", "keep", "features", "missing_marks")

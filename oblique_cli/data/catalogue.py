@@ -213,6 +213,7 @@ def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Readin
         charset=spec.charset,
         marks=spec.missing_marks,
         dates=spec.dates,
+        header=spec.header,
         groups=groups,
     )
 

@@ -15,7 +15,7 @@ from oblique_cli.data import own_numbers, own_rows
 from oblique_cli.data.own_columns import Chunk, Column, Columns
 from oblique_cli.data.own_numbers import Form
 from oblique_cli.data.own_source import Source, source_of
-from oblique_cli.errors import DataError
+from oblique_cli.errors import MOST_SHOWN, DataError, shown
 from oblique_cli.registry import close_matches
 
 
@@ -57,8 +57,8 @@ def feature_values(
             except ValueError:
                 what = f"a date as {column.date}" if column.treatment == "days" else "a number"
                 raise DataError(
-                    f"{where}: column {column.name!r} holds {cell!r} at line {lines[k]}, not {what}; mend the cell, or "
-                    "leave it empty if the value is missing"
+                    f"{where}: column {shown(column.name)} holds {shown(cell)} at line {lines[k]}, not "
+                    f"{what}; mend the cell, or leave it empty if the value is missing"
                 ) from None
             if len(memo) < 10_000:
                 memo[cell] = value
@@ -99,14 +99,15 @@ def chunks(source: str | Path | Source, columns: Columns, rows: int = 65536) -> 
     charset = source.charset_like(columns.charset) if kind == "csv" else "utf-8"
     delimiter = columns.delimiter
     if kind == "csv":
-        with own_rows.opened(source, kind, delimiter, charset) as table:
+        with own_rows.opened(source, kind, delimiter, charset, columns.header) as table:
             whole = set(columns.feature_names) <= set(table.header)
         delimiter = delimiter if whole else own_rows.sniffed(source, charset)
-    with own_rows.opened(source, kind, delimiter, charset) as table:
+    with own_rows.opened(source, kind, delimiter, charset, columns.header) as table:
         at = {name: i for i, name in enumerate(table.header)}
         if lost := [name for name in columns.feature_names if name not in at]:
-            hint = close_matches(lost[0], table.header) or f" Columns: {', '.join(map(repr, table.header[:10]))}."
-            raise DataError(f"{source.where}: there is no column {lost[0]!r}, which is one of the features.{hint}")
+            short = [name for name in table.header if len(name) <= MOST_SHOWN]
+            hint = close_matches(lost[0], short) or f" Columns: {', '.join(map(shown, table.header[:10]))}."
+            raise DataError(f"{source.where}: there is no column {shown(lost[0])}, which is one of the features.{hint}")
         features = [
             replace(column, decimal=".", thousands="") if table.typed else column for column in columns.features
         ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data.own_rows import MAX_COLUMNS
 from oblique_cli.data.own_source import charset_of
-from oblique_cli.errors import DataError
+from oblique_cli.errors import DataError, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +54,7 @@ class Columns:
     task          "classification" or "regression"
     classes       labels in the order of their codes; () for regression
     format        "csv" (text with a delimiter), "arff", "parquet" or "npy"
+    header        "none" if the file has no names of columns, which then are called by their place; "" otherwise
     missing       marks of a missing value beside the empty cell, in lower case; a mark that is among the levels of a
                   column, or among the classes, is none there
     """
@@ -66,6 +67,7 @@ class Columns:
     delimiter: str = ","
     charset: str = "utf-8"
     missing: tuple[str, ...] = ()
+    header: str = ""
 
     @cached_property
     def features(self) -> tuple[Column, ...]:
@@ -93,8 +95,8 @@ class Columns:
         return {column.name: column.treatment for column in self.columns if column.treatment in LEFT_OUT}
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the same as plain data that JSON can hold; what a column has by default is left out."""
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        """Return the same as plain data that JSON can hold; what a column has by default is left out, and no header."""
+        plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "header" or self.header}
         usual = {one.name: one.default for one in fields(Column)}
         plain["columns"] = [
             {key: _listed(value) for key, value in asdict(column).items() if value != usual[key]}
@@ -113,13 +115,15 @@ class Columns:
         found = cls(**{**entries, "columns": columns})
         for name, value, known in (("task", found.task, TASKS), ("format", found.format, FORMATS)):
             if value not in known:
-                raise DataError(f"{where}: {name} must be one of {', '.join(known)}. Got {value!r}")
+                raise DataError(f"{where}: {name} must be one of {', '.join(known)}. Got {shown(value)}")
         names = [column.name for column in columns]
         for column in columns:
             if column.treatment not in TREATMENTS:
-                raise DataError(f"{where}: {column.treatment!r} is no treatment of a column ({column.name!r})")
+                raise DataError(
+                    f"{where}: {shown(column.treatment)} is no treatment of a column ({shown(column.name)})"
+                )
             if column.decimal not in (".", ",") or len(column.thousands) > 1 or column.decimal == column.thousands:
-                raise DataError(f"{where}: column {column.name!r} has no usable form of numbers")
+                raise DataError(f"{where}: column {shown(column.name)} has no usable form of numbers")
         if len(set(names)) < len(names):
             raise DataError(f"{where}: two columns have one name")
         if any(len(set(some)) < len(some) for some in [found.classes, *(column.levels for column in columns)]):
@@ -127,17 +131,19 @@ class Columns:
         if sum(len(column.levels) for column in columns) > MAX_LEVELS:
             raise DataError(f"{where}: more than {MAX_LEVELS} levels")
         if [column.name for column in columns if column.treatment == "target"] != [found.target]:
-            raise DataError(f"{where}: {found.target!r} is not the one column whose treatment is 'target'")
+            raise DataError(f"{where}: {shown(found.target)} is not the one column whose treatment is 'target'")
         if not found.features:
             raise DataError(f"{where}: no column is a feature")
         if (found.task == "classification") != (len(found.classes) > 1):
             raise DataError(f"{where}: classification needs two classes or more, and regression has none")
+        if found.header not in ("", "none"):
+            raise DataError(f"{where}: header must be none where it is given. Got {shown(found.header)}")
         if found.format == "csv" and len(found.delimiter) != 1:
-            raise DataError(f"{where}: a delimiter is one character. Got {found.delimiter!r}")
+            raise DataError(f"{where}: a delimiter is one character. Got {shown(found.delimiter)}")
         try:
             charset_of(found.charset)
         except LookupError:
-            raise DataError(f"{where}: there is no character set {found.charset!r}") from None
+            raise DataError(f"{where}: there is no character set {shown(found.charset)}") from None
         return found
 
 
@@ -174,7 +180,7 @@ def _checked(plain: Any, kind: Any, where: str) -> dict[str, Any]:
     if lost := sorted(required - set(plain)):
         raise DataError(f"{where}: {lost[0]} is missing")
     if strange := sorted(map(str, set(plain) - set(wanted))):
-        raise DataError(f"{where}: unknown key {strange[0]!r}")
+        raise DataError(f"{where}: unknown key {shown(strange[0])}")
     found: dict[str, Any] = {}
     for name, value in plain.items():
         if name == "columns":

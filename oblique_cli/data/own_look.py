@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from oblique_cli.data.own_cells import feature_values, target_values
 from oblique_cli.data.own_columns import FEATURES, Column, Columns
 from oblique_cli.data.own_numbers import Form
 from oblique_cli.data.own_source import STDIN, Source, charset_of, source_of, stem
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import MOST_SHOWN, ConfigError, DataError, shown
 from oblique_cli.registry import close_matches
 
 
@@ -37,6 +38,7 @@ class Reading:
     decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
     marks        marks of missing values, in place of `own_numbers.MARKS`
     dates        "leave_out", "days", or the form of the dates (a key of `own_numbers.DATES`), which means days
+    header       "first" if the first row has the names of the columns, "none" if there are none
     groups       column whose equal cells belong together; it is no feature
     weights      column of the weights of rows, numbers from 0 up; it is no feature, and rows of weight 0 leave
     """
@@ -56,6 +58,7 @@ class Reading:
     charset: str = ""
     marks: tuple[str, ...] | None = None
     dates: str = "leave_out"
+    header: str = ""
     groups: str = ""
     weights: str = ""
 
@@ -87,8 +90,11 @@ class _Look:
         if self.kind == "csv":
             given = reading.delimiter
             self.delimiter = own_rows.delimiter_of(given) if given else own_rows.sniffed(source, self.charset)
-        with own_rows.opened(source, self.kind, self.delimiter, self.charset) as table:
+        if reading.header == "none" and self.kind != "csv":
+            raise ConfigError(f"{self.where}: --header none is for text with a delimiter; this is {self.kind}.")
+        with own_rows.opened(source, self.kind, self.delimiter, self.charset, reading.header) as table:
             self.header, self.declared, self.typed = table.header, table.declared, table.typed
+            self.written = table.written
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, the header among them
             rows = list(itertools.islice(table.rows, limit))
@@ -102,6 +108,7 @@ class _Look:
         self.known = own_numbers.MARKS if self.marks is None else self.marks  # of missing values among numbers
         self.target = self._target()
         self._check_names()
+        self._check_doubled()
         self._decide()
 
     # What the user named
@@ -126,8 +133,8 @@ class _Look:
         for names, role in roles:
             for name in names:
                 if name not in self.header and not (name == "*" and names is r.keep):
-                    hint = close_matches(name, self.header) or f" Columns: {_few(self.header)}."
-                    raise DataError(f"{self.where}: there is no column {name!r} to use as {role}.{hint}")
+                    hint = close_matches(name, _short(self.header)) or f" Columns: {_few(self.header)}."
+                    raise DataError(f"{self.where}: there is no column {shown(name)} to use as {role}.{hint}")
         clash = own_roles.clash_of_roles(
             self.target,
             r.weights,
@@ -140,12 +147,27 @@ class _Look:
         if clash:
             raise DataError(f"{self.where}: {clash}")
         if len(self.header) == 1:
-            raise DataError(f"{self.where}: {self.target!r} is the only column, at least one feature is needed")
+            raise DataError(f"{self.where}: {shown(self.target)} is the only column, at least one feature is needed")
+
+    def _check_doubled(self) -> None:
+        """Say which columns had the name of another; ConfigError if that is the target, which would give it away."""
+        for i, (name, written) in enumerate(zip(self.header, self.written, strict=True), 1):
+            if written and name != written:
+                first = self.header.index(written) + 1
+                if written == self.target and name not in self.reading.drop and not self.reading.features:
+                    raise ConfigError(
+                        f"{self.where}: columns {first} and {i} are both named {shown(written)}, the target; leave the "
+                        f"other one out, as in --drop {_quoted(name)}, or say --target {_quoted(name)}."
+                    )
+                self.notes.append(
+                    f"columns {first} and {i} are both named {shown(written)}; the second is {shown(name)} here."
+                )
 
     # What the table says
 
     def _decide(self) -> None:
         counts = [Counter(cells) for cells in self.cells]
+        self._check_header(counts)
         values = [[cell for cell in count if cell and cell.lower() not in self.known] for count in counts]
         r = self.reading
         if self.typed:
@@ -179,12 +201,27 @@ class _Look:
             format=self.kind,
             delimiter=self.delimiter,
             charset=self.charset,
+            header="none" if r.header == "none" else "",
             missing=self.known,
         )
         if not self.columns.features:
-            left = ", ".join(f"{name!r} ({_WHY[why]})" for name, why in self.columns.left_out.items())
+            left = ", ".join(f"{shown(name)} ({_WHY[why]})" for name, why in self.columns.left_out.items())
             advice = f": {left}; --keep brings a column back" if left else ""
-            raise DataError(f"{self.where}: there is no column to predict {self.target!r} from{advice}")
+            raise DataError(f"{self.where}: there is no column to predict {shown(self.target)} from{advice}")
+
+    def _check_header(self, counts: Sequence[Mapping[str, int]]) -> None:
+        """DataError if the names of the columns are like the cells below: numbers, and words that come again."""
+        if self.reading.header or self.typed:
+            return
+        numbers = [own_numbers.plain_numbers([name]) is not None for name in self.written]
+        if not any(numbers) or not all(map(operator.or_, numbers, map(operator.contains, counts, self.written))):
+            return
+        below = [[cell for cell in count if cell] for count, number in zip(counts, numbers, strict=True) if number]
+        if all(own_numbers.plain_numbers(cells) is not None for cells in below):
+            raise DataError(
+                f"{self.where}: the first row is like those below it, so it is hardly a header; say --header none if "
+                "it is a row, or --header first if it has the names of the columns"
+            )
 
     def _ranks_kept(self, listed: list[Column]) -> list[Column]:
         """The columns with those of several numberings of the rows that can only be ranks as numbers."""
@@ -216,7 +253,7 @@ class _Look:
         form = own_numbers.form_of(cells, self.forms)
         if form is None:
             return column
-        self.notes.append(f"{column.name!r} may be row numbers; it is used, as no other column is left.")
+        self.notes.append(f"{shown(column.name)} may be row numbers; it is used, as no other column is left.")
         return replace(column, treatment="number", decimal=form.decimal, thousands=form.thousands)
 
     def _task(self, i: int, counts: Counter[str]) -> str:
@@ -226,7 +263,7 @@ class _Look:
             return r.task
         labels = Counter({cell: count for cell, count in counts.items() if not self._is_missing_label(cell, counts)})
         if not labels:
-            raise DataError(f"{self.where}: the target {self.target!r} is missing in every row")
+            raise DataError(f"{self.where}: the target {shown(self.target)} is missing in every row")
         numbers = None
         if self.target_form is not None:
             labels = Counter({cell: count for cell, count in labels.items() if cell.lower() not in self.known})
@@ -241,8 +278,8 @@ class _Look:
             raise ConfigError(f"{self.where}: {error}") from None
         if guess == "regression" and r.algorithms == "classification":
             raise ConfigError(
-                f"{self.where}: the target {self.target!r} has {len(labels)} different numbers, and the algorithms "
-                "predict classes: choose algorithms for regression (oblique list algorithms), or set task: "
+                f"{self.where}: the target {shown(self.target)} has {len(labels)} different numbers, and the "
+                "algorithms predict classes: choose algorithms for regression (oblique list algorithms), or set task: "
                 "classification if every number is a class."
             )
         # The other way round, few whole numbers are values like any other.
@@ -260,9 +297,11 @@ class _Look:
         found = tuple(sorted((cell for cell in counts if not self._is_missing_label(cell, counts)), key=label_order))
         if len(found) < 2:
             only = (
-                f"has only one class, {found[0]!r}, in {len(self.lines)} rows" if found else "is missing in every row"
+                f"has only one class, {shown(found[0])}, in {len(self.lines)} rows"
+                if found
+                else "is missing in every row"
             )
-            raise DataError(f"{self.where}: the target {self.target!r} {only}; at least two are needed")
+            raise DataError(f"{self.where}: the target {shown(self.target)} {only}; at least two are needed")
         return found
 
     def _column(self, j: int, counts: Counter[str], values: Sequence[str]) -> Column:
@@ -308,11 +347,13 @@ class _Look:
             return Column(name, "date", date=dates[0] if len(dates) == 1 else "")
         if wanted in own_numbers.DATES:
             if wanted not in dates:
-                raise DataError(f"{self.where}: column {name!r} holds dates, {_or(dates)}, and dates says {wanted}")
+                raise DataError(
+                    f"{self.where}: column {shown(name)} holds dates, {_or(dates)}, and dates says {wanted}"
+                )
             return Column(name, "days", date=wanted)
         if len(dates) > 1:
             raise ConfigError(
-                f"{self.where}: the dates of column {name!r} can be {_or(dates)}: say which with --dates, as in "
+                f"{self.where}: the dates of column {shown(name)} can be {_or(dates)}: say which with --dates, as in "
                 f"--dates {dates[0]}."
             )
         return Column(name, "days", date=dates[0])
@@ -336,9 +377,9 @@ class _Look:
         more = f" ({n_bad} such cells)" if n_bad > 1 else ""
         name = self.header[j]
         return (
-            f"{self.where}: column {j + 1} ({name!r}) holds numbers, but {self.cells[j][row]!r} in row {row + 1} (line "
-            f"{self.lines[row]}){more}: mend the cell, or leave it empty if the value is missing. If these are codes, "
-            f"say --qualitative {_quoted(name)}"
+            f"{self.where}: column {j + 1} ({shown(name)}) holds numbers, but {shown(self.cells[j][row])} in row "
+            f"{row + 1} (line {self.lines[row]}){more}: mend the cell, or leave it empty if the value is missing. If "
+            f"these are codes, say --qualitative {_quoted(name)}"
         )
 
     # The arrays
@@ -356,15 +397,15 @@ class _Look:
         if not stays.all():
             first = int(np.flatnonzero(~stays)[0])
             if r.missing == "error":
-                raise DataError(f"{self.where}: the target {self.target!r} is missing at line {self.lines[first]}")
-            self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {self.target!r} left out.")
+                raise DataError(f"{self.where}: the target {shown(self.target)} is missing at line {self.lines[first]}")
+            self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {shown(self.target)} left out.")
         gaps = np.isnan(X)
         if r.missing == "error" and gaps.any():
             some = np.flatnonzero(gaps.any(axis=1))
             count = int(gaps[some[0]].sum())
             more = f" ({len(some)} columns have some)" if len(some) > 1 else ""
             raise DataError(
-                f"{self.where}: column {kept[some[0]] + 1} ({self.header[kept[some[0]]]!r}) has {count} missing "
+                f"{self.where}: column {kept[some[0]] + 1} ({shown(self.header[kept[some[0]]])}) has {count} missing "
                 f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
             )
         weights = self._weights() if r.weights else None
@@ -372,7 +413,9 @@ class _Look:
             count = int((weights[stays] == 0).sum())
             stays = stays & (weights > 0)
             if not stays.any():
-                raise DataError(f"{self.where}: every weight in column {r.weights!r} is 0; at least one must not be")
+                raise DataError(
+                    f"{self.where}: every weight in column {shown(r.weights)} is 0; at least one must not be"
+                )
             self.notes.append(f"{_rows(count)} of weight 0 left out.")
         groups = self._groups(stays) if r.groups else None
         lacking = np.asarray(gaps.any(axis=0))
@@ -390,15 +433,15 @@ class _Look:
             j = next(j for j in kept if columns.columns[j].treatment == "levels")
             word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
             said = self.header[j] in r.qualitative or self.header[j] in self.declared
-            why = "qualitative" if said else f"not numeric (first such value {self.cells[j][word]!r} at line "
+            why = "qualitative" if said else f"not numeric (first such value {shown(self.cells[j][word])} at line "
             why += "" if said else f"{self.lines[word]})"
             raise DataError(
-                f"{self.where}: column {j + 1} ({self.header[j]!r}) is {why}; "
+                f"{self.where}: column {j + 1} ({shown(self.header[j])}) is {why}; "
                 "declare encoding: crimcoord, onehot or ordinal"
             )
         X, y = np.ascontiguousarray(X.T[stays]), y[stays]
         X.flags.writeable = y.flags.writeable = False
-        if lost := [repr(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
+        if lost := [shown(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
             self.notes.append(f"no row is left of {_cut(lost)}.")
         self._report(X, y)
         return Dataset(
@@ -426,9 +469,9 @@ class _Look:
         wrong = {cell for cell, w in value.items() if not (math.isfinite(w) and w >= 0)}
         if wrong:
             k = next(k for k, cell in enumerate(cells) if cell in wrong)
-            held = repr(cells[k]) if cells[k] else "no number"
+            held = shown(cells[k]) if cells[k] else "no number"
             place = f"row {k + 1}" if self.kind == "npy" else f"row {k + 1} (line {self.lines[k]})"
-            where = self.files.get(name) or f"{self.where}: column {name!r}"
+            where = self.files.get(name) or f"{self.where}: column {shown(name)}"
             raise DataError(f"{where} holds {held} in {place}; a weight is a number from 0 up")
         return np.fromiter((value[cell] for cell in cells), np.float64, len(cells))
 
@@ -442,10 +485,11 @@ class _Look:
         groups = np.array([code.get(cell, -1) for cell in cells], dtype=np.int64)
         without = np.flatnonzero(stays & (groups < 0))
         if len(without) and self.reading.missing != "drop":
-            what = f"is {cells[without[0]]!r}" if cells[without[0]] else "is empty"
+            what = f"is {shown(cells[without[0]])}" if cells[without[0]] else "is empty"
             line = self.lines[without[0]]
             raise DataError(
-                f"{self.where}: column {name!r} of cv.groups {what} at line {line}; set missing: drop, or fill it in"
+                f"{self.where}: column {shown(name)} of cv.groups {what} at line {line}; set missing: drop, or "
+                "fill it in"
             )
         return groups
 
@@ -467,23 +511,24 @@ class _Look:
                 out.append(f"read with {', '.join(form)}.")
         predicted = f"{len(columns.classes)} classes of" if columns.classes else "numbers of"
         guessed = "" if r.task or r.algorithms else " (--task changes that)" * bool(self.target_form)
-        out.append(f"{self.task}: {predicted} {self.target!r} in {len(y)} rows{guessed}.")
+        out.append(f"{self.task}: {predicted} {shown(self.target)} in {len(y)} rows{guessed}.")
         left = {name: why for name, why in columns.left_out.items() if why != "dropped"}
         if left:
-            named = [f"{name!r} ({_WHY[why]})" for name, why in left.items()]
+            named = [f"{shown(name)} ({_WHY[why]})" for name, why in left.items()]
             out.append(f"left out: {_cut(named)}; --keep brings a column back.")
         levels = [
-            f"{name!r} ({len(some)})" for name, some in zip(self._level_names(), columns.levels.values(), strict=True)
+            f"{shown(name)} ({len(some)})"
+            for name, some in zip(self._level_names(), columns.levels.values(), strict=True)
         ]
         if levels:
             out.append(f"words are levels: {_cut(levels)}.")
-        dates = [repr(column.name) for column in columns.columns if column.treatment == "days"]
+        dates = [shown(column.name) for column in columns.columns if column.treatment == "days"]
         if dates:
             out.append(f"dates are days since 1970-01-01: {_cut(dates)}.")
         gaps = np.isnan(X)
         if gaps.any():
             seen = self._marks_seen()
-            as_marks = f", marked {', '.join(map(repr, seen))}" if seen else ""
+            as_marks = f", marked {', '.join(map(shown, seen))}" if seen else ""
             n_columns = int(gaps.any(axis=0).sum())
             count = int(gaps.sum())
             fate = {"impute": " filled from training rows", "keep": " kept"}.get(r.missing, "")
@@ -527,7 +572,7 @@ def _charset(given: str) -> str:
     try:
         return charset_of(given)
     except LookupError:
-        raise ConfigError(f"there is no character set {given!r}: say utf-8, utf-16, cp1252 or latin-1.") from None
+        raise ConfigError(f"there is no character set {shown(given)}: say utf-8, utf-16, cp1252 or latin-1.") from None
 
 
 def _named_sign(sign: str) -> str:
@@ -539,7 +584,7 @@ def _rows(count: int) -> str:
 
 
 def _few(names: Sequence[str]) -> str:
-    return _cut([repr(name) for name in names])
+    return _cut([shown(name) for name in names])
 
 
 def _cut(texts: Sequence[str], most: int = 10) -> str:
@@ -550,5 +595,11 @@ def _or(texts: Sequence[str]) -> str:
     return " or ".join(texts)
 
 
+def _short(names: Sequence[str]) -> list[str]:
+    return [name for name in names if len(name) <= MOST_SHOWN]
+
+
 def _quoted(name: str) -> str:
+    if len(name) > MOST_SHOWN:
+        return shown(name)
     return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'

@@ -18,11 +18,14 @@ from oblique_cli.bounds import TABLE_BYTES
 from oblique_cli.data import npy
 from oblique_cli.data.csv_file import is_number
 from oblique_cli.data.own_source import Source
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, shown
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
 
+HEADERS = ("first", "none")  # the first row has the names of the columns, or there are none
+
+_LINE_END = re.compile(r"\s*[\r\n]+\s*")
 _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?', re.I)
 
 SAMPLE = 200  # lines that the delimiter is told from
@@ -35,6 +38,8 @@ Row = tuple[int, list[str]]  # line in the file, from 1, and cells without blank
 class Opened(NamedTuple):
     """A table as it is read.
 
+    header : names of the columns, no two alike
+    written : the names as they are in the file, of which some may be alike or empty
     declared : columns whose levels the file itself declares (ARFF)
     typed : whether numbers are numbers in the file, so that no spelling has to be found out
     rows : the rows below the header, each with as many cells as the header has
@@ -42,13 +47,17 @@ class Opened(NamedTuple):
 
     header: tuple[str, ...]
     rows: Iterator[Row]
+    written: tuple[str, ...]
     declared: frozenset[str] = frozenset()
     typed: bool = False
 
 
 @contextmanager
-def opened(source: Source, kind: str, delimiter: str, charset: str) -> Iterator[Opened]:
-    """Open a table for reading. DataError, one sentence that begins with `source.where`, for whatever is wrong."""
+def opened(source: Source, kind: str, delimiter: str, charset: str, header: str = "") -> Iterator[Opened]:
+    """Open a table for reading. DataError, one sentence that begins with `source.where`, for whatever is wrong.
+
+    header : of a text with a delimiter, one of HEADERS or "" if nobody said; columns of none are called by their place
+    """
     if kind == "parquet":
         with _parquet(source) as table:
             yield table
@@ -58,7 +67,7 @@ def opened(source: Source, kind: str, delimiter: str, charset: str) -> Iterator[
         return
     with source.opened() as stream:
         lines = _lines(stream, charset, source.where)
-        yield _arff(lines, source.where) if kind == "arff" else _delimited(lines, delimiter, source.where)
+        yield _arff(lines, source.where) if kind == "arff" else _delimited(lines, delimiter, source.where, header)
 
 
 def sniffed(source: Source, charset: str) -> str:
@@ -92,7 +101,7 @@ def delimiter_of(text: str) -> str:
     """Return the delimiter that a user means: a character, or its name, such as "tab"."""
     found = NAMED.get(text.lower(), text)
     if len(found) != 1 or found in '"\r\n\0':
-        raise ConfigError(f"a delimiter is one character, or {', '.join(NAMED)}. Got {text!r}.")
+        raise ConfigError(f"a delimiter is one character, or {', '.join(NAMED)}. Got {shown(text)}.")
     return found
 
 
@@ -124,7 +133,7 @@ def _said_delimiter(line: str) -> str:
     return found[1] if found else ""
 
 
-def _delimited(lines: Iterator[str], delimiter: str, where: str) -> Opened:
+def _delimited(lines: Iterator[str], delimiter: str, where: str, header: str) -> Opened:
     start = next(lines, "")
     before = 1 if _said_delimiter(start) else 0
     lines = lines if before else itertools.chain([start], lines)
@@ -133,8 +142,18 @@ def _delimited(lines: Iterator[str], delimiter: str, where: str) -> Opened:
     first = next(rows, None)
     if first is None:
         raise DataError(f"{where}: the file is empty")
-    header = _header(first[1], where)
-    return Opened(header, _even(rows, header, where))
+    if header == "none":
+        written = [""] * len(first[1])
+        rows = itertools.chain([first], rows)
+    else:
+        written = [one_line(cell) for cell in first[1]]
+        if not header and all(is_number(cell.replace(",", ".")) for cell in written if cell):
+            raise DataError(
+                f"{where}: the first row holds only numbers; it must be a header with the column names. Say --header "
+                "none if it is a row, or --header first if it has names"
+            )
+    names = _header(written, where)
+    return Opened(names, _even(rows, names, where), tuple(written))
 
 
 def _cut(reader: Any, where: str, before: int) -> Iterator[Row]:
@@ -159,19 +178,31 @@ def _even(rows: Iterator[Row], header: Sequence[str], where: str) -> Iterator[Ro
         yield line, cells
 
 
-def _header(cells: Sequence[str], where: str) -> tuple[str, ...]:
-    """Column names, none twice, not all numbers. A column without a name is called by its place."""
-    if len(cells) > MAX_COLUMNS:
-        raise DataError(f"{where}: {len(cells)} columns, {MAX_COLUMNS} are allowed")
-    if all(is_number(cell.replace(",", ".")) for cell in cells if cell):
-        raise DataError(f"{where}: the first row holds only numbers; it must be a header with the column names")
-    names = tuple(cell or f"column {i}" for i, cell in enumerate(cells, 1))
-    seen: dict[str, int] = {}
-    for i, name in enumerate(names, 1):
+def one_line(name: str) -> str:
+    """The name of a column without line ends, which spreadsheets allow in a cell."""
+    return _LINE_END.sub(" ", name)
+
+
+def _header(written: Sequence[str], where: str) -> tuple[str, ...]:
+    """Names of columns, none twice. One without a name is called by its place, and the second of a name is numbered."""
+    if len(written) > MAX_COLUMNS:
+        raise DataError(f"{where}: {len(written)} columns, {MAX_COLUMNS} are allowed")
+    names = [cell or f"column {i}" for i, cell in enumerate(written, 1)]
+    taken = set(names)
+    if len(taken) == len(names):
+        return tuple(names)
+    seen: set[str] = set()
+    count: dict[str, int] = {}
+    for i, name in enumerate(names):
         if name in seen:
-            raise DataError(f"{where}: columns {seen[name]} and {i} are both named {name!r}")
-        seen[name] = i
-    return names
+            k = count.get(name, 1) + 1
+            while f"{name} ({k})" in taken:
+                k += 1
+            count[name] = k
+            names[i] = f"{name} ({k})"
+            taken.add(names[i])
+        seen.add(names[i])
+    return tuple(names)
 
 
 # ---- ARFF ------------------------------------------------------------------------------------------------------------
@@ -221,7 +252,7 @@ def _arff(lines: Iterator[str], where: str) -> Opened:
         found = _ATTRIBUTE.fullmatch(text)
         kind = found[2].strip().lower() if found else ""
         if found is None or not (kind.startswith(("{", "string", "date")) or kind in _NUMERIC):
-            raise DataError(f"{where}: line {number} is no attribute of an ARFF file that can be read: {text[:60]!r}")
+            raise DataError(f"{where}: line {number} is no attribute of an ARFF file that can be read: {shown(text)}")
         name = re.sub(r"\\(.)", r"\1", found[1][1:-1]) if found[1][0] in "'\"" else found[1]
         names.append(name)
         if kind.startswith("{"):
@@ -242,7 +273,7 @@ def _arff(lines: Iterator[str], where: str) -> Opened:
                 raise DataError(f"{where}: line {at} cannot be read as ARFF (a quote is not closed, or ends in a cell)")
             yield at, cells
 
-    return Opened(header, _even(rows(), header, where), frozenset(declared), typed=True)
+    return Opened(header, _even(rows(), header, where), tuple(names), frozenset(declared), typed=True)
 
 
 # ---- Parquet ---------------------------------------------------------------------------------------------------------
@@ -268,8 +299,8 @@ def _parquet(source: Source) -> Iterator[Opened]:
             schema = file.schema_arrow
             for name, kind in zip(schema.names, schema.types, strict=True):
                 if pyarrow.types.is_nested(kind) or pyarrow.types.is_binary(kind):
-                    raise DataError(f"{where}: column {name!r} holds {kind}, which is neither a number nor a text")
-            yield Opened(_header(schema.names, where), _parquet_rows(file), typed=True)
+                    raise DataError(f"{where}: column {shown(name)} holds {kind}, which is neither a number nor a text")
+            yield Opened(_header(schema.names, where), _parquet_rows(file), tuple(schema.names), typed=True)
     except pyarrow.ArrowException as error:
         raise DataError(f"{where}: not a whole Parquet file ({str(error).splitlines()[0]})") from None
 
@@ -305,7 +336,7 @@ def _npy(source: Source) -> Opened:
     header = (*npy.names(X.shape[1]), *(name for name, _ in source.beside))
     if len(header) > MAX_COLUMNS:
         raise DataError(f"{source.where}: {len(header)} columns, {MAX_COLUMNS} are allowed")
-    return Opened(header, _npy_rows([X, *beside]), typed=True)
+    return Opened(header, _npy_rows([X, *beside]), header, typed=True)
 
 
 def _npy_rows(arrays: Sequence[Any]) -> Iterator[Row]:

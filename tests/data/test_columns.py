@@ -545,7 +545,6 @@ def test_arff_declares_its_levels():
         (b"", "the file is empty"),
         (b"a,y\n", "there are no rows below the header"),
         (b"1,2\n3,4\n", "the first row holds only numbers"),
-        (b"a,a\n1,2\n", "columns 1 and 2 are both named 'a'"),
         (b"a,y\n1,x\n2\n", "line 3 has 1 field, the header has 2"),
         (b"a,y\n1,\0\n", "line 2 holds a NUL byte"),
         (b'a,y\n1,"x\n', "line 2 cannot be read as CSV"),
@@ -630,3 +629,88 @@ def test_any_bytes_give_a_table_or_one_sentence(content):
             assert len(next(chunks(source(text), columns)).X) >= dataset.n
         except ObliqueError as error:
             assert "\n" not in str(error)
+
+
+# ---- headers ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_without_a_header_is_told_and_read_where_it_is_said():
+    """As the archive has iris: five cells of the first flower in place of names."""
+    text = "".join(f"{i % 9}.{i % 7},{i % 5}.5,{'ab'[i % 2]}\n" for i in range(40))
+    with pytest.raises(DataError, match="the first row is like those below it, so it is hardly a header; say --header"):
+        read(text, target="a")
+    with pytest.raises(DataError, match=r"the first row holds only numbers; .* Say --header none if it is a row"):
+        read(text.replace("a", "1").replace("b", "2"))
+    dataset, columns, _ = read(text, target="column 3", header="none")
+    assert dataset.n == 40 and dataset.feature_names == ("column 1", "column 2") and dataset.classes == ("a", "b")
+    again = Columns.from_plain(json.loads(json.dumps(columns.to_plain())))
+    assert again == columns and again.header == "none"
+    (part,) = chunks(source(text), again)
+    assert np.array_equal(part.X, dataset.X) and part.lines[0] == 1
+    (part,) = chunks(source("1.5,2.5\n"), again)
+    assert part.X.tolist() == [[1.5, 2.5]] and part.y is None, "rows to predict need no target"
+    named = read("1.5,2.5,y\n" + text, header="first")[0]
+    assert named.feature_names == ("1.5", "2.5") and read("1.5,2.5,y\n" + text)[0].digest == named.digest
+    assert "header" not in read(text, header="first", target="a")[1].to_plain(), (
+        "models of tables with names are as before"
+    )
+    with pytest.raises(ConfigError, match="--header none is for text with a delimiter; this is arff"):
+        read("@relation r\n@attribute x real\n@data\n1\n", header="none")
+
+
+def test_the_second_column_of_a_name_is_numbered_and_said():
+    text = table(("x", NUMBERS), ("x", range(0, 80, 2)), ("x (2)", [i % 3 for i in range(40)]), ("y", CLASSES))
+    dataset, columns, notes = read(text, keep=("*",))
+    assert dataset.feature_names == ("x", "x (3)", "x (2)")
+    assert "columns 1 and 2 are both named 'x'; the second is 'x (3)' here." in notes
+    assert np.array_equal(next(chunks(source(text), columns)).X, dataset.X)
+    twice = table(("y", CLASSES), ("x", NUMBERS), ("y", CLASSES))
+    with pytest.raises(ConfigError, match=r"columns 1 and 3 are both named 'y', the target; .* --drop \"y \(2\)\""):
+        read(twice)
+    assert read(twice, drop=("y (2)",))[0].feature_names == ("x",)
+
+
+def test_line_ends_in_a_header_are_blanks():
+    text = '"length\nin mm","width\r\n in mm",y\n' + "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(40))
+    dataset, columns, _ = read(text)
+    assert dataset.feature_names == ("length in mm", "width in mm")
+    assert np.array_equal(next(chunks(source(text), columns)).X, dataset.X)
+
+
+# ---- long cells ------------------------------------------------------------------------------------------------------
+
+LONG = "z" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        (table(("x", [LONG, *NUMBERS[1:]]), ("y", CLASSES)), {}),
+        (table(("x", NUMBERS), ("y", [LONG] * 40)), {}),
+        (table(("x", NUMBERS), ("y", CLASSES)), {"target": LONG}),
+        (table((LONG, NUMBERS), (LONG, NUMBERS)), {"target": LONG}),
+        (table((LONG, [1] * 40), ("y", CLASSES)), {}),
+        (table(("x", [LONG, *"abcdefghi" * 4, "a", "b", "c"]), ("y", CLASSES)), {"encoding": "error"}),
+        (table(("x", NUMBERS), ("w", [LONG, *range(39)]), ("y", CLASSES)), {"weights": "w"}),
+        (table(("x", NUMBERS), ("y", CLASSES)), {"delimiter": LONG}),
+        (table(("x", NUMBERS), ("y", CLASSES)), {"charset": LONG}),
+        (table((LONG, NUMBERS), ("y", range(0, 160, 4))), {"algorithms": "classification"}),
+        (f"@relation r\n@attribute {LONG}\n", {}),
+    ],
+)
+def test_no_sentence_holds_a_long_cell_in_full(text, how):
+    with pytest.raises(ObliqueError) as caught:
+        read(text, **how)
+    assert "z" * 61 not in str(caught.value) and len(str(caught.value)) < 700
+
+
+def test_no_note_and_no_sentence_on_other_rows_holds_a_long_cell_in_full():
+    words = [LONG, "abc"] * 20
+    dataset, columns, notes = read(
+        table(("x", NUMBERS), (LONG, words), ("date" + LONG, ["2020-01-01"] * 40), ("y", CLASSES))
+    )
+    assert dataset.p == 2 and max(map(len, notes)) < 300
+    for text in (table(("x", [LONG]), (LONG, ["abc"])), table(("x", [1]), (LONG + "z", ["abc"]))):
+        with pytest.raises(DataError) as caught:
+            next(chunks(source(text), columns))
+        assert "z" * 61 not in str(caught.value)
