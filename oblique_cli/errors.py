@@ -66,3 +66,13 @@ class StoreError(ObliqueError):
     """A results store that is locked, damaged, or written by a newer version."""
 
     exit_code = EXIT_STORE
+
+
+def cut(text: str, most: int = 60) -> str:
+    """Return a text of a file as a sentence may hold it: at most `most` characters, the end marked by three dots."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def quoted(value: Any, most: int = 60) -> str:
+    """Return a value of a file as a sentence may quote it: its `repr`, at most `most` characters."""
+    return cut(repr(value), most)

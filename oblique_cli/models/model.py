@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models import file_format
-from oblique_cli.models.codecs import Arrays, Many, Scope, Text, shown
+from oblique_cli.models.codecs import Arrays, Many, Scope, Text
 from oblique_cli.models.encoder import ENCODER, ColumnEncoder
 from oblique_cli.models.fitted import EstimatorPredictor, Fitted
 from oblique_cli.models.predicting import Predictor
@@ -244,9 +244,9 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
         root.fail(f"has a key {strays[0]!r}, which it should not have")
     texts = {key: Text().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
     if own["task"] not in ("classification", "regression"):
-        raise DataError(f"task must be 'classification' or 'regression'. Got {shown(own['task'])}")
+        raise DataError(f"task must be 'classification' or 'regression'. Got {quoted(own['task'])}")
     if not isinstance(own["facts"], dict):
-        raise DataError(f"facts must be an object. Got {shown(own['facts'])}")
+        raise DataError(f"facts must be an object. Got {quoted(own['facts'])}")
     names = Many(Text(), kind=tuple)
     encoder, columns = own["encoder"], own["columns"]
     return Model(
@@ -279,7 +279,7 @@ def plain_facts(value: Any, place: str) -> Any:
         return {str(key): plain_facts(one, f"{place}.{key}") for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [plain_facts(one, f"{place}[{i}]") for i, one in enumerate(value)]
-    raise ConfigError(f"{place} of a model must be plain data. Got {shown(value)}.")
+    raise ConfigError(f"{place} of a model must be plain data. Got {quoted(value)}.")
 
 
 def algorithm_of(estimator: Any) -> str:
