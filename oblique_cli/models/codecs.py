@@ -298,6 +298,8 @@ class Numbers(Codec):
         dtype = np.dtype(self.dtype)
         try:
             found = np.array(plain)
+            if found.dtype.kind in "fO" and dtype.kind == "u":  # whole numbers from 2**63 on
+                found = _unsigned(plain)
         except ValueError:
             scope.fail("must be an array, and its rows differ in length")
         if found.size == 0:  # (0, p) is [] in JSON
@@ -329,6 +331,13 @@ class Numbers(Codec):
             named = f" ({self.below})" if isinstance(self.below, str) else ""
             scope.fail(f"must hold numbers below {scope.known(self.below)}{named}. Got {array.max()}")
         return array
+
+
+def _unsigned(plain: list[Any]) -> NDArray[Any]:
+    """Nested lists of whole numbers up to 2**64 as they are: NumPy makes floats of small and large ones together."""
+    found = np.array(plain, dtype=object)
+    fits = all(type(number) is int and 0 <= number < 2**64 for number in found.flat)
+    return found.astype(np.uint64) if fits else found
 
 
 def listed(values: NDArray[Any]) -> Any:
