@@ -68,9 +68,14 @@ class StoreError(ObliqueError):
     exit_code = EXIT_STORE
 
 
-MOST_SHOWN = 60  # characters of a cell or a name in a sentence
+MOST_QUOTED = 60  # characters of a cell or a name in a sentence: a table can have millions in one
 
 
-def shown(text: str) -> str:
-    """Quote a cell or a name in a sentence for the user, cut where it is long: a table can have millions in one."""
-    return repr(text) if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]!r}..."
+def cut(text: str, most: int = MOST_QUOTED) -> str:
+    """Return a text of a file as a sentence may hold it: at most `most` characters, the end marked by three dots."""
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def quoted(value: Any, most: int = MOST_QUOTED) -> str:
+    """Return a value of a file as a sentence may quote it: its `repr`, at most `most` characters."""
+    return cut(repr(value), most)

@@ -139,7 +139,7 @@ def fit(
             )
     finally:
         progress.end()
-    written = [] if out is None else [str(path) for path in save(outcome.model, out)]
+    written = [] if out is None else [str(path) for path in save(outcome.model, out, dataset.X)]
     if format_ == "json":
         write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")
         return
@@ -176,7 +176,7 @@ def _fit_beyond(
 
     params = {} if algorithm == AUTO else _parameters(algorithm, overrides)
     model, fitted, table = fit_beyond(data, own, algorithm, params, quiet=not sys.stderr.isatty(), **how)
-    written = [] if out is None else [str(path) for path in save(model, out)]
+    written = [] if out is None else [str(path) for path in save(model, out, fitted.X)]
     if format_ == "json":
         plain = {
             "algorithm": model.algorithm,

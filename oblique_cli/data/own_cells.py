@@ -15,7 +15,7 @@ from oblique_cli.data import own_numbers, own_rows
 from oblique_cli.data.own_columns import Chunk, Column, Columns
 from oblique_cli.data.own_numbers import Form
 from oblique_cli.data.own_source import Source, source_of
-from oblique_cli.errors import MOST_SHOWN, DataError, shown
+from oblique_cli.errors import MOST_QUOTED, DataError, quoted
 from oblique_cli.registry import close_matches
 
 
@@ -57,7 +57,7 @@ def feature_values(
             except ValueError:
                 what = f"a date as {column.date}" if column.treatment == "days" else "a number"
                 raise DataError(
-                    f"{where}: column {shown(column.name)} holds {shown(cell)} at line {lines[k]}, not "
+                    f"{where}: column {quoted(column.name)} holds {quoted(cell)} at line {lines[k]}, not "
                     f"{what}; mend the cell, or leave it empty if the value is missing"
                 ) from None
             if len(memo) < 10_000:
@@ -105,9 +105,11 @@ def chunks(source: str | Path | Source, columns: Columns, rows: int = 65536) -> 
     with own_rows.opened(source, kind, delimiter, charset, columns.header) as table:
         at = {name: i for i, name in enumerate(table.header)}
         if lost := [name for name in columns.feature_names if name not in at]:
-            short = [name for name in table.header if len(name) <= MOST_SHOWN]
-            hint = close_matches(lost[0], short) or f" Columns: {', '.join(map(shown, table.header[:10]))}."
-            raise DataError(f"{source.where}: there is no column {shown(lost[0])}, which is one of the features.{hint}")
+            short = [name for name in table.header if len(name) <= MOST_QUOTED]
+            hint = close_matches(lost[0], short) or f" Columns: {', '.join(map(quoted, table.header[:10]))}."
+            raise DataError(
+                f"{source.where}: there is no column {quoted(lost[0])}, which is one of the features.{hint}"
+            )
         features = [
             replace(column, decimal=".", thousands="") if table.typed else column for column in columns.features
         ]

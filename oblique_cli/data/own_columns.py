@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data.own_rows import MAX_COLUMNS
 from oblique_cli.data.own_source import charset_of
-from oblique_cli.errors import DataError, shown
+from oblique_cli.errors import DataError, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,15 +115,15 @@ class Columns:
         found = cls(**{**entries, "columns": columns})
         for name, value, known in (("task", found.task, TASKS), ("format", found.format, FORMATS)):
             if value not in known:
-                raise DataError(f"{where}: {name} must be one of {', '.join(known)}. Got {shown(value)}")
+                raise DataError(f"{where}: {name} must be one of {', '.join(known)}. Got {quoted(value)}")
         names = [column.name for column in columns]
         for column in columns:
             if column.treatment not in TREATMENTS:
                 raise DataError(
-                    f"{where}: {shown(column.treatment)} is no treatment of a column ({shown(column.name)})"
+                    f"{where}: {quoted(column.treatment)} is no treatment of a column ({quoted(column.name)})"
                 )
             if column.decimal not in (".", ",") or len(column.thousands) > 1 or column.decimal == column.thousands:
-                raise DataError(f"{where}: column {shown(column.name)} has no usable form of numbers")
+                raise DataError(f"{where}: column {quoted(column.name)} has no usable form of numbers")
         if len(set(names)) < len(names):
             raise DataError(f"{where}: two columns have one name")
         if any(len(set(some)) < len(some) for some in [found.classes, *(column.levels for column in columns)]):
@@ -131,19 +131,19 @@ class Columns:
         if sum(len(column.levels) for column in columns) > MAX_LEVELS:
             raise DataError(f"{where}: more than {MAX_LEVELS} levels")
         if [column.name for column in columns if column.treatment == "target"] != [found.target]:
-            raise DataError(f"{where}: {shown(found.target)} is not the one column whose treatment is 'target'")
+            raise DataError(f"{where}: {quoted(found.target)} is not the one column whose treatment is 'target'")
         if not found.features:
             raise DataError(f"{where}: no column is a feature")
         if (found.task == "classification") != (len(found.classes) > 1):
             raise DataError(f"{where}: classification needs two classes or more, and regression has none")
         if found.header not in ("", "none"):
-            raise DataError(f"{where}: header must be none where it is given. Got {shown(found.header)}")
+            raise DataError(f"{where}: header must be none where it is given. Got {quoted(found.header)}")
         if found.format == "csv" and len(found.delimiter) != 1:
-            raise DataError(f"{where}: a delimiter is one character. Got {shown(found.delimiter)}")
+            raise DataError(f"{where}: a delimiter is one character. Got {quoted(found.delimiter)}")
         try:
             charset_of(found.charset)
         except LookupError:
-            raise DataError(f"{where}: there is no character set {shown(found.charset)}") from None
+            raise DataError(f"{where}: there is no character set {quoted(found.charset)}") from None
         return found
 
 
@@ -180,7 +180,7 @@ def _checked(plain: Any, kind: Any, where: str) -> dict[str, Any]:
     if lost := sorted(required - set(plain)):
         raise DataError(f"{where}: {lost[0]} is missing")
     if strange := sorted(map(str, set(plain) - set(wanted))):
-        raise DataError(f"{where}: unknown key {shown(strange[0])}")
+        raise DataError(f"{where}: unknown key {quoted(strange[0])}")
     found: dict[str, Any] = {}
     for name, value in plain.items():
         if name == "columns":

@@ -20,7 +20,7 @@ from oblique_cli.data.own_cells import feature_values, target_values
 from oblique_cli.data.own_columns import FEATURES, Column, Columns
 from oblique_cli.data.own_numbers import Form
 from oblique_cli.data.own_source import STDIN, Source, charset_of, source_of, stem
-from oblique_cli.errors import MOST_SHOWN, ConfigError, DataError, shown
+from oblique_cli.errors import MOST_QUOTED, ConfigError, DataError, quoted
 from oblique_cli.registry import close_matches
 
 
@@ -120,7 +120,7 @@ class _Look:
             beside = ", or name a second file with the labels, as in --target y.npy" if self.kind == "npy" else ""
             raise ConfigError(
                 f"{self.where}: which column is to be predicted? Its columns are {_few(self.header)}; say it with "
-                f"--target, as in --target {_quoted(suggested)}{beside}."
+                f"--target, as in --target {_as_typed(suggested)}{beside}."
             )
         return target
 
@@ -134,7 +134,7 @@ class _Look:
             for name in names:
                 if name not in self.header and not (name == "*" and names is r.keep):
                     hint = close_matches(name, _short(self.header)) or f" Columns: {_few(self.header)}."
-                    raise DataError(f"{self.where}: there is no column {shown(name)} to use as {role}.{hint}")
+                    raise DataError(f"{self.where}: there is no column {quoted(name)} to use as {role}.{hint}")
         clash = own_roles.clash_of_roles(
             self.target,
             r.weights,
@@ -147,7 +147,7 @@ class _Look:
         if clash:
             raise DataError(f"{self.where}: {clash}")
         if len(self.header) == 1:
-            raise DataError(f"{self.where}: {shown(self.target)} is the only column, at least one feature is needed")
+            raise DataError(f"{self.where}: {quoted(self.target)} is the only column, at least one feature is needed")
 
     def _check_doubled(self) -> None:
         """Say which columns had the name of another; ConfigError if that is the target, which would give it away."""
@@ -156,11 +156,11 @@ class _Look:
                 first = self.header.index(written) + 1
                 if written == self.target and name not in self.reading.drop and not self.reading.features:
                     raise ConfigError(
-                        f"{self.where}: columns {first} and {i} are both named {shown(written)}, the target; leave the "
-                        f"other one out, as in --drop {_quoted(name)}, or say --target {_quoted(name)}."
+                        f"{self.where}: columns {first} and {i} are both named {quoted(written)}, the target; leave "
+                        f"the other one out, as in --drop {_as_typed(name)}, or say --target {_as_typed(name)}."
                     )
                 self.notes.append(
-                    f"columns {first} and {i} are both named {shown(written)}; the second is {shown(name)} here."
+                    f"columns {first} and {i} are both named {quoted(written)}; the second is {quoted(name)} here."
                 )
 
     # What the table says
@@ -205,9 +205,9 @@ class _Look:
             missing=self.known,
         )
         if not self.columns.features:
-            left = ", ".join(f"{shown(name)} ({_WHY[why]})" for name, why in self.columns.left_out.items())
+            left = ", ".join(f"{quoted(name)} ({_WHY[why]})" for name, why in self.columns.left_out.items())
             advice = f": {left}; --keep brings a column back" if left else ""
-            raise DataError(f"{self.where}: there is no column to predict {shown(self.target)} from{advice}")
+            raise DataError(f"{self.where}: there is no column to predict {quoted(self.target)} from{advice}")
 
     def _check_header(self, counts: Sequence[Mapping[str, int]]) -> None:
         """DataError if the names of the columns are like the cells below: numbers, and words that come again."""
@@ -253,7 +253,7 @@ class _Look:
         form = own_numbers.form_of(cells, self.forms)
         if form is None:
             return column
-        self.notes.append(f"{shown(column.name)} may be row numbers; it is used, as no other column is left.")
+        self.notes.append(f"{quoted(column.name)} may be row numbers; it is used, as no other column is left.")
         return replace(column, treatment="number", decimal=form.decimal, thousands=form.thousands)
 
     def _task(self, i: int, counts: Counter[str]) -> str:
@@ -263,7 +263,7 @@ class _Look:
             return r.task
         labels = Counter({cell: count for cell, count in counts.items() if not self._is_missing_label(cell, counts)})
         if not labels:
-            raise DataError(f"{self.where}: the target {shown(self.target)} is missing in every row")
+            raise DataError(f"{self.where}: the target {quoted(self.target)} is missing in every row")
         numbers = None
         if self.target_form is not None:
             labels = Counter({cell: count for cell, count in labels.items() if cell.lower() not in self.known})
@@ -278,7 +278,7 @@ class _Look:
             raise ConfigError(f"{self.where}: {error}") from None
         if guess == "regression" and r.algorithms == "classification":
             raise ConfigError(
-                f"{self.where}: the target {shown(self.target)} has {len(labels)} different numbers, and the "
+                f"{self.where}: the target {quoted(self.target)} has {len(labels)} different numbers, and the "
                 "algorithms predict classes: choose algorithms for regression (oblique list algorithms), or set task: "
                 "classification if every number is a class."
             )
@@ -297,11 +297,11 @@ class _Look:
         found = tuple(sorted((cell for cell in counts if not self._is_missing_label(cell, counts)), key=label_order))
         if len(found) < 2:
             only = (
-                f"has only one class, {shown(found[0])}, in {len(self.lines)} rows"
+                f"has only one class, {quoted(found[0])}, in {len(self.lines)} rows"
                 if found
                 else "is missing in every row"
             )
-            raise DataError(f"{self.where}: the target {shown(self.target)} {only}; at least two are needed")
+            raise DataError(f"{self.where}: the target {quoted(self.target)} {only}; at least two are needed")
         return found
 
     def _column(self, j: int, counts: Counter[str], values: Sequence[str]) -> Column:
@@ -348,12 +348,12 @@ class _Look:
         if wanted in own_numbers.DATES:
             if wanted not in dates:
                 raise DataError(
-                    f"{self.where}: column {shown(name)} holds dates, {_or(dates)}, and dates says {wanted}"
+                    f"{self.where}: column {quoted(name)} holds dates, {_or(dates)}, and dates says {wanted}"
                 )
             return Column(name, "days", date=wanted)
         if len(dates) > 1:
             raise ConfigError(
-                f"{self.where}: the dates of column {shown(name)} can be {_or(dates)}: say which with --dates, as in "
+                f"{self.where}: the dates of column {quoted(name)} can be {_or(dates)}: say which with --dates, as in "
                 f"--dates {dates[0]}."
             )
         return Column(name, "days", date=dates[0])
@@ -377,9 +377,9 @@ class _Look:
         more = f" ({n_bad} such cells)" if n_bad > 1 else ""
         name = self.header[j]
         return (
-            f"{self.where}: column {j + 1} ({shown(name)}) holds numbers, but {shown(self.cells[j][row])} in row "
+            f"{self.where}: column {j + 1} ({quoted(name)}) holds numbers, but {quoted(self.cells[j][row])} in row "
             f"{row + 1} (line {self.lines[row]}){more}: mend the cell, or leave it empty if the value is missing. If "
-            f"these are codes, say --qualitative {_quoted(name)}"
+            f"these are codes, say --qualitative {_as_typed(name)}"
         )
 
     # The arrays
@@ -397,15 +397,17 @@ class _Look:
         if not stays.all():
             first = int(np.flatnonzero(~stays)[0])
             if r.missing == "error":
-                raise DataError(f"{self.where}: the target {shown(self.target)} is missing at line {self.lines[first]}")
-            self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {shown(self.target)} left out.")
+                raise DataError(
+                    f"{self.where}: the target {quoted(self.target)} is missing at line {self.lines[first]}"
+                )
+            self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {quoted(self.target)} left out.")
         gaps = np.isnan(X)
         if r.missing == "error" and gaps.any():
             some = np.flatnonzero(gaps.any(axis=1))
             count = int(gaps[some[0]].sum())
             more = f" ({len(some)} columns have some)" if len(some) > 1 else ""
             raise DataError(
-                f"{self.where}: column {kept[some[0]] + 1} ({shown(self.header[kept[some[0]]])}) has {count} missing "
+                f"{self.where}: column {kept[some[0]] + 1} ({quoted(self.header[kept[some[0]]])}) has {count} missing "
                 f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
             )
         weights = self._weights() if r.weights else None
@@ -414,7 +416,7 @@ class _Look:
             stays = stays & (weights > 0)
             if not stays.any():
                 raise DataError(
-                    f"{self.where}: every weight in column {shown(r.weights)} is 0; at least one must not be"
+                    f"{self.where}: every weight in column {quoted(r.weights)} is 0; at least one must not be"
                 )
             self.notes.append(f"{_rows(count)} of weight 0 left out.")
         groups = self._groups(stays) if r.groups else None
@@ -433,15 +435,15 @@ class _Look:
             j = next(j for j in kept if columns.columns[j].treatment == "levels")
             word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
             said = self.header[j] in r.qualitative or self.header[j] in self.declared
-            why = "qualitative" if said else f"not numeric (first such value {shown(self.cells[j][word])} at line "
+            why = "qualitative" if said else f"not numeric (first such value {quoted(self.cells[j][word])} at line "
             why += "" if said else f"{self.lines[word]})"
             raise DataError(
-                f"{self.where}: column {j + 1} ({shown(self.header[j])}) is {why}; "
+                f"{self.where}: column {j + 1} ({quoted(self.header[j])}) is {why}; "
                 "declare encoding: crimcoord, onehot or ordinal"
             )
         X, y = np.ascontiguousarray(X.T[stays]), y[stays]
         X.flags.writeable = y.flags.writeable = False
-        if lost := [shown(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
+        if lost := [quoted(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
             self.notes.append(f"no row is left of {_cut(lost)}.")
         self._report(X, y)
         return Dataset(
@@ -469,9 +471,9 @@ class _Look:
         wrong = {cell for cell, w in value.items() if not (math.isfinite(w) and w >= 0)}
         if wrong:
             k = next(k for k, cell in enumerate(cells) if cell in wrong)
-            held = shown(cells[k]) if cells[k] else "no number"
+            held = quoted(cells[k]) if cells[k] else "no number"
             place = f"row {k + 1}" if self.kind == "npy" else f"row {k + 1} (line {self.lines[k]})"
-            where = self.files.get(name) or f"{self.where}: column {shown(name)}"
+            where = self.files.get(name) or f"{self.where}: column {quoted(name)}"
             raise DataError(f"{where} holds {held} in {place}; a weight is a number from 0 up")
         return np.fromiter((value[cell] for cell in cells), np.float64, len(cells))
 
@@ -485,10 +487,10 @@ class _Look:
         groups = np.array([code.get(cell, -1) for cell in cells], dtype=np.int64)
         without = np.flatnonzero(stays & (groups < 0))
         if len(without) and self.reading.missing != "drop":
-            what = f"is {shown(cells[without[0]])}" if cells[without[0]] else "is empty"
+            what = f"is {quoted(cells[without[0]])}" if cells[without[0]] else "is empty"
             line = self.lines[without[0]]
             raise DataError(
-                f"{self.where}: column {shown(name)} of cv.groups {what} at line {line}; set missing: drop, or "
+                f"{self.where}: column {quoted(name)} of cv.groups {what} at line {line}; set missing: drop, or "
                 "fill it in"
             )
         return groups
@@ -511,24 +513,24 @@ class _Look:
                 out.append(f"read with {', '.join(form)}.")
         predicted = f"{len(columns.classes)} classes of" if columns.classes else "numbers of"
         guessed = "" if r.task or r.algorithms else " (--task changes that)" * bool(self.target_form)
-        out.append(f"{self.task}: {predicted} {shown(self.target)} in {len(y)} rows{guessed}.")
+        out.append(f"{self.task}: {predicted} {quoted(self.target)} in {len(y)} rows{guessed}.")
         left = {name: why for name, why in columns.left_out.items() if why != "dropped"}
         if left:
-            named = [f"{shown(name)} ({_WHY[why]})" for name, why in left.items()]
+            named = [f"{quoted(name)} ({_WHY[why]})" for name, why in left.items()]
             out.append(f"left out: {_cut(named)}; --keep brings a column back.")
         levels = [
-            f"{shown(name)} ({len(some)})"
+            f"{quoted(name)} ({len(some)})"
             for name, some in zip(self._level_names(), columns.levels.values(), strict=True)
         ]
         if levels:
             out.append(f"words are levels: {_cut(levels)}.")
-        dates = [shown(column.name) for column in columns.columns if column.treatment == "days"]
+        dates = [quoted(column.name) for column in columns.columns if column.treatment == "days"]
         if dates:
             out.append(f"dates are days since 1970-01-01: {_cut(dates)}.")
         gaps = np.isnan(X)
         if gaps.any():
             seen = self._marks_seen()
-            as_marks = f", marked {', '.join(map(shown, seen))}" if seen else ""
+            as_marks = f", marked {', '.join(map(quoted, seen))}" if seen else ""
             n_columns = int(gaps.any(axis=0).sum())
             count = int(gaps.sum())
             fate = {"impute": " filled from training rows", "keep": " kept"}.get(r.missing, "")
@@ -572,7 +574,7 @@ def _charset(given: str) -> str:
     try:
         return charset_of(given)
     except LookupError:
-        raise ConfigError(f"there is no character set {shown(given)}: say utf-8, utf-16, cp1252 or latin-1.") from None
+        raise ConfigError(f"there is no character set {quoted(given)}: say utf-8, utf-16, cp1252 or latin-1.") from None
 
 
 def _named_sign(sign: str) -> str:
@@ -584,7 +586,7 @@ def _rows(count: int) -> str:
 
 
 def _few(names: Sequence[str]) -> str:
-    return _cut([shown(name) for name in names])
+    return _cut([quoted(name) for name in names])
 
 
 def _cut(texts: Sequence[str], most: int = 10) -> str:
@@ -596,10 +598,10 @@ def _or(texts: Sequence[str]) -> str:
 
 
 def _short(names: Sequence[str]) -> list[str]:
-    return [name for name in names if len(name) <= MOST_SHOWN]
+    return [name for name in names if len(name) <= MOST_QUOTED]
 
 
-def _quoted(name: str) -> str:
-    if len(name) > MOST_SHOWN:
-        return shown(name)
+def _as_typed(name: str) -> str:
+    if len(name) > MOST_QUOTED:
+        return quoted(name)
     return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from oblique_cli.errors import ConfigError, shown
+from oblique_cli.errors import ConfigError, quoted
 
 NEARLY_ALL = 0.9  # share of rows in which whole numbers differ, from which on they may identify,
 LEAST_CHANCE = 0.01  # and chance of as few ties in a measured column, from which on they do not
@@ -51,14 +51,14 @@ def clash_of_roles(
     """Return the sentence for a column that is to be two things at once, or None."""
     for names, role in [(qualitative, "listed under qualitative"), (drop, "dropped"), (features, "a feature")]:
         if target in names:
-            return f"{shown(target)} is the target, it cannot be {role}"
+            return f"{quoted(target)} is the target, it cannot be {role}"
     if groups == target:
-        return f"{shown(target)} is the target, it cannot be the column of cv.groups"
+        return f"{quoted(target)} is the target, it cannot be the column of cv.groups"
     if weights and (weights == target or weights in features):
         other = "target" if weights == target else "feature"
-        return f"{shown(weights)} is to be a {other}, it cannot hold the weights of rows too"
+        return f"{quoted(weights)} is to be a {other}, it cannot hold the weights of rows too"
     if both := next((name for name in drop if name in keep or name in features), None):
-        return f"{shown(both)} is to be dropped and to be kept; say one of them"
+        return f"{quoted(both)} is to be dropped and to be kept; say one of them"
     return None
 
 
@@ -151,7 +151,7 @@ def guess_task(name: str, labels: Counter[str], numbers: Sequence[float] | None)
     if numbers is None:
         if words_identify(labels):
             raise ConfigError(
-                f"the target {shown(name)} has {distinct} different words in {n} rows, which is too many for classes: "
+                f"the target {quoted(name)} has {distinct} different words in {n} rows, which is too many for classes: "
                 "choose another column with --target, or say --task classification."
             )
         return "classification"
@@ -161,7 +161,7 @@ def guess_task(name: str, labels: Counter[str], numbers: Sequence[float] | None)
     if distinct > MANY_VALUES or (distinct > FEW_CLASSES and 2 * distinct > n):
         return "regression"
     raise ConfigError(
-        f"the target {shown(name)} has {distinct} different numbers in {n} rows, which could be classes or values: "
+        f"the target {quoted(name)} has {distinct} different numbers in {n} rows, which could be classes or values: "
         "say --task classification or --task regression."
     )
 

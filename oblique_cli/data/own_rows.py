@@ -18,7 +18,7 @@ from oblique_cli.bounds import TABLE_BYTES
 from oblique_cli.data import npy
 from oblique_cli.data.csv_file import is_number
 from oblique_cli.data.own_source import Source
-from oblique_cli.errors import ConfigError, DataError, shown
+from oblique_cli.errors import ConfigError, DataError, quoted
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
@@ -101,7 +101,7 @@ def delimiter_of(text: str) -> str:
     """Return the delimiter that a user means: a character, or its name, such as "tab"."""
     found = NAMED.get(text.lower(), text)
     if len(found) != 1 or found in '"\r\n\0':
-        raise ConfigError(f"a delimiter is one character, or {', '.join(NAMED)}. Got {shown(text)}.")
+        raise ConfigError(f"a delimiter is one character, or {', '.join(NAMED)}. Got {quoted(text)}.")
     return found
 
 
@@ -252,7 +252,7 @@ def _arff(lines: Iterator[str], where: str) -> Opened:
         found = _ATTRIBUTE.fullmatch(text)
         kind = found[2].strip().lower() if found else ""
         if found is None or not (kind.startswith(("{", "string", "date")) or kind in _NUMERIC):
-            raise DataError(f"{where}: line {number} is no attribute of an ARFF file that can be read: {shown(text)}")
+            raise DataError(f"{where}: line {number} is no attribute of an ARFF file that can be read: {quoted(text)}")
         name = re.sub(r"\\(.)", r"\1", found[1][1:-1]) if found[1][0] in "'\"" else found[1]
         names.append(name)
         if kind.startswith("{"):
@@ -299,7 +299,9 @@ def _parquet(source: Source) -> Iterator[Opened]:
             schema = file.schema_arrow
             for name, kind in zip(schema.names, schema.types, strict=True):
                 if pyarrow.types.is_nested(kind) or pyarrow.types.is_binary(kind):
-                    raise DataError(f"{where}: column {shown(name)} holds {kind}, which is neither a number nor a text")
+                    raise DataError(
+                        f"{where}: column {quoted(name)} holds {kind}, which is neither a number nor a text"
+                    )
             yield Opened(_header(schema.names, where), _parquet_rows(file), tuple(schema.names), typed=True)
     except pyarrow.ArrowException as error:
         raise DataError(f"{where}: not a whole Parquet file ({str(error).splitlines()[0]})") from None

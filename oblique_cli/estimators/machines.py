@@ -143,8 +143,11 @@ def _scaler(rows: Array, machine: ProximalSVMClassifier | SupportVectorClassifie
     powers = exponents(rows)
     scaler = StandardScaler().fit(measured(rows, powers))
     if powers.any():
-        scaler.mean_, scaler.scale_ = measured(scaler.mean_, -powers), measured(scaler.scale_, -powers)
-        scaler.var_ = measured(scaler.var_, -2 * powers)
+        scaler.mean_ = measured(scaler.mean_, -powers)
+        # Neither 0, by which nothing can be divided, nor infinite, which no model file holds. Variances are not used.
+        least, most = np.finfo(float).smallest_subnormal, np.finfo(float).max
+        scaler.scale_ = np.maximum(measured(scaler.scale_, -powers), least)
+        scaler.var_ = np.minimum(measured(scaler.var_, -2 * powers), most)
     return scaler
 
 

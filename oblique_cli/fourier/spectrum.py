@@ -206,7 +206,7 @@ class CoefficientMatrix:
     def combine(self, factors: NDArray[Any]) -> list[Spectrum]:
         """Return the spectra of the combinations W @ factors. factors : (n_columns, q); returns q spectra."""
         parts = [block @ factors for _, block in self._blocks()]
-        whole = np.concatenate(parts) if parts else np.zeros((0, self.n_outputs, factors.shape[1]))
+        whole = np.concatenate(parts) if parts else np.zeros((0, self.n_outputs, factors.shape[1]), self._weights.dtype)
         return [
             Spectrum(self.domain, self.keys, np.ascontiguousarray(whole[:, :, q])).cleaned()
             for q in range(factors.shape[1])

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, quoted
 
 Size = int | str
 STORED = "npz"  # key of an array that is in the binary file
@@ -113,7 +113,7 @@ class Scalar(Codec):
 
     def value(self, plain: Any, scope: Scope) -> Any:
         if not self.holds(plain):
-            scope.fail(f"must be {self.wanted}. Got {shown(plain)}")
+            scope.fail(f"must be {self.wanted}. Got {quoted(plain)}")
         return plain
 
 
@@ -227,7 +227,7 @@ class Many(Codec):
 
     def value(self, plain: Any, scope: Scope) -> Any:
         if not isinstance(plain, list):
-            scope.fail(f"must be a list. Got {shown(plain)}")
+            scope.fail(f"must be a list. Got {quoted(plain)}")
         self._check(plain, scope)
         return self.kind([self.codec.value(one, scope.at(i)) for i, one in enumerate(plain)])
 
@@ -251,10 +251,10 @@ class Pairs(Codec):
     def value(self, plain: Any, scope: Scope) -> Any:
         found: dict[Any, Any] = {}
         if not isinstance(plain, list):
-            scope.fail(f"must be a list of pairs. Got {shown(plain)}")
+            scope.fail(f"must be a list of pairs. Got {quoted(plain)}")
         for i, pair in enumerate(plain):
             if not isinstance(pair, list) or len(pair) != 2:
-                scope.at(i).fail(f"must be a pair. Got {shown(pair)}")
+                scope.at(i).fail(f"must be a pair. Got {quoted(pair)}")
             key = self.key.value(pair[0], scope.at(i))
             if key in found:
                 scope.at(i).fail(f"has the key {key!r} a second time")
@@ -283,7 +283,7 @@ class Numbers(Codec):
     def value(self, plain: Any, scope: Scope) -> Any:
         if isinstance(plain, dict):
             if plain.keys() != {STORED}:
-                scope.fail(f"must be an array. Got {shown(plain)}")
+                scope.fail(f"must be an array. Got {quoted(plain)}")
             array = scope.arrays.take(plain[STORED], scope)
             if array.dtype != np.dtype(self.dtype):
                 scope.fail(f"must hold {self.dtype}. Got {array.dtype}")
@@ -294,10 +294,12 @@ class Numbers(Codec):
     def _inline(self, plain: Any, scope: Scope) -> NDArray[Any]:
         """Nested lists of plain numbers as an array of this type."""
         if not isinstance(plain, list):
-            scope.fail(f"must be an array. Got {shown(plain)}")
+            scope.fail(f"must be an array. Got {quoted(plain)}")
         dtype = np.dtype(self.dtype)
         try:
             found = np.array(plain)
+            if found.dtype.kind in "fO" and dtype.kind == "u":  # whole numbers from 2**63 on
+                found = _unsigned(plain)
         except ValueError:
             scope.fail("must be an array, and its rows differ in length")
         if found.size == 0:  # (0, p) is [] in JSON
@@ -331,6 +333,13 @@ class Numbers(Codec):
         return array
 
 
+def _unsigned(plain: list[Any]) -> NDArray[Any]:
+    """Nested lists of whole numbers up to 2**64 as they are: NumPy makes floats of small and large ones together."""
+    found = np.array(plain, dtype=object)
+    fits = all(type(number) is int and 0 <= number < 2**64 for number in found.flat)
+    return found.astype(np.uint64) if fits else found
+
+
 def listed(values: NDArray[Any]) -> Any:
     """Return an array as nested lists for JSON; complex numbers as pairs."""
     if values.dtype.kind == "c":
@@ -353,7 +362,7 @@ class Labels(Codec):
 
     def value(self, plain: Any, scope: Scope) -> Any:
         if not isinstance(plain, dict) or plain.keys() != {"dtype", "values"} or not isinstance(plain["values"], list):
-            scope.fail(f"must be labels with their type. Got {shown(plain)}")
+            scope.fail(f"must be labels with their type. Got {quoted(plain)}")
         values, dtype = plain["values"], plain["dtype"]
         self._checked(values, dtype, scope)
         try:
@@ -367,7 +376,7 @@ class Labels(Codec):
 
     def _checked(self, values: list[Any], dtype: Any, scope: Scope) -> None:
         if not isinstance(dtype, str) or not re.fullmatch(r"object|[<>|=][iufbU]\d{1,7}", dtype):
-            scope.fail(f"must be labels of a type of numbers or texts. Got {shown(dtype)}")
+            scope.fail(f"must be labels of a type of numbers or texts. Got {quoted(dtype)}")
         scope.size(self.size, len(values))
         for i, label in enumerate(values):
             (Text() if dtype == "object" else Plain()).value(label, scope.at(i))
@@ -386,7 +395,7 @@ class Shared(Codec):
 
     def value(self, plain: Any, scope: Scope) -> Any:
         if plain is not None:
-            scope.fail(f"must be null. Got {shown(plain)}")
+            scope.fail(f"must be null. Got {quoted(plain)}")
         return scope.arrays.shared[self.name]
 
 
@@ -447,7 +456,7 @@ def fields_of(
 ) -> dict[str, Any]:
     """Return the values of a dictionary of plain data, with exactly these fields, but for those that it may lack."""
     if not isinstance(plain, dict):
-        scope.fail(f"must be an object with the keys {', '.join(fields)}. Got {shown(plain)}")
+        scope.fail(f"must be an object with the keys {', '.join(fields)}. Got {quoted(plain)}")
     for name in fields:
         if name not in plain and not may_lack(name):
             scope.fail(f"has no key {name!r}")
@@ -465,9 +474,3 @@ def resolved(name: str) -> Any:
     """Return the class or function "module:name"."""
     module, _, attribute = name.partition(":")
     return getattr(import_module(module), attribute)
-
-
-def shown(plain: Any) -> str:
-    """Return plain data as a sentence may quote it."""
-    text = repr(plain)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -40,10 +40,10 @@ def binary_of(path: Path) -> Path:
     return path.with_name(path.name + ".npz")
 
 
-def write(path: Path, document: Mapping[str, Any], arrays: Arrays) -> list[Path]:
-    """Write a model, each file whole or not at all and none if there is no room for all; return the files.
+def contents(path: Path, document: Mapping[str, Any], arrays: Arrays) -> dict[Path, bytes]:
+    """Return what the files of a model at `path` hold, the JSON first.
 
-    document : plain data, in which arrays are `Held`. DataError if a file cannot be written.
+    document : plain data, in which arrays are `Held`. DataError for more than a file may hold.
     """
     total = sum(held.values.size for held in arrays.held)
     large = {h.number for h in arrays.held if h.values.size > SMALL} if total > INLINE else set()
@@ -55,13 +55,11 @@ def write(path: Path, document: Mapping[str, Any], arrays: Arrays) -> list[Path]
         return {STORED: f"a{value.number}"} if value.number in large else listed(value.values)
 
     whole = {"format": FORMAT, "version": VERSION, **document, "arrays": None}
-    written = [path]
     if stored:
         content = io.BytesIO()
         np.savez_compressed(content, **stored)  # type: ignore[arg-type]
         packed = content.getvalue()
         whole["arrays"] = {"digest": _sha256(packed), "bytes": len(packed)}
-        written.append(binary_of(path))
     plain = json.loads(json.dumps(whole, default=array, allow_nan=False))
     plain["digest"] = digest(plain)
     order = ["format", "version", "digest", *(key for key in plain if key not in ("format", "version", "digest"))]
@@ -70,17 +68,29 @@ def write(path: Path, document: Mapping[str, Any], arrays: Arrays) -> list[Path]
     content_ = text.encode()
     if len(content_) > MOST_JSON:
         raise DataError(f"{path}: the model takes {len(content_):,} bytes of JSON, and {MOST_JSON:,} are allowed.")
+    return {path: content_, binary_of(path): packed} if stored else {path: content_}
+
+
+def write(found: Mapping[Path, bytes]) -> list[Path]:
+    """Write the files of a model, each whole or not at all and none if there is no room for all; return them.
+
+    found : as `contents` gives it. DataError if a file cannot be written.
+    """
+    path, *beside = found
     # The JSON last: until then the old one names the old binary file.
-    files.write_together({path: content_, binary_of(path): packed} if stored else {path: content_})
-    if not stored:
+    files.write_together(found)
+    if not beside:
         with contextlib.suppress(OSError):
             binary_of(path).unlink(missing_ok=True)  # of the model that was here before
-    return written
+    return list(found)
 
 
-def read(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """Read the two files of a model. DataError, one sentence that begins with the path."""
-    document = _parsed(_content(path, MOST_JSON), path)
+def read(path: Path, found: Mapping[Path, bytes] | None = None) -> tuple[dict[str, Any], Arrays]:
+    """Read the two files of a model. DataError, one sentence that begins with the path.
+
+    found : what they hold, where they are not written yet
+    """
+    document = _parsed(_content(path, MOST_JSON) if found is None else found[path], path)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(
             f"{path}: this is no model file (it has no format {FORMAT!r}); oblique fit --output writes one."
@@ -96,7 +106,7 @@ def read(path: Path) -> tuple[dict[str, Any], Arrays]:
             "edited; fit the model again."
         )
     about = document.get("arrays")
-    return document, Arrays(None if about is None else _stored(binary_of(path), about))
+    return document, Arrays(None if about is None else _stored(binary_of(path), about, found))
 
 
 def digest(document: Mapping[str, Any]) -> str:
@@ -165,13 +175,13 @@ def _parsed(content: bytes, path: Path) -> Any:
         raise DataError(f"{path}: the file holds a number of too many digits.") from None
 
 
-def _stored(path: Path, about: Any) -> Mapping[str, NDArray[Any]]:
-    """The arrays of a binary file."""
+def _stored(path: Path, about: Any, found: Mapping[Path, bytes] | None) -> Mapping[str, NDArray[Any]]:
+    """The arrays of a binary file. found : its content, where it is not written yet"""
     if not isinstance(about, dict) or about.keys() != {"digest", "bytes"} or type(about["bytes"]) is not int:
         raise DataError(f"{path}: the model says nothing of this file that can be checked (arrays).")
-    if not path.exists():
+    if found is None and not path.exists():
         raise DataError(f"{path}: the file is missing; it belongs to the model and must be beside it.")
-    content = _content(path, min(about["bytes"], MOST_ARRAYS))
+    content = _content(path, min(about["bytes"], MOST_ARRAYS)) if found is None else found[path]
     if _sha256(content) != about["digest"]:
         raise DataError(f"{path}: the file is not the one that was written with the model; copy both files together.")
     try:

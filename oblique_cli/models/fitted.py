@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import oblique_cli
 from oblique_cli.constraints import violation
-from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.models.codecs import Arrays, Scope, fields_of, resolved, shown
+from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.models.codecs import Arrays, Scope, fields_of, resolved
 from oblique_cli.models.kinds import KINDS, kind_of
 from oblique_cli.models.parameters import parameters_of, plain_parameters
 from oblique_cli.models.predicting import Predictor
@@ -138,7 +138,7 @@ class Fitted:
         state = fields_of(plain["state"], own.state, scope, own.may_lack)
         parameters = plain["parameters"]
         if not isinstance(parameters, dict):
-            raise DataError(f"parameters must be an object. Got {shown(parameters)}")
+            raise DataError(f"parameters must be an object. Got {quoted(parameters)}")
         try:
             if own.check:
                 own.check(parameters, state)

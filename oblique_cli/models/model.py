@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models import file_format
-from oblique_cli.models.codecs import Arrays, Many, Scope, Text, shown
+from oblique_cli.models.codecs import Arrays, Many, Scope, Text
 from oblique_cli.models.encoder import ENCODER, ColumnEncoder
 from oblique_cli.models.fitted import EstimatorPredictor, Fitted
 from oblique_cli.models.predicting import Predictor
@@ -190,11 +190,17 @@ TOP = ("kind", "estimator", "algorithm", "task", "classes", "feature_names", "en
        "state", "facts")  # fmt: skip
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> list[Path]:
+ASKED = 1000  # rows of those given to `save` that are predicted again
+
+
+def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) -> list[Path]:
     """Write a `Model`, or a fitted estimator, as JSON; return the files written.
 
     A second file, `path` with ".npz" behind it, is written where arrays are large. Both belong together.
-    ConfigError for an estimator that is not fitted or has no form in model files; DataError if a file cannot be written
+    What is to be written is read back first. With training `rows` (as `Model.predict` takes them), it must also say of
+    some of them what the estimator says. Otherwise nothing is written, and what lies at `path` stays.
+    ConfigError for an estimator that is not fitted, has no form in model files, or does not come back from its file as
+    it was; DataError if a file cannot be written
     """
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
@@ -213,13 +219,37 @@ def save(model: Any, path: str | os.PathLike[str]) -> list[Path]:
         "parameters": own["parameters"],
         "state": own["state"],
     }
-    return file_format.write(Path(path), document, arrays)
+    found = file_format.contents(Path(path), document, arrays)
+    try:
+        _hold(model, _read(Path(path), found), rows)
+    except (DataError, ConfigError) as error:
+        raise ConfigError(
+            f"cannot save {model.fitted.cls}: the file would not give the model back, so none is written ({error})."
+        ) from None
+    return file_format.write(found)
+
+
+def _hold(model: Model, again: Model, rows: Array | None) -> None:
+    """Raise DataError if a model that was read back says something else of some rows than its estimator says."""
+    _ = again.estimator
+    if rows is None or not len(rows):
+        return
+    some = rows[:: max(1, len(rows) // ASKED)]
+    said = np.asarray(model.estimator.predict(model.encoded(some)))
+    found = again.fitted.predictor.predict(again.encoded(some))
+    if not np.array_equal(said, found, equal_nan=said.dtype.kind == "f"):
+        wrong = int((said != found).sum())
+        raise DataError(f"it says something else of {wrong} of {len(some)} training rows")
 
 
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model. DataError, one sentence with file and place, for a file that is missing, damaged or no model."""
-    path = Path(path)
-    document, arrays = file_format.read(path)
+    return _read(Path(path))
+
+
+def _read(path: Path, found: Mapping[Path, bytes] | None = None) -> Model:
+    """Read a model from its files, or from what they are to hold."""
+    document, arrays = file_format.read(path, found)
     try:
         model = _model(document, arrays)
         if arrays.unread:
@@ -244,9 +274,9 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
         root.fail(f"has a key {strays[0]!r}, which it should not have")
     texts = {key: Text().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
     if own["task"] not in ("classification", "regression"):
-        raise DataError(f"task must be 'classification' or 'regression'. Got {shown(own['task'])}")
+        raise DataError(f"task must be 'classification' or 'regression'. Got {quoted(own['task'])}")
     if not isinstance(own["facts"], dict):
-        raise DataError(f"facts must be an object. Got {shown(own['facts'])}")
+        raise DataError(f"facts must be an object. Got {quoted(own['facts'])}")
     names = Many(Text(), kind=tuple)
     encoder, columns = own["encoder"], own["columns"]
     return Model(
@@ -279,7 +309,7 @@ def plain_facts(value: Any, place: str) -> Any:
         return {str(key): plain_facts(one, f"{place}.{key}") for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [plain_facts(one, f"{place}[{i}]") for i, one in enumerate(value)]
-    raise ConfigError(f"{place} of a model must be plain data. Got {shown(value)}.")
+    raise ConfigError(f"{place} of a model must be plain data. Got {quoted(value)}.")
 
 
 def algorithm_of(estimator: Any) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import oblique_cli
-from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.models.codecs import Scope, shown
+from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.models.codecs import Scope
 
 # A part is an object such as a heuristic. It is written by the list it is registered in and its name there.
 PART, MAPPING = "part", "mapping"
@@ -25,7 +25,7 @@ def plain_parameters(params: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
 def parameters_of(plain: Any, scope: Scope) -> dict[str, Any]:
     """Return the inverse of `plain_parameters`, with parts made; DataError for what is none."""
     if not isinstance(plain, dict):
-        scope.fail(f"must be an object of names and values. Got {shown(plain)}")
+        scope.fail(f"must be an object of names and values. Got {quoted(plain)}")
     return {name: _value(value, scope.at(name)) for name, value in plain.items()}
 
 
@@ -48,7 +48,7 @@ def _plain(value: Any, scope: Scope) -> Any:
         registry, name = _place_of(type(value), scope)
         own = plain_parameters(value.get_params(deep=False), scope.at(name))
         return {PART: [registry, name], "parameters": own}
-    scope.fail(f"is {shown(value)}, which a model file has no form for")
+    scope.fail(f"is {quoted(value)}, which a model file has no form for")
 
 
 def _value(plain: Any, scope: Scope) -> Any:
@@ -67,7 +67,7 @@ def _value(plain: Any, scope: Scope) -> Any:
             return cls(**own)
         except (TypeError, ValueError) as error:
             scope.fail(f"cannot be made: {error}")
-    scope.fail(f"must be a value, a list, a mapping or a part. Got {shown(plain)}")
+    scope.fail(f"must be a value, a list, a mapping or a part. Got {quoted(plain)}")
 
 
 def _registries() -> dict[str, Mapping[str, Any]]:
@@ -93,11 +93,11 @@ def _part(registry: Any, name: Any, scope: Scope) -> Any:
     if registry == PUBLIC:
         found = getattr(oblique_cli, name) if isinstance(name, str) and oblique_cli.place_of(name) else None
         if not (isinstance(found, type) and hasattr(found, "get_params")):  # a function could do anything
-            scope.fail(f"names {shown(name)}, which is no class of oblique_cli with parameters")
+            scope.fail(f"names {quoted(name)}, which is no class of oblique_cli with parameters")
         return found
     known = _registries()
     if not isinstance(registry, str) or registry not in known or not isinstance(name, str):
-        scope.fail(f"names a part {shown(name)} of {shown(registry)}, which is no list of parts")
+        scope.fail(f"names a part {quoted(name)} of {quoted(registry)}, which is no list of parts")
     try:
         return known[registry][name]
     except ConfigError as error:

@@ -205,4 +205,6 @@ def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:
     qualitative = np.array(levels) > 0
     # A spread that is rounding of the mean is none.
     constant = qualitative | ~(scale > 1e-12 * np.abs(center)) | ~(scale > 0.0)
-    return np.where(qualitative, 0.0, np.ldexp(center, power)), np.where(constant, 1.0, np.ldexp(scale, power))
+    # A spread below the least number there is would be 0, by which nothing can be divided.
+    spread = np.maximum(np.ldexp(scale, power), np.finfo(float).smallest_subnormal)
+    return np.where(qualitative, 0.0, np.ldexp(center, power)), np.where(constant, 1.0, spread)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -180,3 +182,35 @@ def test_models_of_format_1_stay_readable(name, shares):
     assert model.predict(PETALS).tolist() == ["Iris-versicolor", "Iris-virginica", "Iris-setosa", "Iris-virginica"]
     assert model.predict_proba(PETALS).tolist() == shares
     assert model.facts["rows"] == 150 and model.columns.feature_names == ("petal_length", "petal_width")
+
+
+def broken(monkeypatch: Any, **change: Any) -> None:
+    """Let what is read of a tree differ from what was written."""
+    from oblique_cli.models.kinds import hyperplanes
+
+    built = hyperplanes.TREE.build
+    assert built is not None
+
+    def other(fields: dict[str, Any]) -> Any:
+        return built({**fields, **{name: made(fields[name]) for name, made in change.items()}})
+
+    monkeypatch.setitem(vars(hyperplanes.TREE), "build", other)
+
+
+def test_a_model_that_comes_back_as_another_one_is_not_written(tmp_path, monkeypatch):
+    path, estimator = tmp_path / "m.json", fitted("hhcart_a")
+    path.write_text("an old model")
+    broken(monkeypatch, thresholds=lambda thresholds: thresholds + 1.0)
+    with pytest.raises(ConfigError, match=r"^cannot save HHCARTClassifier: the file would not give the model back, so "
+                       r"none is written \(it says something else of \d+ of 80 training rows\)\.$"):  # fmt: skip
+        save(estimator, path, X)
+    assert path.read_text() == "an old model" and os.listdir(tmp_path) == ["m.json"]
+
+
+def test_a_model_that_cannot_be_read_back_is_not_written(tmp_path, monkeypatch):
+    path, estimator = tmp_path / "m.json", fitted("hhcart_a")
+    path.write_text("an old model")
+    broken(monkeypatch, left=lambda left: left[::-1].copy())
+    with pytest.raises(ConfigError, match=r"the file would not give the model back.*state\.tree_ is damaged"):
+        save(estimator, path)
+    assert path.read_text() == "an old model"
