@@ -144,6 +144,8 @@ def _scaler(rows: Array, machine: ProximalSVMClassifier | SupportVectorClassifie
     scaler = StandardScaler().fit(measured(rows, powers))
     if powers.any():
         scaler.mean_, scaler.scale_ = measured(scaler.mean_, -powers), measured(scaler.scale_, -powers)
+        # A deviation below the least number above 0 would divide by 0.
+        scaler.scale_ = np.maximum(scaler.scale_, np.finfo(np.float64).smallest_subnormal)
         scaler.var_ = measured(scaler.var_, -2 * powers)
     return scaler
 
