@@ -8,7 +8,8 @@ from __future__ import annotations
 import inspect
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,14 +70,21 @@ def rows(name: str, n: int = 40, p: int = 3, n_classes: int = 2, seed: int = 0) 
     return X, y.astype(np.int64)
 
 
-def learned(name: str, X: np.ndarray, y: np.ndarray, test: np.ndarray | None = None, **fit: Any) -> np.ndarray | str:
+def learned(
+    name: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    test: np.ndarray | None = None,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+    **fit: Any,
+) -> np.ndarray | str:
     """What a fit predicts for `test` (the training rows by default), or the sentence by which it refused them.
 
     Whatever is wrong in itself fails here: a traceback that is no refusal, NaN, shares that are no shares.
     """
     test = X if test is None else test
     try:
-        model = estimator(name).fit(X, y, **fit)
+        model = estimator(name, **parameters).fit(X, y, **fit)
         predicted = np.asarray(model.predict(test))
     except (ConfigError, DataError) as error:
         assert "\n" not in str(error)

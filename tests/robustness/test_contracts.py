@@ -236,7 +236,7 @@ def test_the_detector_can_fire(broken, monkeypatch):
         def predict_proba(self, X):
             return np.full((len(X), 2), np.nan)
 
-    monkeypatch.setattr(robustness_support, "estimator", lambda name: Broken())
+    monkeypatch.setattr(robustness_support, "estimator", lambda name, **more: Broken())
     y = np.full(40, 7) if broken == "NaN" else np.arange(40) % 2
     with pytest.raises((AssertionError, RuntimeError)):
         learned("hhcart_a", np.ones((40, 3)), y)

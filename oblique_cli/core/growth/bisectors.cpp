@@ -39,6 +39,7 @@ bool Bisectors::find(const NodeRows& given, const Spread& spread, const Totals& 
   const RowSpan* span = nullptr;
   if (is_wide(given.n, p)) {
     span_.find(given, standard_, power);
+    if (span_.rows().columns.empty()) return false;  // all rows are 0
     standard_ = Standard::of(span_.spread().center, span_.spread().range);
     span = &span_;
   }

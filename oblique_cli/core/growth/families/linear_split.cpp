@@ -30,6 +30,7 @@ class LinearSplit final : public Proposer {
     const StandardScores& standard = wide ? whitened_.standard() : standard_;
     const double* columns = wide ? coordinates_.data() : standard_.z.data();
     const std::size_t size = wide ? whitened_.n_components() : node.n_features();
+    if (size == 0) return;  // all rows are the same
     if (rows.weights)
       weights_.assign(rows.weights, rows.weights + n);
     else
