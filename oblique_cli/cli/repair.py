@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -35,15 +36,20 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
     if not is_sound(path):
         if check:
             raise StoreError(f"{path} is damaged: oblique repair saves what can be read.")
-        n, aside = salvage(path)
-        click.echo(f"{path}: {n} records saved; the damaged file is {aside}.", err=True)
+        saved = salvage(path)
+        click.echo(f"{path}: {saved.records} records saved; the damaged file is {saved.aside}.", err=True)
+        if saved.lost:
+            folds = f", among them {_listed(saved.folds)}" if saved.folds else ""
+            click.echo(f"{path}: {saved.lost} records or more are lost{folds}.", err=True)
     with Store(path, must_exist=True) as store:
         names = store.names() if run is None else [store.run(run).name if run not in store.names() else run]
         found = {name: store.damage(name) if check else store.repair(name) for name in names}
         described = {name for name in found if not check and store.is_described(name)}
     found = {name: damage for name, damage in found.items() if damage}
     for name, damage in found.items():
-        click.echo(f"{name}: {len(damage)} damaged{'' if check else ', dropped'}: {_listed(damage)}")
+        click.echo(
+            f"{name}: {len(damage)} damaged{'' if check else ', dropped'}: {_listed([one.name for one in damage])}"
+        )
     if not found:
         click.echo("nothing is damaged")
     if check and found:
@@ -70,6 +76,5 @@ def _is_among(damage: list[Damage], job: Job) -> bool:
     return any(job.key == one.key or name == one.name for one in damage)
 
 
-def _listed(damage: list[Damage]) -> str:
-    names = [one.name for one in damage]
+def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

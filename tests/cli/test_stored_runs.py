@@ -382,6 +382,23 @@ def test_a_file_whose_pages_are_damaged_is_saved_as_far_as_it_can_be_read(run):
     assert run("run", "small.yaml", "--quiet", "--format", "csv").out == table
 
 
+def test_folds_on_a_page_that_is_lost_are_named_and_run_again(run):
+    table = run("table", "small", "--format", "csv").out
+    path = run.folder / DATABASE
+    content = path.read_bytes()
+    with closing(sqlite3.connect(path)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'rows'").fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    root = content[(page - 1) * size : page * size]
+    assert root[0] == 5, "a page of pages"
+    leaf = int.from_bytes(root[8:12], "big")  # the one that has the largest rowids
+    path.write_bytes(content[: (leaf - 1) * size] + bytes(size) + content[leaf * size :])
+    ended = run("repair", "--drop")
+    assert ended.code == 0, ended
+    assert " r1 f2 of run 'small'" in ended.err and "records or more are lost, among them " in ended.err
+    assert run("run", "small.yaml", "--quiet", "--format", "csv").out == table
+
+
 def test_a_file_without_anything_to_read_is_said_to_be_so(call):
     (call.folder / "results").mkdir()
     (call.folder / DATABASE).write_bytes(b"These were results once. " * 400)

@@ -31,8 +31,8 @@ it is.
 from oblique_cli.experiments.store._changes import differences
 from oblique_cli.experiments.store._database import Damage
 from oblique_cli.experiments.store._runs import Run, Session
-from oblique_cli.experiments.store._salvage import is_sound, salvage
+from oblique_cli.experiments.store._salvage import Salvaged, is_sound, salvage
 from oblique_cli.experiments.store._schema import SCHEMA_VERSION
 from oblique_cli.experiments.store._store import Store
 
-__all__ = ["SCHEMA_VERSION", "Damage", "Run", "Session", "Store", "differences", "is_sound", "salvage"]
+__all__ = ["SCHEMA_VERSION", "Damage", "Run", "Salvaged", "Session", "Store", "differences", "is_sound", "salvage"]

@@ -5,14 +5,33 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from oblique_cli.errors import StoreError
+from oblique_cli.experiments.store._records import ROWS, seal
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
-_LAST = 2**62
+# More records than a page has room for.
+_TO_A_PAGE = 64
+
+
+@dataclass(frozen=True)
+class Salvaged:
+    """What became of a damaged file.
+
+    records   how many were saved
+    lost      how many more its indexes name
+    folds     those of them that are folds: "bupa/gdt r0 f1 of run 'small'"
+    aside     where the damaged file is now
+    """
+
+    records: int
+    lost: int
+    folds: tuple[str, ...]
+    aside: Path
 
 
 def is_sound(path: Path) -> bool:
@@ -27,15 +46,16 @@ def is_sound(path: Path) -> bool:
         return getattr(error, "sqlite_errorcode", 0) & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def salvage(path: Path) -> tuple[int, Path]:
-    """Put a new file with all records that can be read in the place of `path`; return how many, and the old file.
+def salvage(path: Path) -> Salvaged:
+    """Put a new file with all records that can be read in the place of `path`; return what was saved and what was not.
 
-    Whether a record is what was stored is not asked here: its digest comes with it. StoreError if nothing can be read.
+    A record that is not what was stored is saved too, where no other has its key: its digest comes with it, and whoever
+    reads it is told of the fold. StoreError if nothing can be read.
     """
     saved = path.with_name(f"{path.name}.saved")
     _remove(saved)
     try:
-        n = _copied(path, saved)
+        n, lost, folds = _copied(path, saved)
     except BaseException:
         _remove(saved)
         raise
@@ -56,11 +76,13 @@ def salvage(path: Path) -> tuple[int, Path]:
         os.replace(saved, path)  # there is a file under the name at any moment
     except OSError as error:
         raise StoreError(f"{path} is damaged, and {aside} cannot be written ({error.strerror}): make room.") from error
-    return n, aside
+    return Salvaged(n, lost, folds, aside)
 
 
-def _copied(path: Path, saved: Path) -> int:
-    """Copy all records that can be read into a new file; return how many."""
+def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
+    """Copy all records that can be read into a new file; return how many, how many are lost, and the folds of these."""
+    lost = 0
+    folds: set[str] = set()
     with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(saved, isolation_level=None)) as new:
         old.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
         try:
@@ -76,14 +98,22 @@ def _copied(path: Path, saved: Path) -> int:
             for statement in (*TABLES.values(), *INDEXES):
                 new.execute(statement)
             for table in TABLES:
-                for record in _readable(old, table):
+                listed = _listed(old, table, _indexes(new, table))
+                for rowid, record in _readable(old, table, listed):
                     marks = ", ".join("?" * len(record))
+                    # What a page of another table gives must not take the place of what was stored.
+                    how = "REPLACE" if _is_sealed(table, record) else "IGNORE"
                     try:
-                        new.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", record)
+                        new.execute(f"INSERT OR {how} INTO {table} VALUES ({marks})", record)
+                        if new.execute("SELECT changes()").fetchone()[0]:  # not of another table, and not there yet
+                            listed.pop(rowid, None)
                     except (sqlite3.OperationalError, sqlite3.InternalError):
                         raise  # not the record is at fault but the disk
                     except (sqlite3.Error, UnicodeError):
                         continue  # a value that is no value of its column
+                lost += len(listed)
+                if table == ROWS.table:
+                    folds = {_fold(*place) for place in listed.values() if len(place) == len(_PLACE)}
             new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             new.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             new.execute("COMMIT")
@@ -93,7 +123,22 @@ def _copied(path: Path, saved: Path) -> int:
                 f"{path} is damaged, and {saved}, a file for what can be read of it, cannot be written ({error}): make "
                 "room, then run the same command again."
             ) from error
-        return new.total_changes
+        n = sum(new.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES)
+        return n, lost, tuple(sorted(folds))
+
+
+def _is_sealed(table: str, record: Sequence[object]) -> bool:
+    """Whether a record has the digest of its other columns; the number of a session is none of these."""
+    return seal(table, *record[table == "sessions" : -1]) == record[-1]
+
+
+_PLACE = ("run", *ROWS.identity)
+
+
+def _fold(run: object, dataset: object, algorithm: object, repeat: object, fold: object) -> str:
+    """Return what to call a fold that an index lists."""
+    text = f"{dataset}/{algorithm} r{repeat} f{fold} of run {run!r}"
+    return text.encode("utf-8", "replace").decode()
 
 
 def _remove(saved: Path) -> None:
@@ -111,46 +156,52 @@ def _keep(path: Path, aside: Path) -> None:
         shutil.copyfile(path, aside)
 
 
-def _readable(db: sqlite3.Connection, table: str) -> Iterator[tuple[object, ...]]:
-    """Yield the records of a table that can be read, in the order of their rowids, past pages that cannot."""
-    last = 0
-    while True:
-        try:
-            for rowid, *record in db.execute(
-                f"SELECT rowid, * FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid", (last,)
-            ):
-                yield tuple(record)
-                last = rowid
-            return
-        except sqlite3.DatabaseError:
-            after = _next_readable(db, table, last)
-            if after is None:
-                return
-            last = after - 1
+def _readable(db: sqlite3.Connection, table: str, listed: Iterable[int]) -> Iterator[tuple[int, tuple[object, ...]]]:
+    """Yield the records of a table that can be read, each once and with its rowid, past pages that cannot.
+
+    listed : rowids that its indexes name
+    Reading in order ends at a page that cannot be read. Then rowids are asked for one by one, all of them: a damaged
+    page pretends any order of rowids, so that what comes after one that was read need not be nearer to the end.
+    """
+    seen: set[int] = set()
+
+    def is_new(rowid: int, record: Sequence[object]) -> bool:
+        before = len(seen)
+        seen.add(hash((rowid, *record)))
+        return len(seen) > before
+
+    with suppress(sqlite3.DatabaseError):
+        for rowid, *record in db.execute(f"SELECT rowid, * FROM {table} NOT INDEXED ORDER BY rowid"):
+            if is_new(rowid, record):
+                yield rowid, tuple(record)
+        return
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    for rowid in sorted({*listed, *range(1, 1 + _TO_A_PAGE * pages)}):
+        with suppress(sqlite3.DatabaseError):
+            one = db.execute(f"SELECT * FROM {table} NOT INDEXED WHERE rowid = ?", (rowid,)).fetchone()
+            if one is not None and is_new(rowid, one):
+                yield rowid, one
 
 
-def _next_readable(db: sqlite3.Connection, table: str, last: int) -> int | None:
-    """Return the smallest rowid above `last` + 1 from which a record can be read, None if there is none."""
+def _listed(db: sqlite3.Connection, table: str, indexes: Mapping[str, Sequence[str]]) -> dict[int, tuple[object, ...]]:
+    """Return what the indexes of a table say that it holds: by rowid, the columns of the index that has most of them.
 
-    def found(start: int) -> int | None:
-        try:
-            one = db.execute(
-                f"SELECT rowid FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid LIMIT 1", (start,)
-            ).fetchone()
-        except sqlite3.DatabaseError:
-            return -1
-        return one[0] if one else None
+    Each is read from both ends, as far as that goes.
+    """
+    found: dict[int, tuple[object, ...]] = {}
+    for index, names in indexes.items():
+        for order in ("ASC", "DESC"):
+            by = ", ".join(f"{name} {order}" for name in names)
+            query = f"SELECT rowid, {', '.join(names)} FROM {table} INDEXED BY {index} ORDER BY {by}"
+            with suppress(sqlite3.DatabaseError):
+                for rowid, *values in db.execute(query):
+                    if len(values) >= len(found.get(rowid, ())):
+                        found[rowid] = tuple(values)
+    return found
 
-    step = 1
-    while (high := found(last + 1 + step)) == -1:
-        step *= 2
-        if step > _LAST:
-            return None
-    low, top = last + 1 + step // 2, last + 1 + step
-    while low < top:  # the first start that works, between one that does not and one that does
-        middle = (low + top) // 2
-        if (at := found(middle)) == -1:
-            low = middle + 1
-        else:
-            top, high = middle, at
-    return high
+
+def _indexes(db: sqlite3.Connection, table: str) -> dict[str, list[str]]:
+    """Return the columns of every index of a table, by its name."""
+    names = [name for (name,) in db.execute("SELECT name FROM pragma_index_list(?)", (table,))]
+    columns = "SELECT name FROM pragma_index_info(?) ORDER BY seqno"
+    return {name: [column for (column,) in db.execute(columns, (name,))] for name in names}
