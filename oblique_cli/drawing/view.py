@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.tree.reading import LevelNames, Reading, Term, Units, number, read, turned
-from oblique_cli.tree.sparse import scored
+from oblique_cli.tree.sparse import arrivals, scored
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -180,7 +180,7 @@ def view_of(
     if units is None:
         units = Units.raw(tree.n_features) if rows is None else Units.deviations(rows[0], tree.levels)
     flipped = turned(tree)
-    arrived = None if rows is None else _arrivals(tree, rows[0])
+    arrived = None if rows is None else arrivals(tree, rows[0])
     nodes: list[NodeView] = []
     summed = False
     stack: list[tuple[int, int, str]] = [(0, -1, "")]
@@ -227,20 +227,6 @@ def view_of(
         plane = Plane(tree, rows[0], rows[1], (names[0], names[1]))
     toward = classes[int(tree.labels[0])] if len(nodes) > 1 else ""
     return TreeView(printable(title), tuple(nodes), classes, tuple(said), plane, toward)
-
-
-def _arrivals(tree: Tree, X: Array) -> list[NDArray[np.intp]]:
-    """The rows that arrive at each node."""
-    leaves = tree.apply(X)
-    order = np.argsort(leaves, kind="stable")
-    found: list[NDArray[np.intp]] = [np.arange(0)] * tree.n_nodes
-    there, starts = np.unique(leaves[order], return_index=True)
-    for leaf, part in zip(there.tolist(), np.split(order, starts[1:]), strict=True):
-        found[leaf] = part
-    for node in range(tree.n_nodes - 1, -1, -1):
-        if not tree.is_leaf[node]:
-            found[node] = np.sort(np.concatenate([found[tree.left[node]], found[tree.right[node]]]))
-    return found
 
 
 def _histogram(

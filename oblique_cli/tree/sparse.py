@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.errors import DataError
 from oblique_cli.tree.structure import Tree, TreeBuilder, lacking
 
 Array = NDArray[np.float64]
@@ -16,6 +19,8 @@ Ints = NDArray[np.int32]
 # than a matrix product, finds rows on the side where they were counted.
 LEAST_GAP = 1e-9
 
+EXACT_EVERY = 64  # terms that are left out before a sum is added up anew
+
 
 class SparseTree(NamedTuple):
     """A tree with fewer terms. terms_before, terms_after : in all splits together"""
@@ -23,6 +28,126 @@ class SparseTree(NamedTuple):
     tree: Tree
     terms_before: int
     terms_after: int
+
+
+@dataclass(frozen=True)
+class Light:
+    """What may be left out of the splits of a tree, for people to read: no row it was told from changes its side.
+
+    pairs : (first, second) feature of two indicators of which each row has one: the first is 1 less the second
+    cuts  : node -> threshold, and features left out, once the first of each pair stands in the second
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    cuts: Mapping[int, tuple[float, tuple[int, ...]]]
+
+    @classmethod
+    def of(cls, tree: Tree, X: Array, pairs: Sequence[tuple[int, int]] = ()) -> Light:
+        """Return what the training rows X (n, p) leave out; NaN where a value is missing. pairs : as in `Light`
+
+        At each node that sends rows both ways, terms are tried from the smallest, as in `sparsified` without a loss.
+        """
+        pairs = tuple(pairs)
+        merged = _merged(tree, pairs)
+        arrived = arrivals(tree, X)
+        cuts: dict[int, tuple[float, tuple[int, ...]]] = {}
+        for node in np.flatnonzero(~tree.is_leaf).tolist():
+            rows = arrived[node]
+            goes_left = np.isin(rows, arrived[tree.left[node]], assume_unique=True)
+            if len(rows) and goes_left.any() and not goes_left.all():
+                coef, threshold = _without_idle_terms(merged, node, X[rows], goes_left)
+                gone = np.flatnonzero((merged.coef_[node] != 0.0) & (coef == 0.0)).tolist()
+                if gone:
+                    cuts[node] = (threshold, tuple(gone))
+        return cls(pairs, cuts)
+
+    def tree(self, tree: Tree) -> Tree:
+        """Return the tree node for node, with fewer terms: normals again of length 1, everything else as it was."""
+        merged = _merged(tree, self.pairs)
+        coef, thresholds = merged.coef_.copy(), merged.thresholds.copy()
+        for node, (threshold, gone) in self.cuts.items():
+            coef[node, list(gone)] = 0.0
+            thresholds[node] = threshold
+        changed = np.flatnonzero((coef != tree.coef_).any(axis=1))
+        lengths = np.linalg.norm(coef[changed], axis=1)
+        coef[changed] /= lengths[:, None]
+        thresholds[changed] /= lengths
+        return _with_hyperplanes(tree, coef, thresholds)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the same as plain data, for the facts of a model file: a few bytes for each term left out."""
+        cuts = [[node, threshold, list(gone)] for node, (threshold, gone) in self.cuts.items()]
+        return {"pairs": [list(pair) for pair in self.pairs], "cuts": cuts}
+
+    @classmethod
+    def from_plain(cls, plain: Any, tree: Tree) -> Light:
+        """Return the inverse of `to_plain`; DataError for what is not of this tree."""
+        try:
+            pairs = tuple((_index(a, tree.n_features), _index(b, tree.n_features)) for a, b in plain["pairs"])
+            if any(a == b or {a, b} & set(tree.level_columns) for a, b in pairs):
+                raise ValueError("a pair must be two numbers")
+            merged = _merged(tree, pairs)
+            cuts = {}
+            for node, threshold, gone in plain["cuts"]:
+                used = set(np.flatnonzero(merged.coef_[_index(node, tree.n_nodes)]).tolist())
+                left_out = tuple(_index(j, tree.n_features) for j in gone)
+                if not (isinstance(threshold, float | int) and np.isfinite(threshold) and set(left_out) < used):
+                    raise ValueError("a cut must leave a term and have a threshold")
+                cuts[node] = (float(threshold), left_out)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise DataError(
+                "what the model leaves out of its splits (facts.sparse) does not fit its tree: fit the model again."
+            ) from None
+        return cls(pairs, cuts)
+
+
+def _index(value: Any, count: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
+        raise ValueError("a place is out of range")
+    return value
+
+
+def _merged(tree: Tree, pairs: Sequence[tuple[int, int]]) -> Tree:
+    """The tree with the first of each pair expressed by the second: a (1 - x) + b x = a + (b - a) x."""
+    coef, thresholds = tree.coef_.copy(), tree.thresholds.copy()
+    for first, second in pairs:
+        # Where the second alone is left without a term, the split would have none.
+        here = (coef[:, first] != 0.0) & (coef[:, first] != coef[:, second])
+        thresholds[here] -= coef[here, first]
+        coef[here, second] -= coef[here, first]
+        coef[here, first] = 0.0
+    return _with_hyperplanes(tree, coef, thresholds) if len(pairs) else tree
+
+
+def _with_hyperplanes(tree: Tree, coef: Array, thresholds: Array) -> Tree:
+    return Tree(
+        tree.left,
+        tree.right,
+        coef,
+        thresholds,
+        tree.counts,
+        tree.gains,
+        tree.n_rows,
+        tree.levels,
+        tree.level_scores,
+        tree.missing_left,
+        tree.probabilities,
+        tree.leaf_models,
+    )
+
+
+def arrivals(tree: Tree, X: Array) -> list[NDArray[np.intp]]:
+    """Return the rows of X (n, p) that arrive at each node, in their order."""
+    leaves = tree.apply(X)
+    order = np.argsort(leaves, kind="stable")
+    found: list[NDArray[np.intp]] = [np.arange(0)] * tree.n_nodes
+    there, starts = np.unique(leaves[order], return_index=True)
+    for leaf, part in zip(there.tolist(), np.split(order, starts[1:]), strict=True):
+        found[leaf] = part
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if not tree.is_leaf[node]:
+            found[node] = np.sort(np.concatenate([found[tree.left[node]], found[tree.right[node]]]))
+    return found
 
 
 # What a single split may lose of its decrease of impurity, as it is tried until the whole tree is right enough.
@@ -105,27 +230,71 @@ def _lighter(
     used = np.flatnonzero(coef)
     if len(used) < 2:
         return coef, threshold, goes_left
-    spread = np.abs(coef[used]) * np.nan_to_num(values[:, used]).std(axis=0)
-    order = used[np.argsort(spread, kind="stable")].tolist()
     full = decrease(goes_left, y, weights, n_classes)
-    for exact in (True, False) if loss > 0.0 else (True,):
+    coef, threshold = _without_idle_terms(tree, node, X, goes_left)
+    goes_left = _goes_left(coef, threshold, X, values, to_left)
+    for j in _from_the_smallest(coef, values) if loss > 0.0 else ():
+        if np.count_nonzero(coef) < 2:
+            break
+        fewer = coef.copy()
+        fewer[j] = 0.0
+        absent = lacking(X, fewer)
+        sums = np.where(absent, 0.0, values @ fewer)
+        found = _best(sums, y, weights, n_classes, absent, to_left, (1.0 - loss) * full)
+        if found is not None:
+            coef, threshold = fewer, found
+            goes_left = _goes_left(coef, threshold, X, values, to_left)
+    length = float(np.linalg.norm(coef))
+    return coef / length, threshold / length, goes_left
+
+
+def _from_the_smallest(coef: Array, values: Array) -> list[int]:
+    """The features of a hyperplane by how much their terms spread over the rows, the least first."""
+    used = np.flatnonzero(coef)
+    return used[np.argsort(np.abs(coef[used]) * values[:, used].std(axis=0), kind="stable")].tolist()
+
+
+def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.bool_]) -> tuple[Array, float]:
+    """The normal of a node, not scaled again, without terms that some threshold makes up for, and that threshold.
+
+    X : (n, p) rows at the node; goes_left : (n,) their sides, of which each has a row
+    """
+    coef, threshold = tree.coef_[node].copy(), float(tree.thresholds[node])
+    used = np.flatnonzero(coef)
+    if len(used) < 2:
+        return coef, threshold
+    values = scored(tree, node, X)
+    to_left = tree.missing_left is not None and bool(tree.missing_left[node])
+    gaps = np.isnan(X) if tree.missing_left is not None else None
+
+    def parting(sums: Array, lacks: Any) -> float | None:
+        return _separating(sums, goes_left, None if lacks is None else lacks > 0, to_left)
+
+    order = _from_the_smallest(coef, values)
+    sums, lacks = values @ coef, None if gaps is None else gaps[:, used].sum(axis=1)
+    sure, dropped, before = (coef.copy(), threshold), 0, -1
+    while dropped > before:  # once a term is gone, another one may be of no use that was
+        before = dropped
         for j in order:
             if coef[j] == 0.0 or np.count_nonzero(coef) < 2:
                 continue
-            fewer = coef.copy()
-            fewer[j] = 0.0
-            absent = lacking(X, fewer)
-            sums = np.where(absent, 0.0, values @ fewer)
-            found = (
-                _separating(sums, goes_left, absent, to_left)
-                if exact
-                else _best(sums, y, weights, n_classes, absent, to_left, (1.0 - loss) * full)
-            )
-            if found is not None:
-                coef, threshold = fewer, found
-                goes_left = _goes_left(coef, threshold, X, values, to_left)
-    length = float(np.linalg.norm(coef))
-    return coef / length, threshold / length, goes_left
+            # One feature is taken off the sum: adding up the others anew would take p times as long.
+            fewer = sums - coef[j] * values[:, j]
+            fewer_lack = None if gaps is None else lacks - gaps[:, j]
+            found = parting(fewer, fewer_lack)
+            if found is None:
+                continue
+            coef[j], threshold, sums, lacks, dropped = 0.0, found, fewer, fewer_lack, dropped + 1
+            if dropped % EXACT_EVERY == 0:
+                sums = values @ coef
+        # What was taken off bit by bit carries rounding; a side counts only by the sum of what stays.
+        sums = values @ coef
+        exact = parting(sums, lacks)
+        if exact is None:
+            return sure
+        threshold = exact
+        sure = coef.copy(), threshold
+    return sure
 
 
 def scored(tree: Tree, node: int, X: Array) -> Array:
@@ -155,11 +324,15 @@ def _goes_left(coef: Array, threshold: float, X: Array, values: Array, to_left: 
     return np.where(absent, to_left, values @ coef <= threshold)
 
 
-def _separating(sums: Array, goes_left: NDArray[np.bool_], absent: NDArray[np.bool_], to_left: bool) -> float | None:
-    """A threshold that leaves every row on its side, or None."""
-    if (goes_left[absent] != to_left).any():
-        return None
-    left, right = sums[goes_left & ~absent], sums[~goes_left & ~absent]
+def _separating(
+    sums: Array, goes_left: NDArray[np.bool_], absent: NDArray[np.bool_] | None, to_left: bool
+) -> float | None:
+    """A threshold that leaves every row on its side, or None. absent : rows that lack a value, None if no row does"""
+    if absent is not None:
+        if (goes_left[absent] != to_left).any():
+            return None
+        sums, goes_left = sums[~absent], goes_left[~absent]
+    left, right = sums[goes_left], sums[~goes_left]
     if not len(left) or not len(right):
         return None
     below, above = float(left.max()), float(right.min())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from oblique_cli import data, make
-from oblique_cli.tree.sparse import decrease, scored, simplified, sparsified
+from oblique_cli.errors import DataError
+from oblique_cli.tree.sparse import Light, decrease, scored, simplified, sparsified
 
 
 def fitted(name="bupa", algorithm="hhcart_a", **params):
@@ -83,3 +86,102 @@ def test_levels_are_scored_as_the_tree_scores_them():
     left = sums <= tree.thresholds[0]
     assert int(left.sum()) == int(tree.n_rows[tree.left[0]])
     np.testing.assert_array_equal(sparsified(tree, rows, y).tree.apply(rows), tree.apply(rows))
+
+
+# ---- what is left out of what people read ----------------------------------------------------------------------------
+
+
+def with_pairs(n=300, seed=0):
+    """Rows of two numbers and the indicators of a column of two levels and of one of three."""
+    rng = np.random.default_rng(seed)
+    two, three = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    X = np.column_stack([rng.normal(size=(n, 2)), np.eye(2)[two], np.eye(3)[three]])
+    y = (X[:, 0] + 0.8 * two + 0.5 * (three == 1) > 0.6).astype(np.int32)
+    return X, y
+
+
+@pytest.mark.parametrize(("name", "algorithm"), [("bupa", "hhcart_a"), ("iris", "hhgdt"), ("bupa", "gdt")])
+def test_no_row_changes_its_side_of_any_split_and_the_nodes_stay(name, algorithm):
+    dataset, tree = fitted(name, algorithm)
+    found = Light.of(tree, dataset.X).tree(tree)
+    np.testing.assert_array_equal(found.apply(dataset.X), tree.apply(dataset.X))
+    np.testing.assert_array_equal(found.left, tree.left)
+    assert np.count_nonzero(found.coef_) < np.count_nonzero(tree.coef_)
+    # No term that is left could go as well: not with any threshold.
+    arrived = tree.apply(dataset.X)
+    for node in np.flatnonzero(~tree.is_leaf):
+        rows = np.flatnonzero(below(tree, node)[arrived])
+        left = below(tree, tree.left[node])[arrived[rows]]
+        used = np.flatnonzero(found.coef_[node])
+        for j in used if len(used) > 1 else ():
+            sums = dataset.X[rows] @ np.where(np.arange(dataset.p) == j, 0.0, found.coef_[node])
+            assert not sums[left].max() < sums[~left].min() - 1e-9 * np.ptp(sums)
+
+
+def below(tree, node):
+    """Whether each node is `node` or below it."""
+    found = np.arange(tree.n_nodes) == node
+    for one in range(tree.n_nodes):
+        if not tree.is_leaf[one] and found[one]:
+            found[[tree.left[one], tree.right[one]]] = True
+    return found
+
+
+def test_the_indicators_of_two_levels_become_one_term():
+    X, y = with_pairs()
+    tree = make("hhcart_a", random_state=0, max_depth=3).fit(X, y).tree_
+    light = Light.of(tree, X, pairs=[(2, 3)])
+    found = light.tree(tree)
+    assert not found.coef_[:, 2].any() and found.coef_[:, 3].any()
+    np.testing.assert_array_equal(found.apply(X), tree.apply(X))
+
+
+def test_a_light_tree_comes_back_from_plain_data_to_the_bit():
+    X, y = with_pairs()
+    tree = make("hhcart_a", random_state=0).fit(X, y).tree_
+    light = Light.of(tree, X, pairs=[(2, 3)])
+    again = Light.from_plain(json.loads(json.dumps(light.to_plain())), tree)
+    np.testing.assert_array_equal(again.tree(tree).coef_, light.tree(tree).coef_)
+    np.testing.assert_array_equal(again.tree(tree).thresholds, light.tree(tree).thresholds)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        None,
+        {},
+        {"pairs": [], "cuts": [[0]]},
+        {"pairs": [], "cuts": [[0, "wide", [1]]]},
+        {"pairs": [], "cuts": [[999, 0.0, [1]]]},
+        {"pairs": [], "cuts": [[0, 0.0, [77]]]},
+        {"pairs": [], "cuts": [[0, 0.0, [0, 1, 2, 3]]]},
+        {"pairs": [], "cuts": [[0, float("nan"), [1]]]},
+        {"pairs": [[0, 99]], "cuts": []},
+        {"pairs": [[1, 1]], "cuts": []},
+    ],
+)
+def test_plain_data_that_do_not_fit_the_tree_are_refused_in_a_sentence(bad):
+    _, tree = fitted("iris")
+    with pytest.raises(DataError, match=r"^what the model leaves out of its splits \(facts.sparse\) does not fit"):
+        Light.from_plain(bad, tree)
+
+
+def test_gaps_and_scored_levels_keep_their_sides_too():
+    dataset = data.load("bupa")
+    X = dataset.X.copy()
+    X[np.random.default_rng(0).uniform(size=X.shape) < 0.05] = np.nan
+    tree = make("hhcart_a", random_state=0, missing="learn", max_depth=3).fit(X, dataset.y).tree_
+    np.testing.assert_array_equal(Light.of(tree, X).tree(tree).apply(X), tree.apply(X))
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.integers(0, 4, 200), rng.normal(size=(200, 3))]).astype(float)
+    y = ((X[:, 0] >= 2) + X[:, 1] > 0.7).astype(int)
+    model = make("hhcart_a", random_state=0).set_params(qualitative=[0]).fit(X, y)
+    rows = model.tree_rows(X)
+    np.testing.assert_array_equal(Light.of(model.tree_, rows).tree(model.tree_).apply(rows), model.tree_.apply(rows))
+
+
+def test_a_split_that_no_row_or_one_side_alone_reaches_stays_as_it_is():
+    dataset, tree = fitted("iris")
+    found = Light.of(tree, dataset.X[dataset.y == 0]).tree(tree)
+    np.testing.assert_array_equal(found.coef_, tree.coef_)
+    np.testing.assert_array_equal(found.thresholds, tree.thresholds)
