@@ -24,22 +24,23 @@ def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks
     """
     found: dict[tuple[str, str, str], str] = {}
     paired = pair([run], {}, metrics)
-    methods = list(paired.methods)
     for scores in paired.scores:
         for metric in metrics:
             means = scores.means[metric]
-            best = max(means) if METRICS[metric].larger_is_better else min(means)
-            leader = means.index(best)
+            if not means:
+                continue
+            best = max(means.values()) if METRICS[metric].larger_is_better else min(means.values())
+            leader = next(method for method, mean in means.items() if mean == best)
             folds = scores.folds.get(metric)
-            for k, method in enumerate(methods):
+            for method, mean in means.items():
                 place = (scores.dataset, method, metric)
-                if means[k] == best:
+                if mean == best:
                     found[place] = BEST
                 elif (
                     folds is not None
                     and scores.test_over_train is not None
-                    and folds.shape[1] > 1
-                    and corrected_resampled_t(folds[leader] - folds[k], scores.test_over_train).p > alpha
+                    and len(folds[leader]) > 1
+                    and corrected_resampled_t(folds[leader] - folds[method], scores.test_over_train).p > alpha
                 ):
                     found[place] = SAME
     return found

@@ -513,8 +513,17 @@ def mae(y: Array, predicted: Array, weights: Array | None = None) -> float:
     ratio=True, decimals=1, published="n_leaves",
 )  # fmt: skip
 def leaves(row: Row) -> int:
-    """Leaves of the tree, of all trees of an ensemble."""
-    return row.n_leaves
+    """Leaves of the tree, of all trees of an ensemble; undefined for a model that is no tree."""
+    return _of_trees(row, row.n_leaves)
+
+
+def _of_trees(row: Row, size: int, least: int = 1) -> int:
+    """Return a size that is at least `least`; Undefined if the model has no trees, or does not say it."""
+    if not row.n_leaves:
+        raise Undefined("the model is no tree")
+    if size < least:
+        raise Undefined("the model does not say it")
+    return size
 
 
 @metric(
@@ -522,8 +531,8 @@ def leaves(row: Row) -> int:
     ratio=True, decimals=1, published="n_nodes",
 )  # fmt: skip
 def nodes(row: Row) -> int:
-    """Nodes of the tree, leaves included, of all trees of an ensemble."""
-    return row.n_nodes
+    """Nodes of the tree, leaves included, of all trees of an ensemble; undefined for a model that is no tree."""
+    return _of_trees(row, row.n_nodes)
 
 
 @metric(
@@ -531,8 +540,8 @@ def nodes(row: Row) -> int:
     ratio=True, decimals=1,
 )  # fmt: skip
 def depth(row: Row) -> int:
-    """Longest path of the tree, of the deepest of an ensemble."""
-    return row.depth
+    """Longest path of the tree, of the deepest of an ensemble; undefined for a model that is no tree."""
+    return _of_trees(row, row.depth, 0)
 
 
 def _trees(model: Any) -> list[Tree]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,18 +33,22 @@ class StoredRun:
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """What the methods did on one data set, in their order, over the repetitions that all of them completed.
+    """What the methods did on one data set, over the repetitions that all of them completed.
 
-    repetitions        metric -> methods x repetitions, as `tables` makes them of their folds
-    means              metric -> the mean over repetitions of each method, the same float for equal rationals
-    folds              metric -> methods x folds of all repetitions; {} if the methods do not share their folds
+    Each is metric -> method -> numbers; a method for which the metric is undefined in some fold is not in it.
+
+    repetitions        one number a repetition, as `tables` makes them of their folds
+    means              the mean over repetitions, the same float for equal rationals
+    folds              one number a fold of all repetitions; {} if the methods do not share their folds
+    undefined          metric -> method -> why it has no numbers
     test_over_train    test rows to training rows of a fold, None if repetitions do not divide the rows anew
     """
 
     dataset: str
-    repetitions: Mapping[str, np.ndarray]
-    means: Mapping[str, tuple[float, ...]]
-    folds: Mapping[str, np.ndarray]
+    repetitions: Mapping[str, Mapping[str, np.ndarray]]
+    means: Mapping[str, Mapping[str, float]]
+    folds: Mapping[str, Mapping[str, np.ndarray]]
+    undefined: Mapping[str, Mapping[str, str]]
     test_over_train: float | None
 
 
@@ -55,6 +60,18 @@ class Paired:
     scores: tuple[PairedScores, ...]
     notes: tuple[str, ...]
     metrics: tuple[str, ...]
+
+    def whole(self, metric: str) -> tuple[tuple[str, ...], tuple[PairedScores, ...]]:
+        """Return what tests over data sets take of a metric: methods, and data sets on which all of them have it.
+
+        A method that has the metric nowhere, as what is no tree has no leaves, is not among them. Of what is compared
+        by ratios, a mean of 0 does not count, as it has none.
+        """
+        positive = METRICS[metric].ratio
+        has = [{m for m, mean in one.means[metric].items() if mean > 0 or not positive} for one in self.scores]
+        methods = tuple(method for method in self.methods if any(method in each for each in has))
+        scores = tuple(one for one, each in zip(self.scores, has, strict=True) if each.issuperset(methods))
+        return methods, scores
 
 
 @dataclass(frozen=True)
@@ -85,10 +102,12 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, met
     """Return what the methods of `runs` did, data set by data set.
 
     titles    algorithm name -> what to print
-    metrics   names of the metrics to compare by; without them accuracy and leaves, or RMSE and leaves of regression
+    metrics   names of the metrics to compare by; without them accuracy and leaves, or RMSE and leaves of regression,
+              and those that the configurations of all runs name
 
     A method is an algorithm of a configuration. One that two runs have on the same data set, or with other settings,
-    becomes two methods, "hhgdt (run)". ConfigError if there are fewer than two methods, or no data set has them all.
+    becomes two methods, "hhgdt (run)". ConfigError if there are fewer than two methods, if no data set has them all, or
+    if no two methods have a metric in common.
     """
     names = [run.experiment.name for run in runs]
     if len(set(names)) < len(names):
@@ -100,7 +119,9 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, met
             "one kind."
         )
     (task,) = tasks
-    names_of_metrics = checked(metrics or TESTED[task], task, "significance")
+    configured = [name for name in runs[0].experiment.metrics if not METRICS[name].matrix]
+    common = [name for name in configured if all(name in run.experiment.metrics for run in runs)]
+    names_of_metrics = checked(metrics or (*TESTED[task], *common), task, "significance")
     for run in runs:
         if estimate := schemes.SCHEMES[run.experiment.cv.scheme].estimate:
             raise ConfigError(
@@ -127,7 +148,33 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, met
             scores.append(one)
     if not scores:
         raise ConfigError(f"significance: no data set can be used. {' '.join(notes)}")
-    return Paired(labels, tuple(scores), tuple(notes), names_of_metrics)
+    paired = Paired(labels, tuple(scores), (), names_of_metrics)
+    compared = tuple(name for name in names_of_metrics if any(len(one.means[name]) > 1 for one in scores))
+    left_out = [note for name in names_of_metrics for note in _left_out(paired, name)]
+    if not compared:
+        raise ConfigError(f"significance: no two algorithms have {listed(names_of_metrics)}. {' '.join(left_out)}")
+    return Paired(labels, tuple(scores), (*notes, *left_out), compared)
+
+
+def _left_out(paired: Paired, metric: str) -> list[str]:
+    """Say which methods and data sets the tests on a metric leave out, and why; one note a reason."""
+    methods, scores = paired.whole(metric)
+    title = title_of(metric)
+    nowhere: dict[str, list[str]] = {}
+    for method in paired.methods:
+        if method not in methods:
+            why = next((one.undefined[metric][method] for one in paired.scores if one.undefined[metric]), "it is 0")
+            nowhere.setdefault(why, []).append(paired.methods[method])
+    notes = [f"{listed(labels)}: no {title} to test ({why})." for why, labels in nowhere.items()]
+    for one in paired.scores:
+        if one in scores:
+            continue
+        lacking = [method for method in methods if method not in one.means[metric]]
+        zero = [method for method in methods if one.means[metric].get(method) == 0]
+        why = f"undefined ({one.undefined[metric][lacking[0]]})" if lacking else "0 and has no ratio to another one"
+        who = listed([paired.methods[method] for method in lacking or zero])
+        notes.append(f"{one.dataset}: tests of {title} over data sets leave it out, as that of {who} is {why}.")
+    return notes
 
 
 def _methods(
@@ -197,31 +244,29 @@ def _scores(
     shared = len({result.partition for result in results.values()}) == 1 and len(sizes) == 1
     if not shared:
         notes.append(f"{dataset}: the runs divided its rows differently, so its folds cannot be paired by a t test.")
-    repetitions: dict[str, list[list[Fraction]]] = {}
-    for name in metrics:
+    repetitions: dict[str, dict[str, list[Fraction]]] = {name: {} for name in metrics}
+    folds: dict[str, dict[str, np.ndarray]] = {name: {} for name in metrics} if shared else {}
+    undefined: dict[str, dict[str, str]] = {name: {} for name in metrics}
+    for name, method in product(metrics, labels):
         try:
-            repetitions[name] = [[METRICS[name].of_repetition(rep) for rep in rows[m]] for m in labels]
+            repetitions[name][method] = [METRICS[name].of_repetition(rep) for rep in rows[method]]
+            if shared:
+                each = (METRICS[name].of(row) for rep in rows[method] for row in rep)
+                folds[name][method] = np.array([float(value) for value in each])
         except NotMeasured as error:
-            without = next(one.experiment for m, one in results.items() if _lacks(rows[m], name))
-            raise not_measured(name, without) from error
+            raise not_measured(name, results[method].experiment) from error
         except Undefined as reason:
-            notes.append(f"{dataset} is left out: {title_of(name)} is undefined in some fold ({reason}).")
-            return None
-    folds = {
-        name: np.array([[float(METRICS[name].of(row)) for rep in rows[m] for row in rep] for m in labels])
-        for name in metrics
-    } if shared else {}  # fmt: skip
+            undefined[name][method] = str(reason)
     return PairedScores(
         dataset,
-        repetitions={name: np.array(each, dtype=float) for name, each in repetitions.items()},
-        means={name: tuple(float(sum(values) / len(values)) for values in each) for name, each in repetitions.items()},
+        repetitions={
+            name: {m: np.array(v, dtype=float) for m, v in each.items()} for name, each in repetitions.items()
+        },
+        means={name: {m: float(sum(v) / len(v)) for m, v in each.items()} for name, each in repetitions.items()},
         folds=folds,
+        undefined=undefined,
         test_over_train=_test_over_train(next(iter(results.values())).experiment),
     )
-
-
-def _lacks(repetitions: list[list[Row]], name: str) -> bool:
-    return any(name not in row.measures for rows in repetitions for row in rows)
 
 
 def _test_over_train(experiment: Experiment) -> float | None:

@@ -7,6 +7,7 @@ their ratio, because a difference of five leaves is much on Wine and nothing on 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isinf, log
@@ -21,12 +22,13 @@ from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE
 from oblique_cli.evaluation.metrics import METRICS, Metric
 from oblique_cli.evaluation.paired import Paired, PairedScores
 from oblique_cli.evaluation.significance import Friedman, Probabilities, SignTest, Wilcoxon
-from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, listed, title_of
+from oblique_cli.evaluation.tables import MISSING, Sheet, TableValue, TextGrid, listed, shown, title_of
 
 # With fewer data sets no rank test can say anything: four that all agree have p = 0.125.
 FEWEST_DATASETS = 5
 
-AXIS = 48  # characters of a diagram on the terminal
+AXIS = 40  # characters of a diagram on the terminal, which leave room for names in 80
+MANY_PAIRS = 10  # more of them, as those of six methods, are a matrix
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,13 @@ class Ranking:
 
 @dataclass(frozen=True)
 class MetricVerdicts:
-    """All tests on one metric; `matches` and `ranking` are empty if there are too few data sets."""
+    """All tests on one metric; `matches` and `ranking` are empty if there are too few data sets.
+
+    n_datasets   on which every method has it
+    """
 
     metric: str
+    n_datasets: int
     duels: tuple[MethodDuel, ...]
     matches: tuple[Match, ...]
     ranking: Ranking | None
@@ -106,13 +112,15 @@ class SignificanceReport:
     def diagrams(self) -> list[tuple[Ranks, Friedman]]:
         """Return the critical-difference diagram of each metric, and the test that goes before it.
 
-        ConfigError if there are too few data sets for one.
+        A metric that two methods have on too few data sets has none; ConfigError if that is so of all.
         """
+        if not any(one.ranking for one in self.metrics):
+            n = max(one.n_datasets for one in self.metrics)
+            raise ConfigError(f"a critical-difference diagram needs at least {FEWEST_DATASETS} data sets. Got {n}.")
         found = []
         for one in self.metrics:
             if one.ranking is None:
-                n = len(self.paired.scores)
-                raise ConfigError(f"a critical-difference diagram needs at least {FEWEST_DATASETS} data sets. Got {n}.")
+                continue
             test = one.ranking.friedman
             title = f"{title_of(one.metric)}: average ranks over {test.n} data sets"
             names = [self.paired.methods[method] for method in one.ranking.methods]
@@ -138,6 +146,8 @@ class SignificanceReport:
         def winner(duel: MethodDuel | Match, outcome: str | None) -> str:
             return {FIRST: label[duel.first], SECOND: label[duel.second], TIE: "tie", None: MISSING}[outcome]
 
+        if _is_crowd(one):
+            return [*self._matrices(one), *([self._diagram(one.metric, one.ranking)] if one.ranking else [])]
         grids = [
             TextGrid(
                 ("data set", "first", "second", "difference", "1-SD", "2-SD", "t", "p", *bayes),
@@ -179,12 +189,49 @@ class SignificanceReport:
                         for m in one.matches
                     ),
                     left=2,
-                    caption=f"{title_of(one.metric)}, over {len(self.paired.scores)} data sets",
+                    caption=f"{title_of(one.metric)}, over {one.n_datasets} data sets",
                 )
             )
         if one.ranking:
             grids.append(self._diagram(one.metric, one.ranking))
         return grids
+
+    def _matrices(self, one: MetricVerdicts) -> list[TextGrid]:
+        """The pairs as matrices, in which every method has a row and, by its number, a column."""
+        alpha, title = self.limits.alpha, title_of(one.metric)
+        grids = []
+        for scores in self.paired.scores:
+            methods = [method for method in self.paired.methods if method in scores.means[one.metric]]
+            cells: dict[tuple[str, str], str] = {}
+            for duel in one.duels:
+                if duel.dataset == scores.dataset:
+                    outcome = _significant(duel.t.p, duel.t.mean, alpha) if duel.t else None
+                    signs = {FIRST: "+-", SECOND: "-+", TIE: "==", None: MISSING * 2}[outcome]
+                    cells[duel.first, duel.second], cells[duel.second, duel.first] = signs
+            sds = (_sd(scores.repetitions[one.metric][method]) for method in methods)
+            means = (scores.means[one.metric][method] for method in methods)
+            values = [shown(one.metric, TableValue(*value)) for value in zip(means, sds, strict=True)]
+            grids.append(self._matrix(f"{title}, {scores.dataset}", title, methods, values, cells))
+        if one.ranking:
+            cells = {}
+            for m in one.matches:
+                outcome = _significant(m.p_holm, m.wilcoxon.plus - m.wilcoxon.minus, alpha)
+                cells[m.first, m.second] = f"{m.sign.wins}{'*' if outcome == FIRST else ''}"
+                cells[m.second, m.first] = f"{m.sign.losses}{'*' if outcome == SECOND else ''}"
+            ranks = [f"{rank:.2f}" for rank in one.ranking.ranks]
+            caption = f"{title}, over {one.n_datasets} data sets"
+            grids.append(self._matrix(caption, "average rank", one.ranking.methods, ranks, cells))
+        return grids
+
+    def _matrix(
+        self, caption: str, heading: str, methods: Sequence[str], values: Sequence[str], cells: Mapping[Any, str]
+    ) -> TextGrid:
+        rows = tuple(
+            (str(i), self.paired.methods[a], values[i - 1], *("" if a == b else cells[a, b] for b in methods))
+            for i, a in enumerate(methods, 1)
+        )
+        header = ("", "method", heading, *(str(i) for i in range(1, len(methods) + 1)))
+        return TextGrid(header, rows, left=2, caption=caption)
 
     def _diagram(self, metric: str, ranking: Ranking) -> TextGrid:
         found, k = ranking.friedman, len(ranking.ranks)
@@ -227,7 +274,7 @@ class SignificanceReport:
             f"{', '.join(same)}), that the second is (Benavoli et al. 2017).",
             f"* p below {limits.alpha:g}. First - second: {', '.join(signs)} and negative ranks speak for the first.",
         ]
-        n = len(self.paired.scores)
+        n = min(one.n_datasets for one in self.metrics)
         if n < FEWEST_DATASETS:
             notes.append(
                 f"Tests over data sets need at least {FEWEST_DATASETS}, here {'is' if n == 1 else 'are'} {n}: with so "
@@ -240,6 +287,13 @@ class SignificanceReport:
                 "Sign: at least N/2 + 1.96 sqrt(N)/2 wins, ties split. Wilcoxon: exact p. Methods with a letter in "
                 "common are not told apart by Nemenyi's test: in the diagram, those under the bar that begins at the "
                 "better one's average rank (●)."
+            )
+        if any(map(_is_crowd, self.metrics)):
+            notes.append(
+                f"Matrices, of more than {MANY_PAIRS} pairs: the method of a row is better (+) or worse (-) than that of "
+                f"a column by the corrected resampled t test, or not told apart (=); over data sets, how many the row "
+                "wins, ties split, with * where p (Holm) is below "
+                f"{self.limits.alpha:g} in its favor. Every test of every pair: --format csv."
             )
         without_t = [duel.dataset for one in self.metrics for duel in one.duels if duel.t is None]
         fixed = [s.dataset for s in self.paired.scores if s.test_over_train is None and s.dataset in without_t]
@@ -254,21 +308,9 @@ class SignificanceReport:
 def judge(
     paired: Paired, title: str, limits: Limits | None = None, metrics: tuple[str, ...] | None = None
 ) -> SignificanceReport:
-    """Run every test on every pair of methods, for each of `metrics`, all of `paired` if there are none.
-
-    ConfigError if a metric that is compared by its ratio is 0, as the leaves of what is no tree.
-    """
+    """Run every test on every pair of methods that have a metric, for each of `metrics`, all of `paired` without them."""
     limits = limits or Limits()
     metrics = metrics or paired.metrics
-    for name in metrics:
-        for scores in paired.scores if METRICS[name].ratio else ():
-            for label, mean in zip(paired.methods.values(), scores.means[name], strict=True):
-                if mean <= 0:
-                    fallback = "r2" if "rmse" in paired.metrics else "accuracy"
-                    other = next((n for n in paired.metrics if not METRICS[n].ratio), fallback)
-                    raise ConfigError(
-                        f"significance: {label} has no {title_of(name)} on {scores.dataset}; use --metric {other}."
-                    )
     return SignificanceReport(title, limits, paired, tuple(_judge(paired, metric, limits) for metric in metrics))
 
 
@@ -279,15 +321,15 @@ def _toward_better(values: np.ndarray, metric: Metric) -> np.ndarray:
 
 
 def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
-    methods = tuple(paired.methods)
     duels = tuple(
-        _duel(scores, methods, a, b, metric, limits)
+        _duel(scores, a, b, metric, limits)
         for scores in paired.scores
-        for a, b in combinations(range(len(methods)), 2)
+        for a, b in combinations([method for method in paired.methods if method in scores.means[metric]], 2)
     )
-    if len(paired.scores) < FEWEST_DATASETS:
-        return MetricVerdicts(metric, duels, (), None)
-    means = np.array([scores.means[metric] for scores in paired.scores])
+    methods, whole = paired.whole(metric)
+    if len(methods) < 2 or len(whole) < FEWEST_DATASETS:
+        return MetricVerdicts(metric, len(whole), duels, (), None)
+    means = np.array([[scores.means[metric][method] for method in methods] for scores in whole])
     larger_is_better = _toward_better(means, METRICS[metric])
     rope = limits.within(METRICS[metric])
     ranks = [float(rank) for rank in significance.average_ranks(larger_is_better)]
@@ -312,24 +354,24 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
     critical = significance.critical_difference(k, n, limits.alpha)
     groups = tuple(significance.cliques(ranks, critical))
     found = significance.friedman(ranks, n)
-    return MetricVerdicts(metric, duels, matches, Ranking(methods, tuple(ranks), found, critical, groups))
+    return MetricVerdicts(metric, n, duels, matches, Ranking(methods, tuple(ranks), found, critical, groups))
 
 
-def _duel(scores: PairedScores, methods: tuple[str, ...], a: int, b: int, metric: str, limits: Limits) -> MethodDuel:
+def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> MethodDuel:
     about = METRICS[metric]
     smaller = not about.larger_is_better
-    repetitions = scores.repetitions[metric]
     means = scores.means[metric]
-    sds = [float(one.std(ddof=1)) if len(one) > 1 else None for one in repetitions[[a, b]]]
+    repetitions = [scores.repetitions[metric][method] for method in (a, b)]
+    sds = [_sd(one) for one in repetitions]
     t = None
-    if scores.folds and scores.test_over_train is not None and scores.folds[metric].shape[1] > 1:
+    if scores.folds and scores.test_over_train is not None and len(scores.folds[metric][a]) > 1:
         d = scores.folds[metric][a] - scores.folds[metric][b]
         t = significance.corrected_resampled_t(-d if smaller else d, scores.test_over_train)
     rope = limits.rope_leaves * (means[a] + means[b]) / 2 if about.ratio else limits.within(about)
     return MethodDuel(
         scores.dataset,
-        methods[a],
-        methods[b],
+        a,
+        b,
         means[a] - means[b],
         {
             rule: comparing.verdict(means[a], sds[0], means[b], sds[1], rule=rule, smaller_is_better=smaller)
@@ -338,6 +380,10 @@ def _duel(scores: PairedScores, methods: tuple[str, ...], a: int, b: int, metric
         t,
         t.probabilities(rope) if t else None,
     )
+
+
+def _sd(values: np.ndarray) -> float | None:
+    return float(values.std(ddof=1)) if len(values) > 1 else None
 
 
 # ---- records ---------------------------------------------------------------------------------------------------------
@@ -428,6 +474,11 @@ def _significant(p: float, direction: float, alpha: float) -> str:
 
 def _sign_winner(test: SignTest) -> str:
     return FIRST if test.wins >= test.needed > 0 else SECOND if test.losses >= test.needed > 0 else TIE
+
+
+def _is_crowd(one: MetricVerdicts) -> bool:
+    """Whether the pairs are too many for a line each."""
+    return len({(duel.first, duel.second) for duel in one.duels}) > MANY_PAIRS
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import sqrt
+from math import floor, log10, sqrt
 from typing import Any, Protocol
 
 from oblique_cli import published, schemes
@@ -41,6 +41,8 @@ FAILED = "†"
 UNFINISHED = "‡"
 BEST = "▲"
 SAME = "△"
+
+LEAST_POWER, MOST_POWER = -5, 6  # of ten, of numbers that are written without one
 
 
 @dataclass(frozen=True)
@@ -285,8 +287,8 @@ def summarize(
     rows            rows of jobs of this experiment, at most one a job; ValueError otherwise
     titles          algorithm name -> the method's title in published tables, "hhgdt" -> "HHGDT"
     dataset_notes   data set -> a line to print below the table, "" for none
-    metrics         names of the metrics to show; without them those of the experiment; without those accuracy and
-                    leaves (errors and leaves of regression) and what estimators say of themselves
+    metrics         names of the metrics to show; without them accuracy and leaves (errors and leaves of regression),
+                    those that the experiment adds, and what estimators say of themselves
     raises ConfigError if a metric is unknown, does not suit the task, or was not computed when the folds were run
     raises ConfigError if a table in `experiment.published` is unknown or holds no means over repetitions
     """
@@ -308,7 +310,7 @@ def summarize(
     task = task_of_experiment(experiment)
     asked = checked(metrics or experiment.metrics, task, experiment.name, matrices=True)
     check_scheme(asked, experiment.cv, experiment.name)
-    names = asked or _default_columns(SHOWN[task], cells.values())
+    names = asked if metrics else _default_columns(SHOWN[task], asked, cells.values())
     lines = [
         _line(name, algorithm, titles or {}, cells[name, algorithm.id], places[name], experiment, tables, names)
         for name in places
@@ -330,10 +332,13 @@ def task_of_experiment(experiment: Experiment) -> str:
     return "regression" if tasks == {"regression"} else "classification"
 
 
-def _default_columns(metrics: Sequence[str], cells: Iterable[Mapping[Any, Row]]) -> tuple[str, ...]:
-    """Metrics, and before the last of them, the size, what estimators say of themselves."""
+def _default_columns(
+    metrics: Sequence[str], added: Sequence[str], cells: Iterable[Mapping[Any, Row]]
+) -> tuple[str, ...]:
+    """Metrics, before the last of them, the size, what estimators say of themselves; then those that are added."""
     found = {name for done in cells for row in done.values() for name in row.measures}
-    return (*metrics[:-1], *sorted(found - set(METRICS) - {NO_INFORMATION_ERROR}), metrics[-1])
+    own = sorted(found - set(METRICS) - {NO_INFORMATION_ERROR})
+    return tuple(dict.fromkeys((*metrics[:-1], *own, metrics[-1], *added)))
 
 
 def _line(
@@ -606,24 +611,30 @@ def _datasets(lines: list[Line]) -> list[str]:
 # -- cells as text -----------------------------------------------------------------------------------------------------
 
 
-def mean_and_sd(value: TableValue, mark: str = "") -> str:
-    """ "67.9 ± 1.9", one decimal as in the thesis, two for an SD that would show as 0.0; a dash if there is no mean."""
+def mean_and_sd(value: TableValue, mark: str = "", decimals: int = 1) -> str:
+    """ "67.9 ± 1.9", one decimal as in the thesis, of both one more for an SD that would show as 0.0; a dash for none."""
     if value.mean is None:
         text = MISSING
     elif value.sd is None:
-        text = f"{value.mean:.1f}"
+        text = f"{value.mean:.{decimals}f}"
     else:
-        text = f"{value.mean:.1f} ± {value.sd:.{2 if 0 < value.sd < 0.05 else 1}f}"
+        decimals += 0 < value.sd < 0.5 / 10**decimals
+        text = f"{value.mean:.{decimals}f} ± {value.sd:.{decimals}f}"
     return f"{text} {mark}" if mark else text
 
 
 def measured(value: TableValue, mark: str = "") -> str:
-    """ "0.02271 ± 0.0004", significant digits of a number in units of its own; a dash if there is no mean."""
-    if value.mean is None:
-        text = MISSING
-    else:
-        text = f"{value.mean:.4g}" if value.sd is None else f"{value.mean:.4g} ± {value.sd:.2g}"
-    return f"{text} {mark}" if mark else text
+    """ "0.02271 ± 0.00040", four significant digits of a number in units of its own, and as many decimals of its SD.
+
+    The digits are those of the SD where it is larger. Very large and very small numbers have four digits each.
+    """
+    if value.mean is None or value.sd is None or not (size := max(abs(value.mean), value.sd)):
+        text = MISSING if value.mean is None else f"{value.mean:.4g}"
+        return " ".join(filter(None, (text if value.sd is None else f"{text} ± 0", mark)))
+    power = floor(log10(size))
+    if LEAST_POWER <= power <= MOST_POWER:
+        return mean_and_sd(value, mark, max(0, 3 - power))
+    return " ".join(filter(None, (f"{value.mean:.3e} ± {value.sd:.3e}", mark)))
 
 
 def _signed_measure(difference: float | None) -> str:

@@ -8,6 +8,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -250,14 +251,95 @@ def test_the_correction_follows_the_scheme(cv, ratio):
     assert any("no resampling" in note for note in verdicts.sheet().notes) == (ratio is None)
 
 
-def test_a_method_without_leaves_is_told_to_compare_accuracy(call):
-    rows = [replace(row, n_leaves=0) if row.algorithm == "gdt" else row for row in rows_of(experiment())]
-    store(call.folder, experiment(), rows)
-    ended = call("significance", "run")
-    assert ended.code == 2 and ended.err == (
-        "error: significance: gdt has no leaves on iris; use --metric accuracy.\n".replace("gdt", "GDT")
+def without_leaves(exp, *algorithms, datasets=SETS):
+    """Rows of `rows_of` in which some algorithms are no trees."""
+    bare = {(dataset, algorithm) for dataset in datasets for algorithm in algorithms}
+    return [replace(row, n_leaves=0) if (row.dataset, row.algorithm) in bare else row for row in rows_of(exp)]
+
+
+def test_a_method_without_leaves_is_compared_by_accuracy_and_the_others_by_leaves_too(call):
+    store(call.folder, experiment(), without_leaves(experiment(), "gdt"))
+    found = records(call, "run")
+    assert {r["first"] for r in found if r["metric"] == "leaves"} | {"gdt"} == {"", "hhgdt", "axis_parallel", "gdt"}
+    pairs = {(r["first"], r["second"]) for r in found if (r["metric"], r["test"]) == ("leaves", "Wilcoxon")}
+    assert pairs == {("hhgdt", "axis_parallel")}
+    assert len({(r["first"], r["second"]) for r in found if (r["metric"], r["test"]) == ("accuracy", "Wilcoxon")}) == 3
+    assert "GDT: no leaves to test (the model is no tree)." in call("significance", "run").out
+    # What is left is what a run of the two alone says.
+    store(call.folder, experiment("two", algorithms=("hhgdt", "axis_parallel")),
+          [row for row in rows_of(experiment()) if row.algorithm != "gdt"])  # fmt: skip
+    alone = records(call, "two", "--metric", "leaves")
+    assert [r for r in found if r["metric"] == "leaves"] == alone
+
+
+def test_a_metric_that_one_method_has_is_named_and_others_are_tested(call):
+    store(call.folder, experiment(), without_leaves(experiment(), "gdt", "axis_parallel"))
+    assert {r["metric"] for r in records(call, "run")} == {"accuracy"}
+    assert "GDT and Axis-parallel: no leaves to test" in call("significance", "run").out
+    ended = call("significance", "run", "--metric", "leaves")
+    assert ended.code == 2 and ended.err.startswith("error: significance: no two algorithms have leaves. GDT and ")
+
+
+def test_a_data_set_without_a_value_is_left_out_of_tests_of_that_metric_alone(call):
+    store(call.folder, experiment(), without_leaves(experiment(), "gdt", datasets=("wine",)))
+    found = records(call, "run")
+    sizes = {r["metric"]: r["n"] for r in found if r["test"] == "Iman-Davenport F"}
+    assert sizes == {"accuracy": "6", "leaves": "5"}
+    assert named(found, "1-SD", metric="leaves", dataset="wine", first="hhgdt", second="axis_parallel")
+    assert "wine: tests of leaves over data sets leave it out, as that of GDT is undefined (the model is no tree)." in (
+        call("significance", "run").out
     )
-    assert call("significance", "run", "--metric", "accuracy").code == 0
+
+
+def test_a_ratio_to_nothing_leaves_a_method_out_of_that_metric(call):
+    rows = [
+        replace(row, tune_seconds=0.0 if row.algorithm == "gdt" else 1.5 + row.fold) for row in rows_of(experiment())
+    ]
+    store(call.folder, experiment(), rows)
+    found = records(call, "run", "--metric", "tune")
+    assert {(r["first"], r["second"]) for r in found if r["test"] == "Wilcoxon"} == {("hhgdt", "axis_parallel")}
+    assert "GDT: no tune s to test (it is 0)." in call("significance", "run", "--metric", "tune").out
+
+
+def test_metrics_of_the_configuration_are_tested_too(call):
+    exp = replace(experiment(), metrics=("depth",))
+    content = {**exp.content(), "data": dict.fromkeys(SETS, "digest")}
+    rows = [replace(row, depth=2 + row.fold) for row in rows_of(exp)]
+    with Store(call.folder / "results" / "oblique.sqlite") as open_store:
+        about = {"title": exp.title, "published": [], "metrics": list(exp.metrics)}
+        open_store.begin("run", content, len(rows), presentation=about)
+        for row in rows:
+            open_store.append("run", row)
+    assert {r["metric"] for r in records(call, "run")} == {"accuracy", "leaves", "depth"}
+
+
+def test_pairs_of_ten_methods_are_matrices_of_80_columns(call):
+    names = ("hhgdt", "gdt", "axis_parallel", "hhcart_a", "hhcart_d", "cline", "oc1", "quest", "c45", "hhcrv")
+    exp = experiment(algorithms=names, cv=CVSpec("ordinary", folds=10, repeats=2))
+    rng = np.random.default_rng(3)
+    rows = [
+        replace(row, n_correct=int(rng.integers(930, 990)), n_test=1000, n_leaves=int(rng.integers(100, 300)))
+        for row in rows_of(exp)
+    ]
+    store(call.folder, exp, rows)
+    text = call("significance", "run").out
+    tables, _, notes = text.partition("\n1-SD, 2-SD:")
+    lines = [line for line in tables.splitlines() if not line.startswith(("accuracy,", "leaves,"))]  # captions
+    assert notes and 100 < len(lines) < 240 and max(map(len, lines)) <= 80
+    found = records(call, "run", "--metric", "accuracy")
+    assert len([r for r in found if r["test"] == "Wilcoxon"]) == 45  # CSV has every pair
+    report = judge(pair([StoredRun(exp, rows, dict.fromkeys(SETS, "digest"))]), "title", metrics=("accuracy",))
+    grids = {grid.caption: grid for grid in report.sheet().grids}
+    over, wine = grids["accuracy, over 6 data sets"], grids["accuracy, wine"]
+    for (i, a), (j, b) in combinations(enumerate(names), 2):
+        sign = named(found, "sign", first=a, second=b)
+        wins = int(float(sign["statistic"]))
+        here, there = over.rows[i][3 + j], over.rows[j][3 + i]
+        assert (int(here.rstrip("*")), int(there.rstrip("*"))) == (wins, int(sign["n"]) - wins)
+        holm = named(found, "Wilcoxon", first=a, second=b)["winner"]
+        assert (here.endswith("*"), there.endswith("*")) == (holm == a, holm == b)
+        winner = named(found, "corrected resampled t", dataset="wine", first=a, second=b)["winner"]
+        assert wine.rows[i][3 + j] + wine.rows[j][3 + i] == {a: "+-", b: "-+", "tie": "=="}[winner]
 
 
 def test_the_order_of_data_sets_changes_no_verdict_over_them():

@@ -41,15 +41,16 @@ def test_the_best_mean_is_marked_and_what_the_corrected_t_test_does_not_tell_fro
     for scores in paired.scores:
         for metric, best_of in (("accuracy", max), ("leaves", min)):
             means = scores.means[metric]
-            best = best_of(means)
+            best = best_of(means.values())
             assert [k for k in range(3) if found.get((scores.dataset, methods[k], metric)) == BEST] == [
-                k for k in range(3) if means[k] == best
+                k for k in range(3) if means[methods[k]] == best
             ]
-            leader = means.index(best)
-            for k in range(3):
-                if means[k] != best:
-                    p = corrected_resampled_t(scores.folds[metric][leader] - scores.folds[metric][k], 1 / 3).p
-                    assert (found.get((scores.dataset, methods[k], metric)) == SAME) == (p > 0.05)
+            leader = next(method for method in methods if means[method] == best)
+            for method in methods:
+                if means[method] != best:
+                    folds = scores.folds[metric]
+                    p = corrected_resampled_t(folds[leader] - folds[method], 1 / 3).p
+                    assert (found.get((scores.dataset, method, metric)) == SAME) == (p > 0.05)
     # An axis-parallel tree needs twice the leaves on the scales, whose law is a sum of products.
     assert ("balance_scale", "axis_parallel", "leaves") not in found
     assert found["balance_scale", "hhgdt", "leaves"] == BEST

@@ -8,6 +8,7 @@ import json
 import math
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -274,7 +275,7 @@ def test_lines_keep_the_order_of_the_experiment():
     ("mean", "sd", "text"),
     [
         (67.94, 1.86, "67.9 ± 1.9"),
-        (97.6, 0.03, "97.6 ± 0.03"),
+        (97.6, 0.03, "97.60 ± 0.03"),  # one decimal would hide the SD
         (97.6, 0.05, "97.6 ± 0.1"),
         (2.0, 0.0, "2.0 ± 0.0"),
         (2480.5, 19.0, "2480.5 ± 19.0"),
@@ -283,6 +284,40 @@ def test_lines_keep_the_order_of_the_experiment():
 )
 def test_cells_have_the_digits_of_the_thesis(mean, sd, text):
     assert tables.mean_and_sd(tables.TableValue(mean, sd)) == text
+
+
+@pytest.mark.parametrize(
+    ("mean", "sd", "text"),
+    [
+        (0.02271, 0.0004, "0.02271 ± 0.00040"),
+        (0.9751, 0.00001, "0.97510 ± 0.00001"),
+        (12345.6, 220.4, "12346 ± 220"),
+        (-3e-5, 1.25, "-0.000 ± 1.250"),
+        (0.0, 0.0, "0 ± 0"),
+        (3.2e9, 1.1e8, "3.200e+09 ± 1.100e+08"),
+        (5e-324, 0.0, "4.941e-324 ± 0.000e+00"),
+        (0.5, None, "0.5"),
+        (None, None, "—"),
+    ],
+)
+def test_an_sd_has_the_digits_of_its_mean(mean, sd, text):
+    assert tables.measured(tables.TableValue(mean, sd)) == text
+    assert tables.measured(tables.TableValue(mean, sd), "†3/4") == f"{text} †3/4"
+
+
+def test_metrics_of_a_configuration_are_added_and_those_asked_for_are_shown_alone():
+    exp = experiment(metrics=("balanced_accuracy", "accuracy"))
+    rows = grid_of(exp, per_class={"a": (5, 10), "b": (4, 4)})
+    assert tables.summarize(rows, exp).metrics == ("accuracy", "leaves", "balanced_accuracy")
+    assert tables.summarize(rows, exp, metrics=("balanced_accuracy",)).metrics == ("balanced_accuracy",)
+
+
+def test_what_is_no_tree_has_a_dash_for_leaves_and_no_zero():
+    exp = experiment(algorithms=("hhgdt", "gdt"))
+    rows = [replace(one, n_leaves=0) if one.algorithm == "gdt" else one for one in grid_of(exp)]
+    table = tables.summarize(rows, exp, titles=TITLES)
+    assert [row[-1] == "—" for row in table.sheet().grids[0].rows] == [False, True]
+    assert "— bupa, GDT: leaves is undefined in 4 of 4 folds (the model is no tree)." in table.notes
 
 
 def test_a_difference_that_rounds_to_zero_has_no_minus_sign():

@@ -177,8 +177,7 @@ def _mean(line: Line, metric: str) -> float:
     if line.repeats < line.repeats_expected:
         return nan
     value = line.value(metric).mean
-    # Models that are no trees say 0 leaves.
-    return nan if value is None or (metric == "leaves" and value == 0) else value
+    return nan if value is None else value
 
 
 class Comparison(Study):
