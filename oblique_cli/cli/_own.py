@@ -81,9 +81,11 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(("classification", "regression")),
             help="Own data: what is predicted.  [default: told from the target]",
         ),
-        click.option("--drop", **several, help="Own data: leave this column out; may be repeated."),
+        click.option(
+            "--drop", **several, help="Own data: leave this column out, or these, as in a,b; may be repeated."
+        ),
         click.option("--keep", **several, help="Own data: use this column even if it looks of no use; '*' for all."),
-        click.option("--features", **several, help="Own data: use only these columns; may be repeated."),
+        click.option("--features", **several, help="Own data: use only these columns, as in a,b; may be repeated."),
         click.option("--qualitative", **several, help="Own data: this column holds levels, even if in numbers."),
         click.option("--delimiter", metavar="SIGN", help="Own data: what is between cells: ';', tab, ..."),
         click.option("--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."),

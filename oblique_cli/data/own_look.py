@@ -23,6 +23,8 @@ from oblique_cli.data.own_source import STDIN, Source, charset_of, source_of, st
 from oblique_cli.errors import MOST_QUOTED, ConfigError, DataError, quoted
 from oblique_cli.registry import close_matches
 
+LISTS = ("drop", "keep", "features", "qualitative")  # of names of columns; a list with commas counts as its parts
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -81,7 +83,7 @@ class _Look:
     """One table, looked at as a whole: `columns` is what was decided, `notes` says it."""
 
     def __init__(self, source: Source, reading: Reading) -> None:
-        self.where, self.reading = source.where, reading
+        self.where = source.where
         self.files = dict(source.beside)  # of columns that lie in a file of their own
         self.notes: list[str] = []
         self.kind = source.kind
@@ -98,6 +100,8 @@ class _Look:
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, the header among them
             rows = list(itertools.islice(table.rows, limit))
+        lists = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
+        self.reading = replace(reading, **lists)
         if len(rows) == limit:
             raise DataError(f"{self.where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
         if not rows:

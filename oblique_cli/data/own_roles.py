@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import math
 import re
@@ -36,6 +37,21 @@ MANY_VALUES = 20
 ROWS_A_CLASS = 3  # rows of a class, on average, below which whole numbers are hardly classes
 
 TARGET_NAMES = ("class", "target", "label", "y", "outcome", "diagnosis", "species", "response")
+
+
+def listed(names: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:
+    """Return names of columns with lists cut at their commas: "a,b" is a and b, if no column is called "a,b".
+
+    A name with a comma stands in quotes in a list, as in '"width, mm",b'.
+    """
+    known = set(header)
+    found: dict[str, None] = {}
+    for name in names:
+        if name in known or "," not in name or "\n" in name or "\r" in name:
+            found[name] = None
+        else:
+            found |= dict.fromkeys(map(str.strip, next(csv.reader([name], skipinitialspace=True))))
+    return tuple(found)
 
 
 def clash_of_roles(

@@ -21,7 +21,7 @@ from oblique_cli.data import npy
 from oblique_cli.data.columns import Column
 from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.own_numbers import MARKS
-from oblique_cli.data.own_roles import clash_of_roles
+from oblique_cli.data.own_roles import clash_of_roles, listed
 from oblique_cli.data.own_rows import sniffed
 from oblique_cli.data.own_source import Source
 from oblique_cli.errors import ConfigError, DataError
@@ -103,6 +103,7 @@ def parquet_table(
         file = pq.ParquetFile(path)
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
     names = schema.names
+    drop, features = listed(drop, names), listed(features, names)
     for name, role in [(target, "the target"), (weight, "weights"), *((d, "a column to drop") for d in drop)]:
         if name and name not in names:
             hint = close_matches(name, names) or f" Columns: {', '.join(map(repr, names[:10]))}."
@@ -320,6 +321,7 @@ def npy_table(
     where, beside = str(path), beside or {}
     X = npy.table_of(path, where)
     names = npy.names(X.shape[1])
+    drop, features = listed(drop, names), listed(features, names)
     for name, role in [
         (target, "the target"),
         (weight, "weights"),

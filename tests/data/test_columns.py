@@ -230,6 +230,19 @@ def test_identifiers_are_left_out_unless_kept():
     assert read(text, drop=("uuid",))[1].left_out["uuid"] == "dropped"
 
 
+def test_a_list_of_columns_is_cut_at_commas_unless_a_column_is_called_so():
+    text = table(("a", NUMBERS), ("b", NUMBERS), ('"c,d"', NUMBERS), ("d", NUMBERS), ("y", CLASSES))
+    for drop, features in [
+        (("a,b",), ("c,d", "d")), (("a, d",), ("b", "c,d")), (("c,d",), ("a", "b", "d")), (("a", "b,d"), ("c,d",)),
+        (('"c,d",a',), ("b", "d")),
+    ]:  # fmt: skip
+        assert read(text, drop=drop)[0].feature_names == features
+        assert read(text, features=features)[0].feature_names == features
+    assert read(text, features=("a,b",), qualitative=("a,b",))[0].qualitative == (0, 1)
+    with pytest.raises(DataError, match="there is no column 'e' to use as a column to drop"):
+        read(text, drop=("a,e",))
+
+
 def test_unique_measurements_are_no_identifiers():
     rng = random.Random(2)
     incomes = rng.sample(range(20_000, 90_000), 40)
