@@ -35,7 +35,7 @@ _UNIT = re.compile("[%\u2030\u20ac$\u00a3\u00a5\u20b9]|(?<![A-Za-z])(?:EUR|USD|G
 class Form(NamedTuple):
     """How numbers are written: the decimal mark, the sign between thousands, "" if there is none, and that of a unit.
 
-    The sign of a unit, "" for none, may stand at either end of a number, or be left out: $5, -$5, 5 $ and 5 are 5 or -5.
+    The sign of a unit, "" for none, may stand at either end of a number or be left out: $5, -$5, 5 $ and 5.
     """
 
     decimal: str = POINT
