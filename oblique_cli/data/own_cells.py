@@ -40,7 +40,7 @@ def feature_values(
                     unseen[cell] = None
             found[k] = at
         return found, list(unseen)
-    form = Form(column.decimal, column.thousands)
+    form = Form(column.decimal, column.thousands, column.unit)
     if column.treatment == "number":
         with contextlib.suppress(ValueError):  # a mark, or an error with its place
             return _without(np.array(own_numbers.numbers_of(cells, form)), marks, form), []
@@ -80,8 +80,19 @@ def target_values(
         values, _ = feature_values(replace(column, treatment="number"), cells, columns.missing, lines, where)
         return values, (~np.isnan(values)).tolist()
     code = {label: k for k, label in enumerate(columns.classes)}
+    code |= _respelled(set(cells) - code.keys(), columns, column)
     codes = np.fromiter((code.get(cell, -1) for cell in cells), dtype=np.int32, count=len(cells))
     return codes, (codes >= 0).tolist()
+
+
+def _respelled(others: Collection[str], columns: Columns, column: Column) -> dict[str, int]:
+    """Codes of cells that are the number of a class in another spelling, as 1.0 is of 1, if all classes are numbers."""
+    form = Form(column.decimal, column.thousands, column.unit)
+    if not others or not all(map(form.holds, columns.classes)):
+        return {}
+    code = {form.value(label): k for k, label in enumerate(columns.classes)}
+    known = (cell for cell in others if cell.lower() not in columns.missing and form.holds(cell))
+    return {cell: code[value] for cell in known if (value := form.value(cell)) in code}
 
 
 # ---- other rows of the same kind -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from oblique_cli.data.own_numbers import UNITS
 from oblique_cli.data.own_rows import MAX_COLUMNS
 from oblique_cli.data.own_source import charset_of
 from oblique_cli.errors import DataError, quoted
@@ -34,6 +35,7 @@ class Column:
                 days since 1970-01-01; "identifier" tells rows apart, "text" has too many different words for levels,
                 "date" is a date that is left out, "dropped" was not asked for, "constant" and "empty" say nothing
     decimal     decimal mark of numbers; `thousands` is the sign between thousands, "" if there is none
+    unit        sign of a unit that numbers may have at either end, such as "%"; "" if there is none
     levels      of "levels": its levels in the order of their codes 0, 1, ...
     date        of "days" and "date": the form of the dates, such as "yyyy-mm-dd"
     """
@@ -44,6 +46,7 @@ class Column:
     thousands: str = ""
     levels: tuple[str, ...] = ()
     date: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,8 @@ class Columns:
                 )
             if column.decimal not in (".", ",") or len(column.thousands) > 1 or column.decimal == column.thousands:
                 raise DataError(f"{where}: column {quoted(column.name)} has no usable form of numbers")
+            if column.unit not in ("", *UNITS):
+                raise DataError(f"{where}: {quoted(column.unit)} is no sign of a unit (column {quoted(column.name)})")
         if len(set(names)) < len(names):
             raise DataError(f"{where}: two columns have one name")
         if any(len(set(some)) < len(some) for some in [found.classes, *(column.levels for column in columns)]):

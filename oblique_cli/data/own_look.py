@@ -182,12 +182,13 @@ class _Look:
         i = self.header.index(self.target)
         self.target_form = own_numbers.form_of(values[i], self.forms) if values[i] else None
         self.task = self._task(i, counts[i])
+        self.respelled: list[str] = []  # labels that are numbers of a class that has another spelling
         self.labels = self._labels(counts[i])
         listed = []
         for j, name in enumerate(self.header):
             if name == self.target:
-                form = self.target_form if self.task == "regression" else None
-                listed.append(Column(name, "target", *(form or Form())))
+                form = self.target_form if self.task == "regression" or self.respelled else None
+                listed.append(Column(name, "target", **(form or Form())._asdict()))
             elif name == r.groups:
                 listed.append(Column(name, "groups"))
             elif name in (*r.drop, r.weights) or (r.features and name not in r.features):
@@ -238,10 +239,7 @@ class _Look:
                 forms |= {} if form is None else {j: form}
         if len(forms) < 2:
             return listed
-        used = {
-            j: replace(listed[j], treatment="number", decimal=f.decimal, thousands=f.thousands)
-            for j, f in forms.items()
-        }
+        used = {j: replace(listed[j], treatment="number", **f._asdict()) for j, f in forms.items()}
         numbers = {
             j: feature_values(c, self.cells[j], self.known, self.lines, self.where)[0].tolist() for j, c in used.items()
         }
@@ -258,7 +256,7 @@ class _Look:
         if form is None:
             return column
         self.notes.append(f"{quoted(column.name)} may be row numbers; it is used, as no other column is left.")
-        return replace(column, treatment="number", decimal=form.decimal, thousands=form.thousands)
+        return replace(column, treatment="number", **form._asdict())
 
     def _task(self, i: int, counts: Counter[str]) -> str:
         """The task that was said, or that the target asks for."""
@@ -298,7 +296,14 @@ class _Look:
     def _labels(self, counts: Counter[str]) -> tuple[str, ...]:
         if self.task == "regression":
             return ()
-        found = tuple(sorted((cell for cell in counts if not self._is_missing_label(cell, counts)), key=label_order))
+        labels = [cell for cell in counts if not self._is_missing_label(cell, counts)]
+        if self.target_form is not None:
+            shortest: dict[float, str] = {}
+            for cell in sorted(labels, key=lambda cell: (len(cell), cell)):
+                shortest.setdefault(self.target_form.value(cell), cell)
+            self.respelled = sorted(set(labels) - set(shortest.values()))
+            labels = list(shortest.values())
+        found = tuple(sorted(labels, key=label_order))
         if len(found) < 2:
             only = (
                 f"has only one class, {quoted(found[0])}, in {len(self.lines)} rows"
@@ -319,7 +324,7 @@ class _Look:
                     return Column(name, "constant")
                 if not kept and own_roles.numbers_identify(different, sum(counts[cell] for cell in values), name):
                     return Column(name, "identifier")
-                return Column(name, "number", *form)
+                return Column(name, "number", **form._asdict())
             dates = own_numbers.date_forms(values)
             if dates:
                 return self._date(name, dates, kept)
@@ -370,7 +375,8 @@ class _Look:
         n = sum(count for cell, count in counts.items() if cell and cell.lower() not in self.known)
         best: list[str] = []
         n_bad = n
-        for form in self.forms:
+        unit = own_numbers.unit_of(counts)
+        for form in [*self.forms, *(form._replace(unit=unit) for form in self.forms if unit)]:
             bad = [cell for cell in counts if cell and cell.lower() not in self.known and not form.holds(cell)]
             if (found := sum(counts[cell] for cell in bad)) < n_bad:
                 best, n_bad = bad, found
@@ -518,6 +524,11 @@ class _Look:
         predicted = f"{len(columns.classes)} classes of" if columns.classes else "numbers of"
         guessed = "" if r.task or r.algorithms else " (--task changes that)" * bool(self.target_form)
         out.append(f"{self.task}: {predicted} {quoted(self.target)} in {len(y)} rows{guessed}.")
+        if self.respelled:
+            out.append(f"spellings of one number are one class: {_few(self.respelled)} among {_few(columns.classes)}.")
+        units = [f"{quoted(column.name)} ({column.unit})" for column in columns.columns if column.unit]
+        if units:
+            out.append(f"signs of units are passed over: {_cut(units)}.")
         left = {name: why for name, why in columns.left_out.items() if why != "dropped"}
         if left:
             named = [f"{quoted(name)} ({_WHY[why]})" for name, why in left.items()]

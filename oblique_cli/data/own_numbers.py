@@ -27,19 +27,33 @@ NAMED_SIGNS = {
 }
 OTHER = {POINT: COMMA, COMMA: POINT}
 
+# Signs of units that may stand at either end of a number.
+UNITS = ("%", "\u2030", "\u20ac", "$", "\u00a3", "\u00a5", "\u20b9", "EUR", "USD", "GBP", "CHF", "JPY")
+_UNIT = re.compile("[%\u2030\u20ac$\u00a3\u00a5\u20b9]|(?<![A-Za-z])(?:EUR|USD|GBP|CHF|JPY)(?![A-Za-z])")
+
 
 class Form(NamedTuple):
-    """How numbers are written: the decimal mark, and the sign between thousands, "" if there is none."""
+    """How numbers are written: the decimal mark, the sign between thousands, "" if there is none, and that of a unit.
+
+    The sign of a unit, "" for none, may stand at either end of a number or be left out: $5, -$5, 5 $ and 5.
+    """
 
     decimal: str = POINT
     thousands: str = ""
+    unit: str = ""
 
     def holds(self, cell: str) -> bool:
         """Whether a cell is a finite number in this form."""
-        return _pattern(self).fullmatch(cell) is not None and math.isfinite(self._float(cell))
+        try:
+            self.value(cell)
+        except ValueError:
+            return False
+        return True
 
     def value(self, cell: str) -> float:
         """Return the number that a cell holds; ValueError if it holds none."""
+        if self.unit:
+            cell = without_unit(cell, self.unit)
         if _pattern(self).fullmatch(cell) and math.isfinite(number := self._float(cell)):
             return number
         raise ValueError(cell)
@@ -52,6 +66,7 @@ class Form(NamedTuple):
 
 @functools.cache
 def _pattern(form: Form) -> re.Pattern[str]:
+    """The pattern of numbers in a form, without the sign of a unit."""
     d, t = re.escape(form.decimal), re.escape(form.thousands)
     # No number begins with 0 before a sign between thousands: 0,125 is an eighth.
     whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{t}[0-9]{{3}})+" if form.thousands else "[0-9]+"
@@ -61,6 +76,21 @@ def _pattern(form: Form) -> re.Pattern[str]:
 @functools.cache
 def _grouped(sign: str) -> re.Pattern[str]:
     return re.compile(rf"[-+{MINUS}]?[1-9][0-9]{{0,2}}(?:{re.escape(sign)}[0-9]{{3}})+")
+
+
+def unit_of(values: Collection[str]) -> str:
+    """Return the sign of the unit that some of the values have and no other, "" if there is none or more than one."""
+    found = set(_UNIT.findall("\n".join(values)))
+    return found.pop() if len(found) == 1 else ""
+
+
+def without_unit(cell: str, unit: str) -> str:
+    """Return a cell without the sign of a unit at one of its ends; the sign of the number may stand before it."""
+    if cell.endswith(unit):
+        return cell.removesuffix(unit).rstrip(SPACES)
+    sign = cell[:1] if cell[:1] in ("-", "+", MINUS) else ""
+    rest = cell.removeprefix(sign)
+    return sign + rest.removeprefix(unit).lstrip(SPACES) if rest.startswith(unit) else cell
 
 
 def forms(decimal: str, thousands: str = "", only: bool = False) -> list[Form]:
@@ -76,8 +106,12 @@ def forms(decimal: str, thousands: str = "", only: bool = False) -> list[Form]:
 
 
 def form_of(values: Collection[str], candidates: Iterable[Form]) -> Form | None:
-    """Return the first form in which every value is a number, None if there is none."""
-    return next((form for form in candidates if _all_hold(values, form)), None)
+    """Return the first form in which every value is a number, with the sign of a unit if need be; None for none."""
+    plain = list(candidates)
+    found = next((form for form in plain if _all_hold(values, form)), None)
+    if found is None and (unit := unit_of(values)):
+        found = next((form for form in (f._replace(unit=unit) for f in plain) if _all_hold(values, form)), None)
+    return found
 
 
 def plain_numbers(cells: Collection[str]) -> list[float] | None:
@@ -98,6 +132,8 @@ def plain_numbers(cells: Collection[str]) -> list[float] | None:
 def numbers_of(cells: Collection[str], form: Form) -> list[float]:
     """Return cells as numbers in a form; ValueError, with the cell, for one that is none."""
     numbers = None
+    if form.unit:
+        cells, form = [without_unit(cell, form.unit) for cell in cells], form._replace(unit="")
     if form.decimal == POINT and not form.thousands:
         numbers = plain_numbers(cells)
     elif not form.thousands and not any(POINT in cell for cell in cells):
@@ -123,6 +159,8 @@ def decimal_mark(columns: Iterable[Collection[str]], delimiter: str) -> str:
     needs = {POINT: 0, COMMA: 0}
     could_be = 0
     for values in columns:
+        if unit := unit_of(values):
+            values = [without_unit(value, unit) for value in values]
         for mark in needs:
             if not any(mark in value for value in values):
                 continue
@@ -146,7 +184,13 @@ DATES = {
     "dd/mm/yyyy": ("([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})", (3, 2, 1)),
     "mm/dd/yyyy": ("([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})", (3, 1, 2)),
     "dd-mm-yyyy": ("([0-9]{1,2})-([0-9]{1,2})-([0-9]{4})", (3, 2, 1)),
+    "dd mon yyyy": (r"([0-9]{1,2})[ -]([A-Za-z]{3,9})\.?[ -]([0-9]{4})", (3, 2, 1)),
+    "mon dd yyyy": (r"([A-Za-z]{3,9})\.? ([0-9]{1,2}),? ([0-9]{4})", (3, 1, 2)),
 }
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
 EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
@@ -163,11 +207,19 @@ def days(cell: str, form: str) -> float:
     found = _date_pattern(form).fullmatch(cell)
     if not found:
         raise ValueError(cell)
-    year, month, day = (int(found[i]) for i in DATES[form][1])
+    year, month, day = (_whole(found[i]) for i in DATES[form][1])
     hours, minutes, seconds = (float(part or 0) for part in found.groups()[3:])
     if hours > 24 or minutes > 59 or seconds > 60:
         raise ValueError(cell)
     return datetime.date(year, month, day).toordinal() - EPOCH + (hours * 3600 + minutes * 60 + seconds) / 86400
+
+
+def _whole(text: str) -> int:
+    """A number of a date, or the month that an English name or its first three letters mean; ValueError for neither."""
+    if text.isdigit():
+        return int(text)
+    name = text.lower()
+    return next((k for k, month in enumerate(MONTHS, 1) if name in (month, month[:3])), 0) or int(text)
 
 
 def date_forms(values: Collection[str]) -> list[str]:

@@ -132,6 +132,51 @@ def test_an_ambiguous_column_follows_the_columns_that_need_one_reading():
     assert decimal_mark([["1,234"]], ";") == "," and decimal_mark([["1,234"]], ",") == "."
 
 
+@pytest.mark.parametrize(
+    ("cells", "delimiter", "values", "unit"),
+    [
+        (['"$1,234.50"', "$7", "-$2.25", '"$ 1,000"', "0"], ",", [1234.5, 7, -2.25, 1000, 0], "$"),
+        (
+            ["12 \u20ac", "1.234,50 \u20ac", "-3 \u20ac", "0,5 \u20ac", "7 \u20ac"],
+            ";",
+            [12, 1234.5, -3, 0.5, 7],
+            "\u20ac",
+        ),
+        (["12%", "12.5 %", "+3%", "100%", "0"], ",", [12, 12.5, 3, 100, 0], "%"),
+        (["USD 12", "USD 1000", "USD 1.5", "3 USD", "USD -4"], ",", [12, 1000, 1.5, 3, -4], "USD"),
+    ],
+)
+def test_signs_of_units_are_passed_over_and_said(cells, delimiter, values, unit):
+    text = table(("cost", cells * 8), ("y", CLASSES), delimiter=delimiter)
+    dataset, columns, notes = read(text)
+    assert dataset.X[:5, 0].tolist() == values and columns.features[0].unit == unit
+    assert f"signs of units are passed over: 'cost' ({unit})." in notes
+    again = Columns.from_plain(json.loads(json.dumps(columns.to_plain())))
+    assert np.array_equal(next(chunks(source(text), again)).X, dataset.X)
+    numbers = read(table(("cost", cells * 8), ("y", CLASSES), delimiter=delimiter), target="cost", task="regression")[0]
+    assert numbers.y[:5].tolist() == values
+    with pytest.raises(DataError, match="column 'cost' holds '\u00a35' at line 2, not a number"):
+        next(chunks(source("cost\n\u00a35\n"), again))
+
+
+def test_two_currencies_are_no_numbers_and_a_bad_cell_among_units_is_named():
+    assert read(table(("cost", ["$5", "\u20ac5"] * 20), ("y", CLASSES)))[1].features[0].treatment == "levels"
+    with pytest.raises(DataError, match="column 1 \\('cost'\\) holds numbers, but 'five' in row 1"):
+        read(table(("cost", ["five", *(f"${i}.5" for i in range(39))]), ("y", CLASSES)))
+    assert "unit" not in json.dumps(read(table(("x", NUMBERS), ("y", CLASSES)))[1].to_plain())
+
+
+def test_spellings_of_one_number_are_one_class():
+    text = table(("x", NUMBERS), ("y", ["1", "1.0", "2", "02"] * 10))
+    dataset, columns, notes = read(text)
+    assert dataset.classes == ("1", "2") and dataset.y[:4].tolist() == [0, 0, 1, 1]
+    assert "spellings of one number are one class: '02', '1.0' among '1', '2'." in notes
+    (part,) = chunks(source("x,y\n1,1.00\n2,2\n3,3\n4,\n"), columns)
+    assert part.y.tolist() == [0, 1, -1, -1]
+    comma = table(("x", range(40, 80)), ("y", ["1", "1,0", "2", "2"] * 10), delimiter=";")
+    assert read(comma, keep=("x",))[0].classes == ("1", "2")
+
+
 def test_thousands_can_be_said():
     text = table(("x", ["1.234", "5.678"] * 20), ("y", CLASSES), delimiter=";")
     assert read(text, thousands="point", decimal="comma")[0].X[0, 0] == 1234.0
@@ -350,6 +395,9 @@ def test_the_index_that_pandas_writes_is_called_by_its_place_and_left_out():
         ([f"{d:02d}.01.2024" for d in range(1, 31)], "dd.mm.yyyy"),
         ([f"{d}/1/2024" for d in range(1, 31)], "dd/mm/yyyy"),
         ([f"1/{d}/2024" for d in range(1, 31)], "mm/dd/yyyy"),
+        ([f"{d} Jan 2024" for d in range(1, 31)], "dd mon yyyy"),
+        ([f"{d}-January-2024" for d in range(1, 31)], "dd mon yyyy"),
+        ([f'"Jan. {d}, 2024"' for d in range(1, 31)], "mon dd yyyy"),
     ],
 )
 def test_dates_are_left_out_or_days(cells, form):
