@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,57 @@ INDENT = "    "
 
 # Children by node, -1 at leaves.
 Children = Sequence[int] | NDArray[np.integer[Any]]
+
+BLANK = "\N{NO-BREAK SPACE}"
+
+# A level of such words stands as it is; of others, and of words that rules are made of, quotes show where it ends.
+_PLAIN = re.compile(r"[\w.%+/&'’-]+([ \N{NO-BREAK SPACE}][\w.%+/&'’-]+)*")
+_OURS = {"and", "or", "not", "is", "in", "with", "if", "else", "missing", "any"}
+
+
+def spoken(level: str) -> str:
+    """Return a level as it stands in a rule: in quotes where its end would not be seen."""
+    if _PLAIN.fullmatch(level) and not _OURS & set(level.lower().replace(BLANK, " ").split(" ")):
+        return level
+    return '"' + level.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class Indicator(str):
+    """The name "island=Biscoe" of a feature that is 1 for one level of a column and 0 for its others.
+
+    column, level : what it is made of; level "" is an empty cell
+    """
+
+    column: str
+    level: str
+
+    def __new__(cls, column: str, level: str) -> Self:
+        """Return the name of both."""
+        made = super().__new__(cls, f"{column}={level}")
+        made.column, made.level = column, level
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how a copy is made, which other strings need not say."""
+        return type(self), (self.column, self.level)
+
+    def each(self, change: Callable[[str], str]) -> Indicator:
+        """Return the name with both parts changed."""
+        return Indicator(change(self.column), change(self.level))
+
+    def holds(self, positive: bool = True) -> str:
+        """Return "island is Biscoe", where the feature is 1, or "island is not Biscoe"; no line breaks in it."""
+        said = spoken(self.level) if self.level else "missing"
+        return BLANK.join((self.column, "is", *(() if positive else ("not",)), said))
+
+
+def pairs_of(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the two indicators of each column that has two, one of which every row with a value has."""
+    of_column: dict[str, list[int]] = {}
+    for j, name in enumerate(names):
+        if isinstance(name, Indicator):
+            of_column.setdefault(name.column, []).append(j)
+    return [(found[0], found[1]) for found in of_column.values() if len(found) == 2]
 
 
 def depths_of(left: Children, right: Children) -> NDArray[np.int64]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 
-from oblique_cli.nodes import depths_of, nested_rules
+from oblique_cli.nodes import BLANK, Indicator, depths_of, nested_rules, pairs_of
 
 
 def test_depths_count_the_edges_to_the_root():
@@ -25,3 +27,18 @@ def test_a_tree_may_be_deeper_than_pythons_stack():
     right = [i + 2 if i % 2 == 0 and i < 2 * n else -1 for i in range(2 * n + 1)]
     assert depths_of(left, right).max() == n
     assert nested_rules(left, right, str, str).count("\n") == 3 * n + 1
+
+
+def test_an_indicator_is_the_name_of_a_column_and_a_level():
+    name = Indicator("island", "Dream")
+    assert name == "island=Dream" and (name.column, name.level) == ("island", "Dream")
+    assert name.holds(False).replace(BLANK, " ") == "island is not Dream"
+    assert Indicator("island", "").holds() == f"island{BLANK}is{BLANK}missing"
+    for copy in (copied := pickle.loads(pickle.dumps(name)), name.each(str.upper)):
+        assert isinstance(copy, Indicator)
+    assert copied == name and copied.level == "Dream" and name.each(str.upper) == "ISLAND=DREAM"
+
+
+def test_only_columns_of_two_levels_are_pairs():
+    names = ["x", Indicator("sex", "f"), Indicator("sex", "m"), *(Indicator("island", k) for k in "abc"), "sex=f"]
+    assert pairs_of(names) == [(1, 2)]

@@ -9,16 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.drawing.view import BLANK, TreeView, broken, printable, text_of, view_of
+from oblique_cli.drawing.view import BLANK, MOST_TERMS, TreeView, broken, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
+from oblique_cli.nodes import pairs_of
 from oblique_cli.tree.reading import Units
-from oblique_cli.tree.sparse import simplified
+from oblique_cli.tree.sparse import Light, idle_terms, simplified
 from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
     from oblique_cli.cli._fitting import Fitted
     from oblique_cli.experiments.regrowing import Regrown
     from oblique_cli.models import Model
+    from oblique_cli.models.encoder import ColumnEncoder
 
 LONG = 4  # terms of a sum that is easy to read
 DRAWN = ("png", "pdf")  # by matplotlib, into files
@@ -34,10 +36,12 @@ class Shown:
     X, y        training rows as the estimator saw them, and their places in `classes` or numbers; None if they are not
                 at hand
     classes     labels that the tree knows: its training rows may have none of a class of the data; () in regression
-    features    names of the columns of X; levels : qualitative column -> names of the tree's codes
+    features    names of the columns of X, an `Indicator` where one is a level; levels : qualitative column -> names of the tree's codes
     target      what is predicted
     remarks     further lines of the heading
     document    what the JSON says beside the tree
+    kept_light  what a model file says of terms that move no training row, None where it says nothing
+    source      names of the columns before `encoder`, their levels, and what makes X of them, None for X itself
     estimator   the fitted estimator; a model from a file makes it when it is asked for
     """
 
@@ -53,6 +57,8 @@ class Shown:
     document: Mapping[str, Any] = field(default_factory=dict)
     units: Units | None = None
     make_estimator: Any = None
+    kept_light: Light | None = None
+    source: tuple[Sequence[str], Mapping[int, Sequence[str]], ColumnEncoder | None] | None = None
 
     @cached_property
     def estimator(self) -> Any:
@@ -72,12 +78,24 @@ class Shown:
         """Whether the tree is one of hyperplanes with classes in its leaves."""
         return isinstance(self.tree, Tree)
 
+    @cached_property
+    def light(self) -> Tree | None:
+        """The tree without terms that move no training row, None if nothing says which those are."""
+        if not self.is_hyperplanes:
+            return None
+        if self.kept_light is not None:
+            return self.kept_light.tree(self.tree)
+        # Of a table beyond memory a sample of the rows is at hand, and what they leave out may move another row.
+        if self.X is None or self.tree.n_rows[0] > len(self.X):
+            return None
+        return Light.of(self.tree, self.tree_rows, pairs_of(self.features)).tree(self.tree)
+
     def with_fewer_terms(self, tolerance: float) -> Shown:
-        """Return the same with a sparser tree; ConfigError for a tree of another kind, or without training rows."""
+        """Return the same with a sparser tree; ConfigError for a tree of another kind, or that nothing is known for."""
         if not self.is_hyperplanes:
             raise ConfigError("--sparse drops terms of hyperplanes, and this tree has none.")
         if self.X is None:
-            raise ConfigError("--sparse needs the training rows, which a model file does not hold: fit the tree again.")
+            return self._of_stored_terms(tolerance)
         import numpy as np
 
         weights = None
@@ -93,21 +111,41 @@ class Shown:
             f"--sparse: terms {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
             f"{found.tree.n_leaves}, training rows right {right[0]} -> {right[1]} of {len(self.y)}; {kept}"
         )
-        return replace(self, tree=found.tree, remarks=(*self.remarks, remark))
+        return replace(self, tree=found.tree, kept_light=None, remarks=(*self.remarks, remark))
+
+    def _of_stored_terms(self, tolerance: float) -> Shown:
+        """The same with what a model file leaves out."""
+        if self.kept_light is None or self.light is None:
+            raise ConfigError(
+                "--sparse needs to know which terms move no training row, and the model file does not say: fit it again."
+            )
+        if tolerance > 0.0:
+            raise ConfigError(
+                "--tolerance needs the training rows, which a model file does not hold: leave it out, or fit the tree "
+                "now, by the name of the table in place of the model's."
+            )
+        before, after = (int((tree.coef_ != 0.0).sum()) for tree in (self.tree, self.light))
+        remark = f"--sparse: terms {before} -> {after}; no training row changes its side of a split"
+        return replace(self, tree=self.light, kept_light=None, remarks=(*self.remarks, remark))
 
     def with_hint(self) -> Shown:
-        """Return the same, with a word on --sparse if sums are long."""
-        if not self.is_hyperplanes or self.X is None:
+        """Return the same, with a word on --sparse if sums are long whatever is left out."""
+        if self.X is None or self.light is None:
             return self
-        longest = int((self.tree.coef_ != 0).sum(axis=1).max())
+        longest = int((self.light.coef_ != 0).sum(axis=1).max())
         if longest <= LONG:
             return self
-        hint = f"sums have up to {longest} terms: --sparse leaves out those that move no training row."
+        hint = f"sums need up to {longest} terms: --sparse --tolerance 0.01 may do with fewer."
         return replace(self, remarks=(*self.remarks, hint))
 
-    def view(self, precision: int, raw: bool, depth: int | None) -> TreeView:
-        """Return what a reader sees. raw : weights in the features' own units; depth : levels of splits"""
+    def view(self, precision: int, raw: bool, depth: int | None, full: bool = False) -> TreeView:
+        """Return what a reader sees.
+
+        raw : weights in the features' own units; depth : levels of splits; full : every term that the tree has
+        """
         notes = [sentence(printable(remark)) for remark in self.remarks]
+        if self.light is not None and not full:
+            notes += idle_terms(self.tree, self.light)
         rows = None if self.X is None else (self.tree_rows, self.y)
         if not self.is_hyperplanes:
             named = self.classes or self.target
@@ -124,6 +162,8 @@ class Shown:
             level_names=self.levels,
             rows=rows,
             units=self.units_of(raw),
+            light=None if full else self.light,
+            most=None if full else MOST_TERMS,
         ).cut(depth)
 
     def units_of(self, raw: bool) -> Units | None:
@@ -134,9 +174,13 @@ class Shown:
             return Units.raw(self.tree.n_features)
         return self.units or Units.deviations(self.tree_rows, self.tree.levels)
 
-    def rules(self, view: TreeView, precision: int, depth: int | None, width: int) -> str:
-        """Return the tree as text."""
-        if self.is_hyperplanes:
+    def reads_view(self, full: bool) -> bool:
+        """Return whether the text is that of the view, rather than what the estimator exports."""
+        return self.is_hyperplanes or not (self.classes or full)
+
+    def rules(self, view: TreeView, precision: int, depth: int | None, width: int, full: bool = False) -> str:
+        """Return the tree as text. full : of a regression tree, every coefficient in the features' own units"""
+        if self.reads_view(full):
             return text_of(view, width=width)
         if not self.classes:
             text = self.estimator.export_text(self.features, self.target, precision)
@@ -180,7 +224,7 @@ class Shown:
         """Return the tree as JSON, every coefficient to the bit."""
         return json.dumps({**self.document, **self.tree.to_dict()}) + "\n"
 
-    def html(self, view: TreeView, precision: int, raw: bool, depth: int | None) -> str:
+    def html(self, view: TreeView, precision: int, raw: bool, depth: int | None, full: bool) -> str:
         """Return the tree as a page of its own."""
         from oblique_cli.drawing.page import PageData, page
 
@@ -197,7 +241,7 @@ class Shown:
             self.y,
             leaves,
             self.tree.parents,
-            self.rules(view, precision, depth, 110),
+            self.rules(view, precision, depth, 110, full),
         )
         return page(view, data)
 
@@ -221,18 +265,27 @@ def cut_text(text: str, depth: int | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def content(shown: Shown, form: str, *, precision: int, raw: bool, depth: int | None, width: int = 100) -> bytes:
-    """Return the tree in a form: text, json, svg, png, pdf, html, dot or tikz."""
+def content(
+    shown: Shown,
+    form: str,
+    *,
+    precision: int,
+    raw: bool,
+    depth: int | None,
+    width: int = 100,
+    full: bool = False,
+) -> bytes:
+    """Return the tree in a form: text, json, svg, png, pdf, html, dot or tikz. full : every term that the tree has"""
     if form == "json":
         return shown.json().encode()
-    view = shown.view(precision, raw, depth)
+    view = shown.view(precision, raw, depth, full)
     if form == "text":
         said = shown.heading()
-        notes = (*view.notes[len(shown.remarks) :], view.direction('"else"')) if shown.is_hyperplanes else ()
+        notes = (*view.notes[len(shown.remarks) :], view.direction('"else"')) if shown.reads_view(full) else ()
         said += "".join(f"# {note}\n" for note in notes if note)
-        return (said + shown.rules(view, precision, depth, width)).replace(BLANK, " ").encode(errors="replace")
+        return (said + shown.rules(view, precision, depth, width, full)).replace(BLANK, " ").encode(errors="replace")
     if form == "html":
-        return shown.html(view, precision, raw, depth).encode()
+        return shown.html(view, precision, raw, depth, full).encode()
     if form == "svg":
         from oblique_cli.drawing.scene import scene_of
         from oblique_cli.drawing.svg import svg
@@ -311,6 +364,7 @@ def _of_estimator(
     from oblique_cli.c45.structure import DiscreteTree
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
+    from oblique_cli.models.encoder import ColumnEncoder
 
     if not ALGORITHMS[spec.name].family.makes_tree:
         raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
@@ -341,6 +395,7 @@ def _of_estimator(
         document,
         None,
         lambda: estimator,
+        source=(dataset.feature_names, dataset.levels, None if encoder is None else ColumnEncoder.of(encoder)),
     )
 
 
@@ -380,6 +435,8 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
         },
         units=_units(model.facts, len(features)),
         make_estimator=lambda: model.estimator,
+        kept_light=_light(model),
+        source=(model.feature_names, {} if model.columns is None else model.columns.levels, model.encoder),
     )
 
 
@@ -410,3 +467,9 @@ def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:
     """The units that a model file keeps of its training rows, if it does."""
     found = facts.get("units")
     return Units.from_plain(found, n_features) if isinstance(found, Mapping) else None
+
+
+def _light(model: Model) -> Light | None:
+    """What a model file says of terms that move no training row, if it does."""
+    found, tree = model.facts.get("sparse"), model.fitted.state["tree_"]
+    return Light.from_plain(found, tree) if found is not None and isinstance(tree, Tree) else None

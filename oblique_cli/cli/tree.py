@@ -52,7 +52,8 @@ MODEL_SUFFIX = ".json"
 @click.option("--html", is_flag=True, help="The same as --format html.")
 @click.option("--depth", type=click.IntRange(1), help="Show this many levels of splits.")
 @click.option("--raw", is_flag=True, help="Weights in the features' own units, not per standard deviation.")
-@click.option("--sparse", is_flag=True, help="Drop terms as long as every training row keeps its side.")
+@click.option("--full", is_flag=True, help="Every term, also those that move no training row or are small.")
+@click.option("--sparse", is_flag=True, help="Drop terms, from JSON too, while every training row keeps its side.")
 @click.option(
     "--tolerance",
     type=click.FloatRange(0, 1),
@@ -77,6 +78,7 @@ def tree(
     html: bool,
     depth: int | None,
     raw: bool,
+    full: bool,
     sparse: bool,
     tolerance: float | None,
     precision: int,
@@ -89,7 +91,8 @@ def tree(
 
     A row goes the way of "if" where the inequality holds. Weights are per standard deviation of a feature, the largest
     first, and the most frequent class lies on the side of larger sums, so that the same direction means the same
-    throughout the tree (docs/reading_trees.md). JSON is the tree as it was fitted, every coefficient to the bit.
+    throughout the tree (docs/reading_trees.md). Terms that move no training row are left out, and a line has the seven
+    largest of the others, unless --full. JSON is the tree as it was fitted, every coefficient to the bit.
 
     A stored fold keeps no tree: --fold grows it again and checks it against what was stored.
 
@@ -156,7 +159,7 @@ def tree(
         shown = shown.with_fewer_terms(tolerance or 0.0)
     elif format_ == "text" and fold is None and not is_model:
         shown = shown.with_hint()
-    found = _showing.content(shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output))
+    found = _showing.content(shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output), full=full)
     if output is None:
         click.echo(headed(found.decode()) if format_ == "text" else found.decode(), nl=False)
     else:

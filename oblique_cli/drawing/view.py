@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.nodes import BLANK as BLANK
+from oblique_cli.nodes import Indicator, spoken
 from oblique_cli.tree.reading import LevelNames, Reading, Term, Units, number, read, turned
 from oblique_cli.tree.sparse import arrivals, scored
 from oblique_cli.tree.structure import Tree
@@ -17,7 +19,7 @@ from oblique_cli.tree.structure import Tree
 Array = NDArray[np.float64]
 
 BINS = 24
-BLANK = "\N{NO-BREAK SPACE}"
+MOST_TERMS = 7  # of a sum in a line of text
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class NodeView:
     counts     (classes,) weight of each class, () if that is not known
     n_rows     training rows, -1 if that is not known
     terms      of a sum of several features, or of levels: the largest first
+    brief      the equation of a leaf with its largest terms alone, "" where all of them are few
+    idle       terms of the split that move no training row and are in none of this
     condition  when a row goes to the first child, in one line
     rule       how a row is sent on, as plain data for the page: see `page.py`; {} if the page cannot
     """
@@ -64,6 +68,8 @@ class NodeView:
     condition: str = ""
     histogram: Histogram | None = None
     rule: Mapping[str, Any] = field(default_factory=dict)
+    brief: str = ""
+    idle: int = 0
 
 
 @dataclass(frozen=True)
@@ -147,12 +153,16 @@ class TreeView:
 
 
 def printable(name: str) -> str:
-    """Return a name without line ends and control characters, which a CSV header may hold."""
+    """Return a name without line ends and control characters, which a CSV header may hold; an `Indicator` stays one."""
+    if isinstance(name, Indicator):
+        return name.each(printable)
     return "".join(char if char.isprintable() or char == BLANK else " " for char in str(name))
 
 
 def unbroken(name: str) -> str:
-    """Return a name in which no line may be broken."""
+    """Return a name in which no line may be broken; an `Indicator` stays one."""
+    if isinstance(name, Indicator):
+        return name.each(unbroken)
     return printable(name).replace(" ", BLANK)
 
 
@@ -167,16 +177,21 @@ def view_of(
     level_names: LevelNames | None = None,
     rows: tuple[Array, NDArray[np.int32]] | None = None,
     units: Units | None = None,
+    light: Tree | None = None,
+    most: int | None = None,
 ) -> TreeView:
     """Return what a reader sees of a hyperplane tree.
 
-    feature_names, class_names : (p,) and (C,); level_names : qualitative feature -> a name for each level code
+    feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,); level_names : qualitative feature -> a name for each level code
     rows  : the training rows (n, p) and their class codes, for histograms, and for the partition of two features
     units : of weights; without them standard deviations of the rows, or the features' own without rows
+    light : the same tree with fewer terms (`tree.sparse.Light`), whose splits are shown in place of its own
+    most : terms that a condition shows, all without it
     """
+    light = light or tree
     names = [unbroken(name) for name in feature_names]
     classes = tuple(printable(name) for name in class_names)
-    levels = {j: [unbroken(name) for name in found] for j, found in (level_names or {}).items()}
+    levels = {j: [spoken(unbroken(name)) for name in found] for j, found in (level_names or {}).items()}
     if units is None:
         units = Units.raw(tree.n_features) if rows is None else Units.deviations(rows[0], tree.levels)
     flipped = turned(tree)
@@ -192,12 +207,12 @@ def view_of(
         if tree.is_leaf[node]:
             nodes.append(NodeView(node, parent, classes[label], way, label, True, 0, counts, n_rows))
             continue
-        found = read(tree, node, bool(flipped[node]), names, units, precision, levels)
+        found = read(light, node, bool(flipped[node]), names, units, precision, levels, most)
         shows_terms = len(found.terms) > 1 or bool(found.terms[0].levels)
         summed |= len(found.terms) > 1
         histogram = None
         if rows is not None and arrived is not None:
-            histogram = _histogram(tree, node, found, rows[0], rows[1], arrived[node], len(classes))
+            histogram = _histogram(light, node, found, rows[0], rows[1], arrived[node], len(classes))
         nodes.append(
             NodeView(
                 node,
@@ -212,7 +227,8 @@ def view_of(
                 found.terms if shows_terms else (),
                 found.condition,
                 histogram,
-                _rule(tree, node, bool(flipped[node]), found),
+                _rule(tree, light, node, bool(flipped[node]), found),
+                int(np.count_nonzero(tree.coef_[node]) - np.count_nonzero(light.coef_[node])),
             )
         )
         first, second = int(tree.left[node]), int(tree.right[node])
@@ -241,7 +257,7 @@ def _histogram(
     """Rows of a node along the sum of its split; rows that lack a value of it are left out."""
     coef = tree.coef_[node]
     alone = len(found.terms) == 1
-    if not len(rows) or (alone and found.terms[0].levels) or np.abs(tree.thresholds[node]) > 1e300:
+    if not len(rows) or (alone and (found.terms[0].levels or found.terms[0].yes)) or np.abs(tree.thresholds[node]) > 1e300:
         return None
     used = np.flatnonzero(coef)
     numbers = [j for j in used if j not in tree.level_columns]
@@ -282,26 +298,30 @@ def histogram(
     return Histogram(low, low + BINS * width, threshold, counts)
 
 
-def _rule(tree: Tree, node: int, flipped: bool, found: Reading) -> dict[str, Any]:
-    """How the page sends a row on: to the first child if the sum over `c` is at most `t`, or the other way if `f`."""
-    used = np.flatnonzero(tree.coef_[node]).tolist()
-    rule: dict[str, Any] = {
-        "c": [[j, float(tree.coef_[node, j])] for j in used],
-        "t": float(tree.thresholds[node]),
-        "f": int(flipped),
-    }
+def _rule(tree: Tree, light: Tree, node: int, flipped: bool, found: Reading) -> dict[str, Any]:
+    """How the page sends a row on: to the first child if the sum over `c` is at most `t`, or the other way if `f`.
+
+    What it shows is the sum over `v` with the threshold `w`, where that has fewer terms.
+    """
+
+    def sum_of(one: Tree) -> list[list[float]]:
+        return [[j, float(one.coef_[node, j])] for j in np.flatnonzero(one.coef_[node]).tolist()]
+
+    rule: dict[str, Any] = {"c": sum_of(tree), "t": float(tree.thresholds[node]), "f": int(flipped)}
+    if light is not tree and not np.array_equal(light.coef_[node], tree.coef_[node]):
+        rule |= {"v": sum_of(light), "w": float(light.thresholds[node])}
     if scores := {
-        str(j): tree.level_scores[node, tree.level_columns[j]].tolist() for j in used if j in tree.level_columns
+        str(j): tree.level_scores[node, tree.level_columns[j]].tolist() for j, _ in rule["c"] if j in tree.level_columns
     }:
         rule["s"] = scores
     if tree.missing_left is not None:
         rule["m"] = int(tree.missing_left[node])
-    rule["u"] = [found.scale, found.shift, found.threshold] if len(used) > 1 else []
+    rule["u"] = [found.scale, found.shift, found.threshold] if len(found.terms) > 1 else []
     return rule
 
 
 def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
-    """Return the view of a hyperplane tree as nested "if" and "else", lines broken between terms, never in a name.
+    """Return the view of a tree as nested "if" and "else", lines broken between terms, never in a name.
 
     One split, with four training rows of class a on its left, one of a and three of b on its right:
 
@@ -313,8 +333,10 @@ def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
     children = view.children
 
     def counted(node: NodeView) -> str:
+        if not view.classes:
+            return ""
         found = zip(view.classes, node.counts, strict=True)
-        return f"({', '.join(f'{unbroken(name)}: {n:.10g}' for name, n in found if n)})"
+        return f"  ({', '.join(f'{unbroken(name)}: {n:.10g}' for name, n in found if n)})"
 
     lines: list[str] = []
     stack: list[tuple[int | str, int]] = [(0, 0)]
@@ -326,18 +348,19 @@ def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
             continue
         node = view.nodes[entry]
         if node.is_leaf:
-            lines.append(f"{indent}{node.text}  {counted(node)}")
+            lines += broken(f"{node.brief or node.text}{counted(node)}", indent, width)
         elif node.hidden:
-            lines.append(f"{indent}...  {node.hidden} leaves, mostly {node.text}  {counted(node)}")
+            mostly = f", mostly {node.text}" if node.text else ""
+            lines.append(f"{indent}...  {node.hidden} leaves{mostly}{counted(node)}")
         else:
-            lines += broken(f"if {node.condition}:  {counted(node)}", indent, width)
+            lines += broken(f"if {node.condition}:{counted(node)}", indent, width)
             first, second = children[entry]
             stack += [(second, depth + 1), ("else:", depth), (first, depth + 1)]
     return "\n".join(line.replace(BLANK, " ") for line in lines) + "\n"
 
 
 # Before a sign, a comparison, what follows a condition, and after a comma: nowhere else may a line of rules break.
-_BREAKS = re.compile(r" (?=[+-] |[<>]=? |with |\()|(?<=,) ")
+_BREAKS = re.compile(r" (?=[+-][ \N{NO-BREAK SPACE}]|[<>]=? |with |and \d+ (?:smaller|more) term|\()|(?<=,) ")
 
 
 def broken(text: str, indent: str, width: int) -> list[str]:

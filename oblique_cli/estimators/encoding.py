@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from oblique_cli.errors import ConfigError, NotConverged
+from oblique_cli.nodes import Indicator
 from oblique_cli.registry import close_matches
 
 if TYPE_CHECKING:
@@ -126,16 +127,16 @@ def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...
 
 
 def encoded_names(dataset: Dataset, encoder: Any | None) -> tuple[str, ...]:
-    """Return a name for each column that a fitted `fold_encoder` makes: "age", and "color=red" for an indicator."""
+    """Return a name for each column that a fitted `fold_encoder` makes: "age", an `Indicator` "color=red"."""
     if encoder is None:
         return dataset.feature_names
-    names = []
+    names: list[str] = []
     for _, steps, columns in encoder.transformers_:
         categories = getattr(steps[-1] if hasattr(steps, "steps") else None, "categories_", None)
         if categories is not None:
             for column, codes in zip(columns, categories, strict=True):
                 name, levels = dataset.feature_names[column], dataset.levels[column]
-                names += [f"{name}={'' if np.isnan(code) else levels[int(code)]}" for code in codes]
+                names += [Indicator(name, "" if np.isnan(code) else levels[int(code)]) for code in codes]
         else:
             names += [dataset.feature_names[column] for column in columns]
     return tuple(names)

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import TreeView, unbroken
 from oblique_cli.errors import ConfigError
+from oblique_cli.nodes import Indicator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,7 +110,7 @@ class TreeKind(ABC):
     def _as_many(self, names: Sequence[str] | NDArray[Any], n: int, parameter: str) -> list[str]:
         if isinstance(names, str) or len(names) != n:
             raise ConfigError(f"{parameter} must be a list of {n} names for this {type(self).__name__}. Got {names!r}.")
-        return [str(name) for name in names]
+        return [name if isinstance(name, Indicator) else str(name) for name in names]
 
 
 class SingleTree(TreeKind):

@@ -12,7 +12,7 @@ from oblique_cli import __version__, seeds
 from oblique_cli.data.columns import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.estimators.encoding import own_labels
+from oblique_cli.estimators.encoding import encoded_names, own_labels
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.choosing import Choice, choose, fit_to_all, nested_estimate
@@ -20,8 +20,10 @@ from oblique_cli.fitting.estimating import Estimate, Step, cross_validated, unse
 from oblique_cli.fitting.pruning import LIMIT, pruned_spec
 from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.model import Model
+from oblique_cli.nodes import pairs_of
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 from oblique_cli.tree.reading import Units
+from oblique_cli.tree.sparse import Light
 from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
@@ -123,7 +125,9 @@ def fit(
         feature_names=dataset.feature_names,
         encoder=filling(dataset, policy, encoder),
         columns=columns or columns_of(dataset),
-        facts=_facts(case.spec.name, called, estimate, choice, chosen, seed, estimator, X),
+        facts=_facts(
+            case.spec.name, called, estimate, choice, chosen, seed, estimator, X, encoded_names(dataset, encoder)
+        ),
     )
     return Outcome(model, estimate, choice, chosen, case, X)
 
@@ -142,7 +146,9 @@ def _facts(
     seed: int,
     estimator: Any,
     X: np.ndarray,
+    seen: Sequence[str],
 ) -> dict[str, Any]:
+    """What a model file says of a fit. X, seen : training rows as the estimator saw them, and names of their columns"""
     tree = getattr(estimator, "tree_", None)
     rows = estimator.tree_rows(X) if isinstance(tree, Tree) else X
     units = Units.deviations(rows, tree.levels if isinstance(tree, Tree) else ())
@@ -158,6 +164,7 @@ def _facts(
         "chosen": dict(chosen),
         "notes": list(dataset.notes),
         "units": units.to_plain(),
+        **({"sparse": Light.of(tree, rows, pairs_of(seen)).to_plain()} if isinstance(tree, Tree) else {}),
         "whole_numbers": whole_numbers(dataset),
         "versions": {"oblique-trees": __version__, **environment()["packages"]},
     }

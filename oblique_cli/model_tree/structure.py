@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
-from oblique_cli.nodes import depths_of, nested_rules, parents_of
+from oblique_cli.nodes import Indicator, depths_of, nested_rules, parents_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -158,40 +158,59 @@ def export_text(tree: ModelTree, feature_names: Sequence[str], target: str = "y"
     return nested_rules(tree.left, tree.right, said.__getitem__, said.__getitem__)
 
 
-def node_texts(tree: ModelTree, feature_names: Sequence[str], target: str = "y", precision: int = 3) -> list[str]:
-    """Return what each node says: when a row goes left, or the equation of a leaf."""
-    leaves = leaf_texts(tree, feature_names, target, precision)
+def node_texts(
+    tree: ModelTree, feature_names: Sequence[str], target: str = "y", precision: int = 3, most: int | None = None
+) -> list[str]:
+    """Return what each node says: when a row goes left, or the equation of a leaf. most : as in `equation`"""
+    leaves = leaf_texts(tree, feature_names, target, precision, most)
     names = _printable(feature_names)
 
     def condition(node: int) -> str:
-        return f"{names[tree.feature[node]]} <= {tree.thresholds[node]:.{precision}g}"
+        name, threshold = names[tree.feature[node]], tree.thresholds[node]
+        if isinstance(name, Indicator) and 0.0 <= threshold < 1.0:
+            return name.holds(False)
+        return f"{name} <= {threshold:.{precision}g}"
 
     return [leaves[node] if tree.is_leaf[node] else condition(node) for node in range(tree.n_nodes)]
 
 
-def leaf_texts(tree: Any, feature_names: Sequence[str], target: str = "y", precision: int = 3) -> list[str]:
+def leaf_texts(
+    tree: Any, feature_names: Sequence[str], target: str = "y", precision: int = 3, most: int | None = None
+) -> list[str]:
     """Return what each node says as a leaf: its equation, its rows and its error.
 
-    tree : of any kind with `coef`, `intercept`, `n_rows` and `rss` of every node
+    tree : of any kind with `coef`, `intercept`, `n_rows` and `rss` of every node; most : as in `equation`
     """
     names = _printable(feature_names)
 
     def leaf(node: int) -> str:
         rmse = np.sqrt(tree.rss[node] / tree.n_rows[node])
         rows = f"{tree.n_rows[node]} row{'' if tree.n_rows[node] == 1 else 's'}"
-        return f"{target} = {equation(tree, node, names, precision)}  ({rows}, RMSE {rmse:.{precision}g})"
+        return f"{target} = {equation(tree, node, names, precision, most)}  ({rows}, RMSE {rmse:.{precision}g})"
 
     return [leaf(node) for node in range(len(tree.rss))]
 
 
 def _printable(names: Sequence[str]) -> list[str]:
-    return ["".join(char if char.isprintable() else " " for char in name) for name in names]
+    def printable(name: str) -> str:
+        return "".join(char if char.isprintable() else " " for char in name)
+
+    return [name.each(printable) if isinstance(name, Indicator) else printable(name) for name in names]
 
 
-def equation(tree: Any, node: int, feature_names: Sequence[str], precision: int = 3) -> str:
-    """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3"; features of coefficient 0 are left out."""
+def equation(
+    tree: Any, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None
+) -> str:
+    """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3"; features of coefficient 0 are left out.
+
+    most : terms that are written, those of the largest coefficients; the others are counted
+    """
     text = f"{tree.intercept[node]:.{precision}g}"
-    for j in np.flatnonzero(tree.coef[node]).tolist():
-        sign = "-" if tree.coef[node, j] < 0 else "+"
-        text += f" {sign} {abs(tree.coef[node, j]):.{precision}g} {feature_names[j]}"
-    return text
+    used = np.flatnonzero(tree.coef[node]).tolist()
+    kept = used if most is None else sorted(sorted(used, key=lambda j: -abs(tree.coef[node, j]))[:most])
+    for j in kept:
+        sign, name = "-" if tree.coef[node, j] < 0 else "+", feature_names[j]
+        said = f"({name.holds()})" if isinstance(name, Indicator) else name
+        text += f" {sign} {abs(tree.coef[node, j]):.{precision}g} {said}"
+    rest = len(used) - len(kept)
+    return text + (f" and {rest} more term{'' if rest == 1 else 's'}" if rest else "")

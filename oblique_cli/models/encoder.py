@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.codecs import Codec, Many, Maybe, Numbers, Record, Scope, Whole
+from oblique_cli.nodes import Indicator
 
 Array = NDArray[np.float64]
 
@@ -79,7 +80,7 @@ class ColumnEncoder:
     ) -> tuple[list[str], dict[int, Sequence[str]]]:
         """Return names of the columns that come out, and the levels of those that hold codes.
 
-        names, levels : of the columns that go in. An indicator is called "color=red", "color=" for an empty cell.
+        names, levels : of the columns that go in. An indicator is an `Indicator`: "color=red", "color=" for an empty cell.
         """
         out = [names[j] for j in self.quantitative]
         held: dict[int, Sequence[str]] = {}
@@ -91,7 +92,7 @@ class ColumnEncoder:
                 known = levels.get(j, ())
                 for code in self.levels[k].tolist():
                     level = "" if code != code else known[int(code)] if 0 <= code < len(known) else f"{code:g}"
-                    out.append(f"{names[j]}={level}")
+                    out.append(Indicator(names[j], level))
         return out, held
 
     def transform(self, X: Array) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
+from oblique_cli.nodes import BLANK, Indicator
 from oblique_cli.tree.structure import EVERYTHING, Tree
 
 Array = NDArray[np.float64]
@@ -108,19 +109,26 @@ class Term:
 
     weight   per unit of the feature; of a qualitative feature, the standard deviation of what its levels add
     levels   groups of levels with what they add, the largest first; () for a quantitative feature
+    yes      whether the feature is an indicator: 1 where its name, "island is Biscoe", holds
     """
 
     feature: int
     name: str
     weight: float
     levels: tuple[LevelGroup, ...] = ()
+    yes: bool = False
+
+    @property
+    def said(self) -> str:
+        """The name within a sum."""
+        return f"({self.name})" if self.yes else self.name
 
 
 @dataclass(frozen=True)
 class Reading:
     """A split as a reader sees it: a sum, and what lies on either side.
 
-    terms      the largest first; one term means that the feature decides alone
+    terms      the largest first, all of them; one term means that the feature decides alone
     threshold  a row goes to the first child if the sum is below or, unless `strict`, equal; of a single quantitative
                feature the sum is the feature itself in its own units, whose sides `first` and `second` say
     flipped    whether the first child is the right one of the tree
@@ -178,8 +186,12 @@ def read(
     units: Units,
     precision: int = 3,
     level_names: LevelNames | None = None,
+    most: int | None = None,
 ) -> Reading:
-    """Return a split of `tree` in the units given. flipped : as `turned` says; names : (p,)"""
+    """Return a split of `tree` in the units given.
+
+    flipped : as `turned` says; names : (p,); most : terms that its condition shows, all without it
+    """
     coef, threshold = tree.coef_[node], float(tree.thresholds[node])
     used = [int(j) for j in np.flatnonzero(coef)]
     if len(used) == 1:
@@ -201,17 +213,20 @@ def read(
     terms = []
     for j in used:
         groups = _groups(sums[j] / scale, _names_of(j, len(sums[j]), level_names or {}), precision) if j in sums else ()
-        terms.append(Term(j, names[j], abs(weights[j]) / length if j in sums else weights[j] / scale, groups))
+        name = names[j]
+        weight = abs(weights[j]) / length if j in sums else weights[j] / scale
+        terms.append(Term(j, name.holds() if isinstance(name, Indicator) else name, weight, groups, isinstance(name, Indicator)))
     terms.sort(key=lambda term: (-abs(term.weight), term.feature))
     at = (threshold - shift) / scale
-    expression = _sum(terms, precision)
+    shown_terms = terms if most is None or len(terms) <= most else terms[:most]
+    expression = _sum(shown_terms, precision) + counted(len(terms) - len(shown_terms))
     below, above = ("<", ">=") if flipped else ("<=", ">")
     # A hair's breadth beside 0 is rounding, and no number to read.
     shown = number(0.0 if units.standard and abs(at) < 10.0 ** -(precision + 6) else at, precision)
     levels = "".join(
         f" with {term.name} = "
         + ", ".join(f"{number(group.weight, precision)} {' or '.join(group.names)}" for group in term.levels)
-        for term in terms
+        for term in shown_terms
         if term.levels
     )
     condition = f"{expression} {below} {shown}{levels}{_missing(tree, node, quantitative, flipped)}"
@@ -230,11 +245,23 @@ def read(
 
 
 def _single(
-    tree: Tree, node: int, j: int, flipped: bool, names: Sequence[str], precision: int, level_names: LevelNames
+    tree: Tree,
+    node: int,
+    j: int,
+    flipped: bool,
+    names: Sequence[str],
+    precision: int,
+    level_names: LevelNames,
 ) -> Reading:
     """A split of one feature, in its own units."""
     coef, threshold, name = float(tree.coef_[node, j]), float(tree.thresholds[node]), names[j]
     scale = -1.0 if flipped else 1.0
+    if isinstance(name, Indicator) and (coef <= threshold) != (threshold >= 0.0):
+        is_first = (coef <= threshold) != flipped
+        condition, other = name.holds(is_first), name.holds(not is_first)
+        first, second = (side[len(name.column) + 1 :] for side in (condition, other))
+        term = Term(j, name.holds(), -1.0 if is_first else 1.0, (), True)
+        return Reading((term,), threshold / coef, flipped, flipped, name.column, first, second, condition, coef, 0.0)
     if j in tree.level_columns:
         scores = tree.level_scores[node, tree.level_columns[j]]
         called = _names_of(j, len(scores), level_names)
@@ -277,12 +304,17 @@ def _missing(tree: Tree, node: int, quantitative: Sequence[int], flipped: bool) 
     return ", or missing" if len(quantitative) == 1 else ", or any of these missing"
 
 
+def counted(rest: int) -> str:
+    """Return how terms are named that are not shown, "" for none."""
+    return f" and {rest} smaller term{'' if rest == 1 else 's'}" if rest else ""
+
+
 def _sum(terms: Sequence[Term], precision: int) -> str:
     """The terms in one line, the first sign close to its number."""
     text = "".join(
-        f" {'-' if term.weight < 0 else '+'} {term.name}"
+        f" {'-' if term.weight < 0 else '+'} {term.said}"
         if term.levels
-        else f" {'-' if term.weight < 0 else '+'} {number(abs(term.weight), precision)} {term.name}"
+        else f" {'-' if term.weight < 0 else '+'} {number(abs(term.weight), precision)}{BLANK if term.yes else ' '}{term.said}"
         for term in terms
     )
     return text.removeprefix(" + ") if text.startswith(" +") else "-" + text.removeprefix(" - ")

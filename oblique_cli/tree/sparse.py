@@ -43,11 +43,12 @@ class Light:
 
     @classmethod
     def of(cls, tree: Tree, X: Array, pairs: Sequence[tuple[int, int]] = ()) -> Light:
-        """Return what the training rows X (n, p) leave out; NaN where a value is missing. pairs : as in `Light`
+        """Return what the training rows X (n, p) leave out; NaN where a value is missing.
 
+        pairs : as in `Light`; one of which some row has none or both stays two features
         At each node that sends rows both ways, terms are tried from the smallest, as in `sparsified` without a loss.
         """
-        pairs = tuple(pairs)
+        pairs = tuple(pair for pair in pairs if (X[:, list(pair)].sum(axis=1) == 1.0).all())
         merged = _merged(tree, pairs)
         arrived = arrivals(tree, X)
         cuts: dict[int, tuple[float, tuple[int, ...]]] = {}
@@ -99,6 +100,15 @@ class Light:
                 "what the model leaves out of its splits (facts.sparse) does not fit its tree: fit the model again."
             ) from None
         return cls(pairs, cuts)
+
+
+def idle_terms(tree: Tree, light: Tree) -> tuple[str, ...]:
+    """Return what is said of terms that a light tree leaves out, nothing if there are none."""
+    before, after = (int(np.count_nonzero(one.coef_)) for one in (tree, light))
+    if before == after:
+        return ()
+    gone = f"{before - after} of {before} terms move no training row and are not shown"
+    return (f"{gone}: --full shows them, and they count for new rows.",)
 
 
 def _index(value: Any, count: int) -> int:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from oblique_cli import data, make
 from oblique_cli.errors import DataError
+from oblique_cli.nodes import Indicator
 from oblique_cli.tree.reading import Units, number, read, turned
 from oblique_cli.tree.structure import TreeBuilder
 
@@ -113,3 +114,58 @@ def test_levels_that_count_alike_stand_together():
         assert sorted(name for group in term.levels for name in group.names) == sorted(names[0])
     else:
         assert found.first and found.second
+
+
+# ---- indicators, and what is not shown ------------------------------------------------------------------------------
+
+NAMES = ["x", Indicator("island", "Biscoe")]
+
+
+@pytest.mark.parametrize(
+    ("coef", "threshold", "flipped", "condition", "first", "second"),
+    [
+        ([0, 1], 0.5, False, "island is not Biscoe", "is not Biscoe", "is Biscoe"),
+        ([0, 1], 0.5, True, "island is Biscoe", "is Biscoe", "is not Biscoe"),
+        ([0, -1], -0.5, False, "island is Biscoe", "is Biscoe", "is not Biscoe"),
+        ([0, 1], 0.0, False, "island is not Biscoe", "is not Biscoe", "is Biscoe"),
+        ([0, -1], -1.0, True, "island is not Biscoe", "is not Biscoe", "is Biscoe"),
+        ([0, 1], 1.5, False, "island=Biscoe <= 1.5", "≤ 1.5", "> 1.5"),  # which every row fulfills
+    ],
+)
+def test_an_indicator_alone_is_read_as_its_level(coef, threshold, flipped, condition, first, second):
+    found = read(one_split(coef, threshold), 0, flipped, NAMES, Units.raw(2))
+    texts = [text.replace("\N{NO-BREAK SPACE}", " ") for text in (found.condition, found.first, found.second)]
+    assert texts == [condition, first, second]
+
+
+def test_an_indicator_in_a_sum_stays_a_term():
+    found = read(one_split([0.6, -0.8], 0.5), 0, False, NAMES, Units.raw(2))
+    assert found.condition.replace("\N{NO-BREAK SPACE}", " ") == "-0.8 (island is Biscoe) + 0.6 x <= 0.5"
+
+
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [
+        ("Biscoe", "Biscoe"),
+        ("United States", "United States"),
+        ("10-15%", "10-15%"),
+        ("", "missing"),
+        ("missing", '"missing"'),
+        ("Trinidad and Tobago", '"Trinidad and Tobago"'),
+        (" left", '" left"'),
+        ("a, b", '"a, b"'),
+        ('5" pipe', '"5\\" pipe"'),
+        ("<= 3", '"<= 3"'),
+    ],
+)
+def test_a_level_whose_end_would_not_be_seen_is_quoted(level, said):
+    assert Indicator("country", level).holds().replace("\N{NO-BREAK SPACE}", " ") == f"country is {said}"
+
+
+def test_terms_beyond_those_shown_are_counted():
+    tree = one_split([0.1, 0.5, 0.3, 0.2], 1.0)
+    names = ["a", "b", "c", "d"]
+    found = read(tree, 0, False, names, Units.raw(4), most=2)
+    assert found.condition == "0.5 b + 0.3 c and 2 smaller terms <= 1" and len(found.terms) == 4
+    assert "and 1 smaller term <=" in read(tree, 0, False, names, Units.raw(4), most=3).condition
+    assert "smaller" not in read(tree, 0, False, names, Units.raw(4), most=4).condition

@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.drawing.view import NodeView, TreeView, view_of
+from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, view_of
 from oblique_cli.estimators.fitted import TrainingRows
 from oblique_cli.estimators.model_tree.base import TreeRegressor
 from oblique_cli.model_tree.structure import leaf_texts
-from oblique_cli.nodes import nested_rules
+from oblique_cli.nodes import nested_rules, pairs_of
 from oblique_cli.regression import pruning
 from oblique_cli.regression.growing import Settings, grow
 from oblique_cli.regression.refining import FOLDS, REFINEMENTS, Refined, refined
@@ -24,6 +24,7 @@ from oblique_cli.regression.structure import RegressionTree
 from oblique_cli.seeds import generator, integer
 from oblique_cli.tree.describe import condition
 from oblique_cli.tree.importances import ranges_of
+from oblique_cli.tree.sparse import Light, idle_terms
 from oblique_cli.tree.splitting import PROPOSERS
 
 if TYPE_CHECKING:
@@ -178,8 +179,20 @@ class ObliqueTreeRegressor(TreeRegressor):
     ) -> TreeView:
         # Histograms of one color: a regression has no classes.
         codes = None if rows is None else (np.asarray(rows[0], dtype=np.float64), np.zeros(len(rows[0]), np.int32))
-        view = view_of(tree.splits, features, [classes[0]], title=title, precision=precision, rows=codes)
+        light = None if codes is None else Light.of(tree.splits, codes[0], pairs_of(features)).tree(tree.splits)
+        view = view_of(
+            tree.splits,
+            features,
+            [classes[0]],
+            title=title,
+            notes=() if light is None else idle_terms(tree.splits, light),
+            precision=precision,
+            rows=codes,
+            light=light,
+            most=MOST_TERMS,
+        )
         said = leaf_texts(tree, features, classes[0], precision)
+        brief = leaf_texts(tree, features, classes[0], precision, MOST_TERMS)
 
         def shown(node: NodeView) -> NodeView:
             if not node.is_leaf:
@@ -187,7 +200,7 @@ class ObliqueTreeRegressor(TreeRegressor):
             used = np.flatnonzero(tree.coef[node.number]).tolist()
             model = [[j, float(tree.coef[node.number, j])] for j in used]
             rule = {"v": [float(tree.intercept[node.number]), model]}
-            return replace(node, text=said[node.number], counts=(), rule=rule)
+            return replace(node, text=said[node.number], brief=brief[node.number], counts=(), rule=rule)
 
         return replace(view, nodes=tuple(shown(node) for node in view.nodes), classes=(), plane=None, toward="")
 

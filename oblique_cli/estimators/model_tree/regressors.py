@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.drawing.diagram import Sketch
-from oblique_cli.drawing.view import BLANK, Histogram, TreeView, histogram, number_of
+from oblique_cli.drawing.view import MOST_TERMS, Histogram, TreeView, histogram, number_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.fitted import TrainingRows, paths
 from oblique_cli.estimators.model_tree.base import TreeRegressor
@@ -20,6 +20,7 @@ from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.model_tree.structure import ModelTree, export_text, node_texts
 from oblique_cli.model_tree.turning_points import turning_points
+from oblique_cli.nodes import BLANK, Indicator
 
 if TYPE_CHECKING:
     pass
@@ -96,11 +97,8 @@ class ModelTreeRegressor(TreeRegressor):
         title: str,
         rows: TrainingRows,
     ) -> TreeView:
-        # No line is broken within a term.
-        texts = [
-            re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text)
-            for text in node_texts(tree, features, classes[0], precision)
-        ]
+        texts = _unbroken(node_texts(tree, features, classes[0], precision))
+        said = _unbroken(node_texts(tree, features, classes[0], precision, MOST_TERMS))
         ways = [""] * tree.n_nodes
         rules: list[dict[str, Any]] = []
         for node in range(tree.n_nodes):
@@ -111,10 +109,13 @@ class ModelTreeRegressor(TreeRegressor):
                 continue
             feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
             rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
-            texts[node] = features[feature]
-            shown = number_of(threshold, precision)
-            ways[tree.left[node]], ways[tree.right[node]] = f"≤ {shown}", f"> {shown}"
-        sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules)
+            name, shown = features[feature], number_of(threshold, precision)
+            below, above = f"≤ {shown}", f"> {shown}"
+            if isinstance(name, Indicator) and 0.0 <= threshold < 1.0:
+                below, above = (name.holds(positive)[len(name.column) + 1 :] for positive in (False, True))
+                name = name.column
+            texts[node], ways[tree.left[node]], ways[tree.right[node]] = name, below, above
+        sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules, said)
         view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
         if rows is None:
             return view
@@ -359,6 +360,11 @@ class M5StyleRegressor(ModelTreeRegressor):
 
     def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
         return growing.prune(tree, X, y) if self.pruning else tree
+
+
+def _unbroken(texts: Sequence[str]) -> list[str]:
+    """Texts in which no line is broken within a term."""
+    return [re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text) for text in texts]
 
 
 def _along_features(tree: ModelTree, X: Array) -> dict[int, Histogram | None]:

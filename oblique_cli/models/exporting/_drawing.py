@@ -5,6 +5,7 @@ from __future__ import annotations
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.models.exporting._exporter import Source
 from oblique_cli.models.procedure import MISSING, NUMBER, columns_of
+from oblique_cli.nodes import Indicator
 from oblique_cli.tree.reading import Units
 
 
@@ -12,10 +13,11 @@ def view(source: Source) -> TreeView:
     """Return what a reader sees of the tree of a model."""
     model, procedure = source.model, source.procedure
     cells = procedure.cells
-    features = []
+    features: list[str] = []
     for cell, level in columns_of(model):
-        says = "" if level == NUMBER else "=missing" if level == MISSING else f"={cells[cell].levels[level]}"
-        features.append(f"{cells[cell].name}{says}")
+        name = cells[cell].name
+        says = "" if level in (NUMBER, MISSING) else cells[cell].levels[level]
+        features.append(name if level == NUMBER else Indicator(name, says))
     title = f"{procedure.title}, {len(procedure.tree.leaf_nodes)} leaves"
     tree = model.fitted.state["tree_"]
     if not hasattr(tree, "coef_"):
