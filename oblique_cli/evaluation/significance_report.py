@@ -290,9 +290,9 @@ class SignificanceReport:
         if any(map(_is_crowd, self.metrics)):
             notes.append(
                 f"Matrices, of more than {MANY_PAIRS} pairs: by the corrected resampled t test the method of a row "
-                "is better (+) or worse (-) than that of a column, or not told apart (=). Over data sets: average rank, "
-                f"and how many the row wins, ties split, with * where p (Holm) is below {self.limits.alpha:g} in its favor. "
-                "--format csv has every test of every pair."
+                "is better (+) or worse (-) than that of a column, or not told apart (=). Over data sets: average "
+                f"rank, and how many the row wins, ties split, with * where p (Holm) is below {self.limits.alpha:g} in "
+                "its favor. --format csv has every test of every pair."
             )
         without_t = [duel.dataset for one in self.metrics for duel in one.duels if duel.t is None]
         fixed = [s.dataset for s in self.paired.scores if s.test_over_train is None and s.dataset in without_t]
