@@ -24,8 +24,8 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
     """Check configurations: files, or names of bundled ones; all bundled ones if none is given.
 
     Every problem of a file is shown with its place, then every conflict with one of its data sets; sets that are not at
-    hand are passed over. Nothing that a configuration names is imported, so of classes of other libraries only the
-    names are checked; --import imports them and checks their parameters too. Faulty entries of the data catalogue are
+    hand are passed over. Nothing that a configuration names is imported: classes of other libraries and their parameters
+    are looked up in a table; --import imports them and asks them. Faulty entries of the data catalogue are
     shown as well. Ends with exit code 2 if a configuration is wrong, else with 4 if data cannot be used.
 
     Example: oblique validate bupa_hhgdt my.yaml

@@ -295,7 +295,9 @@ class _Checking:
         name = fields.get("name") or _slug(stem(path))
         if name in keys.dataset_names():
             place = entries.get("name", given).place
-            self.problems.add(place, f"{name!r} is a data set of the catalogue; give this csv another name.")
+            own = f"{name}-own"
+            cure = f"give this file another name, as in {{csv: {fields['csv']}, target: ..., name: {own}}}"
+            self.problems.add(place, f"{name!r} is a data set of the catalogue; {cure}.")
         return {"csv": str(path), "name": name}
 
     def algorithm(self, value: YamlValue, scheme: str) -> AlgorithmSpec | None:

@@ -125,6 +125,8 @@ def _named(check: Checking, value: YamlValue | None, owner: str, path: str) -> d
     for name, entry in value.data.items():
         if why := known.closed(path, name):
             check.problems.add(entry.key, f"{name} of {path} cannot be set: {why}.")
+        elif fault := known.misspelt(path, name, importable=check.code != LEAVE):
+            check.problems.add(entry.key, fault)
     return dict(value.data)
 
 

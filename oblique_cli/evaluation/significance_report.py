@@ -27,7 +27,7 @@ from oblique_cli.evaluation.tables import MISSING, Sheet, TableValue, TextGrid, 
 # With fewer data sets no rank test can say anything: four that all agree have p = 0.125.
 FEWEST_DATASETS = 5
 
-AXIS = 40  # characters of a diagram on the terminal, which leave room for names in 80
+AXIS = 36  # characters of a diagram on the terminal, which leave room for names in 80
 MANY_PAIRS = 10  # more of them, as those of six methods, are a matrix
 
 
@@ -208,9 +208,7 @@ class SignificanceReport:
                     outcome = _significant(duel.t.p, duel.t.mean, alpha) if duel.t else None
                     signs = {FIRST: "+-", SECOND: "-+", TIE: "==", None: MISSING * 2}[outcome]
                     cells[duel.first, duel.second], cells[duel.second, duel.first] = signs
-            sds = (_sd(scores.repetitions[one.metric][method]) for method in methods)
-            means = (scores.means[one.metric][method] for method in methods)
-            values = [shown(one.metric, TableValue(*value)) for value in zip(means, sds, strict=True)]
+            values = [shown(one.metric, TableValue(scores.means[one.metric][method], None)) for method in methods]
             grids.append(self._matrix(f"{title}, {scores.dataset}", title, methods, values, cells))
         if one.ranking:
             cells = {}
@@ -220,18 +218,19 @@ class SignificanceReport:
                 cells[m.second, m.first] = f"{m.sign.losses}{'*' if outcome == SECOND else ''}"
             ranks = [f"{rank:.2f}" for rank in one.ranking.ranks]
             caption = f"{title}, over {one.n_datasets} data sets"
-            grids.append(self._matrix(caption, "average rank", one.ranking.methods, ranks, cells))
+            grids.append(self._matrix(caption, "rank", one.ranking.methods, ranks, cells))
         return grids
 
     def _matrix(
         self, caption: str, heading: str, methods: Sequence[str], values: Sequence[str], cells: Mapping[Any, str]
     ) -> TextGrid:
+        digits = len(str(len(methods)))
         rows = tuple(
-            (str(i), self.paired.methods[a], values[i - 1], *("" if a == b else cells[a, b] for b in methods))
+            (f"{i:{digits}} {self.paired.methods[a]}", values[i - 1], *("" if a == b else cells[a, b] for b in methods))
             for i, a in enumerate(methods, 1)
         )
-        header = ("", "method", heading, *(str(i) for i in range(1, len(methods) + 1)))
-        return TextGrid(header, rows, left=2, caption=caption)
+        header = ("method", heading, *(str(i) for i in range(1, len(methods) + 1)))
+        return TextGrid(header, rows, left=1, caption=caption)
 
     def _diagram(self, metric: str, ranking: Ranking) -> TextGrid:
         found, k = ranking.friedman, len(ranking.ranks)
@@ -290,10 +289,10 @@ class SignificanceReport:
             )
         if any(map(_is_crowd, self.metrics)):
             notes.append(
-                f"Matrices, of more than {MANY_PAIRS} pairs: the method of a row is better (+) or worse (-) than that of "
-                f"a column by the corrected resampled t test, or not told apart (=); over data sets, how many the row "
-                "wins, ties split, with * where p (Holm) is below "
-                f"{self.limits.alpha:g} in its favor. Every test of every pair: --format csv."
+                f"Matrices, of more than {MANY_PAIRS} pairs: by the corrected resampled t test the method of a row "
+                "is better (+) or worse (-) than that of a column, or not told apart (=). Over data sets: average "
+                f"rank, and how many the row wins, ties split, with * where p (Holm) is below {self.limits.alpha:g} in "
+                "its favor. --format csv has every test of every pair."
             )
         without_t = [duel.dataset for one in self.metrics for duel in one.duels if duel.t is None]
         fixed = [s.dataset for s in self.paired.scores if s.test_over_train is None and s.dataset in without_t]
@@ -308,7 +307,7 @@ class SignificanceReport:
 def judge(
     paired: Paired, title: str, limits: Limits | None = None, metrics: tuple[str, ...] | None = None
 ) -> SignificanceReport:
-    """Run every test on every pair of methods that have a metric, for each of `metrics`, all of `paired` without them."""
+    """Run every test on every pair of methods that have a metric, for each of `metrics` (all of `paired` if None)."""
     limits = limits or Limits()
     metrics = metrics or paired.metrics
     return SignificanceReport(title, limits, paired, tuple(_judge(paired, metric, limits) for metric in metrics))
@@ -362,7 +361,7 @@ def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> 
     smaller = not about.larger_is_better
     means = scores.means[metric]
     repetitions = [scores.repetitions[metric][method] for method in (a, b)]
-    sds = [_sd(one) for one in repetitions]
+    sds = [float(one.std(ddof=1)) if len(one) > 1 else None for one in repetitions]
     t = None
     if scores.folds and scores.test_over_train is not None and len(scores.folds[metric][a]) > 1:
         d = scores.folds[metric][a] - scores.folds[metric][b]
@@ -380,10 +379,6 @@ def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> 
         t,
         t.probabilities(rope) if t else None,
     )
-
-
-def _sd(values: np.ndarray) -> float | None:
-    return float(values.std(ddof=1)) if len(values) > 1 else None
 
 
 # ---- records ---------------------------------------------------------------------------------------------------------

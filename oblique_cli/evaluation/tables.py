@@ -612,7 +612,7 @@ def _datasets(lines: list[Line]) -> list[str]:
 
 
 def mean_and_sd(value: TableValue, mark: str = "", decimals: int = 1) -> str:
-    """ "67.9 ± 1.9", one decimal as in the thesis, of both one more for an SD that would show as 0.0; a dash for none."""
+    """ "67.9 ± 1.9", one decimal as in the thesis, of both one more for an SD that would show as 0.0; or a dash."""
     if value.mean is None:
         text = MISSING
     elif value.sd is None:

@@ -334,12 +334,12 @@ def test_pairs_of_ten_methods_are_matrices_of_80_columns(call):
     for (i, a), (j, b) in combinations(enumerate(names), 2):
         sign = named(found, "sign", first=a, second=b)
         wins = int(float(sign["statistic"]))
-        here, there = over.rows[i][3 + j], over.rows[j][3 + i]
+        here, there = over.rows[i][2 + j], over.rows[j][2 + i]
         assert (int(here.rstrip("*")), int(there.rstrip("*"))) == (wins, int(sign["n"]) - wins)
         holm = named(found, "Wilcoxon", first=a, second=b)["winner"]
         assert (here.endswith("*"), there.endswith("*")) == (holm == a, holm == b)
         winner = named(found, "corrected resampled t", dataset="wine", first=a, second=b)["winner"]
-        assert wine.rows[i][3 + j] + wine.rows[j][3 + i] == {a: "+-", b: "-+", "tie": "=="}[winner]
+        assert wine.rows[i][2 + j] + wine.rows[j][2 + i] == {a: "+-", b: "-+", "tie": "=="}[winner]
 
 
 def test_the_order_of_data_sets_changes_no_verdict_over_them():

@@ -257,7 +257,8 @@ def test_plain_data_takes_a_name_changes_and_a_word_for_its_messages(two_algorit
         (
             "dataset: bupa",
             "dataset: {csv: x.yaml, target: a, name: wine}",
-            "4:41 'wine' is a data set of the catalogue; give this csv another name.",
+            "4:41 'wine' is a data set of the catalogue; give this file another name, as in {csv: x.yaml, "
+            "target: ..., name: wine-own}.",
         ),
         ("name: bend", "name: bent", "5:19 algorithm 'bent' is not known. Did you mean 'bend'?"),
         ("name: bend", "name: [bend]", "5:19 algorithm a list is not known. Known: bend, stump."),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.outside.known import LIBRARIES, library_of, near, nested_class
+from oblique_cli.estimators.outside.known import LIBRARIES, library_of, near, nested_class, no_parameter
 from oblique_cli.estimators.outside.sizes import sizes_of
 
 SEEDS = ("random_state", "seed", "random_seed")
@@ -76,11 +76,8 @@ def check(path: str, params: Mapping[str, Any]) -> None:
             check(nested, value.get("params") or {})
         if name in own:
             continue
-        close = difflib.get_close_matches(name, own, n=3, cutoff=0.9 if further else 0.5)
-        if further and not close:
-            continue
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else f" It has: {', '.join(sorted(own))}."
-        raise ConfigError(f"{path} has no parameter {name!r}.{hint}")
+        if fault := no_parameter(path, name, own, further):
+            raise ConfigError(fault)
     needed = [name for name, default in own.items() if default is inspect.Parameter.empty and name not in params]
     if needed and not is_ydf(found):
         raise ConfigError(f"{path} needs the parameter {needed[0]!r}; set it under params.")

@@ -5,12 +5,16 @@ Everything here is said without importing a library, so that a configuration can
 
 from __future__ import annotations
 
+import csv
 import difflib
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from typing import Any
 
 from oblique_cli.constraints import Choice, Constraint, Text
+from oblique_cli.resources import PACKAGE
 
 # What `prepare` of a configuration may be: how columns are scaled, as learned from the training rows.
 PREPARATIONS = ("standardize", "minmax", "robust")
@@ -159,6 +163,70 @@ def closed(path: str, name: str) -> str:
     if library_of(path) == "lightgbm" and any(word in name for word in ("file", "machine", "snapshot")):
         return "a configuration names no files to a library"
     return library.closed.get(name, "")
+
+
+# Written by tools/signatures.py.
+SIGNATURES = PACKAGE / "estimators" / "outside" / "signatures.csv"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The parameters of a known class in a version of its library. further : whether it takes others as well"""
+
+    version: str
+    further: bool
+    parameters: tuple[str, ...]
+
+
+@functools.cache
+def signatures() -> Mapping[str, Signature]:
+    """Return class with its module -> its parameters, as far as the table of them goes."""
+    if not SIGNATURES.is_file():
+        return {}
+    with SIGNATURES.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {
+        row["class"]: Signature(row["version"], bool(row["further"]), tuple(row["parameters"].split())) for row in rows
+    }
+
+
+def no_parameter(path: str, name: str, known: Iterable[str], further: bool, likeness: float = 0.9) -> str:
+    """Return the sentence that a class has no such parameter; "" if it takes others than those known, and none is near.
+
+    further : whether it does; likeness : how near, from 0 to 1
+    """
+    known = sorted(known)
+    close = difflib.get_close_matches(name, known, n=3, cutoff=likeness if further else 0.5)
+    if further and not close:
+        return ""
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else f" It has: {', '.join(known)}."
+    return f"{path} has no parameter {name!r}.{hint}"
+
+
+def misspelt(path: str, name: str, importable: bool) -> str:
+    """Return what is wrong with the name of a parameter of a known class, without importing it; "" for nothing.
+
+    Where another release of the library is installed than that of the table, a name that is like no other one may be
+    new or gone, and passes; one that is like another is doubted only if nobody can ask the class itself (importable).
+    """
+    one = signatures().get(path)
+    if one is None or name in one.parameters:
+        return ""
+    library = LIBRARIES[library_of(path)].install
+    try:
+        installed = metadata.version(library)
+    except metadata.PackageNotFoundError:
+        installed = "none"
+    if _release(installed) == _release(one.version):
+        return no_parameter(path, name, one.parameters, one.further)
+    doubt = "" if importable else no_parameter(path, name, one.parameters, True, 0.9 if one.further else 0.8)
+    if not doubt:
+        return ""
+    return f"{doubt} That is so in {library} {one.version}, here is {installed}: oblique validate --import asks it."
+
+
+def _release(version: str) -> list[str]:
+    return version.split(".")[:2]
 
 
 def nested_class(value: Any) -> str | None:

@@ -1,0 +1,39 @@
+"""Write the parameters of the known classes of other libraries, as they are installed here.
+
+    python -m tools.signatures
+
+Rows of libraries that are not installed stay as they are.
+"""
+
+import csv
+from importlib.metadata import version
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.outside.building import load_class, parameters
+from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, SIGNATURES, Signature, library_of, signatures
+
+
+def found(path: str) -> Signature | None:
+    """Return what the installed class of a dotted path takes, None if it cannot be imported."""
+    try:
+        own, further = parameters(load_class(path))
+    except ConfigError:
+        return None
+    return Signature(version(LIBRARIES[library_of(path)].install), further, tuple(sorted(own)))
+
+
+def main() -> None:
+    """Write the table, and print which classes it took from the installed libraries."""
+    rows = {path: found(path) or signatures().get(path) for path in CLASSES}
+    with open(SIGNATURES, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("class", "version", "further", "parameters"))
+        for path, one in rows.items():
+            if one is None:
+                print(f"{path}: not installed, and not in the table")
+            else:
+                writer.writerow((path, one.version, "yes" if one.further else "", " ".join(one.parameters)))
+
+
+if __name__ == "__main__":
+    main()
