@@ -312,6 +312,24 @@ def find_run(store: Store, name: str) -> Run:
     return store.run(name)
 
 
+def read_run(store: Store, name: str) -> Run:
+    """Return a stored run of which something is shown, and say on standard error how many of its folds are missing."""
+    run = find_run(store, name)
+    say_missing(run)
+    return run
+
+
+def say_missing(run: Run) -> None:
+    """Say on standard error how many folds of a run are not stored, if any."""
+    if (missing := run.total - run.done - run.failed - run.damaged) > 0:
+        command = shlex.join(word for word in run.argv if word != "--fresh")
+        click.echo(
+            f"{run.name}: {missing} of {run.total} folds {'is' if missing == 1 else 'are'} not stored"
+            + (f"; {command} runs {'it' if missing == 1 else 'them'}." if command else "."),
+            err=True,
+        )
+
+
 def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[RunSummary, ResultTable]:
     """Run those folds of the stored run `name` again that `only` holds for, as `Runner.run` does."""
     from oblique_cli.estimators.outside.algorithm import is_foreign

@@ -11,8 +11,8 @@ import click
 from oblique_cli.cli._common import (
     Runner,
     database,
-    find_run,
     metric_option,
+    read_run,
     rendered,
     running_options,
     write,
@@ -240,7 +240,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
     tables, stored = {}, {}
     with Store(database(runner.results), must_exist=True) as store:
         for name in dict.fromkeys(runs):
-            found = find_run(store, name)
+            found = read_run(store, name)
             experiment, rows = replace(found.experiment, published=()), store.rows(name)
             if why := _unfit(SCHEMES[experiment.cv.scheme]):
                 raise ConfigError(f"run {name!r} is by scheme {experiment.cv.scheme}, which {why}.")

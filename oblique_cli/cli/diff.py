@@ -10,6 +10,7 @@ from oblique_cli.cli._common import (
     format_option,
     metric_option,
     output_option,
+    read_run,
     results_option,
     write,
 )
@@ -56,7 +57,7 @@ def diff(
     from oblique_cli.experiments.store import Store
 
     def side(store: Store, name: str) -> Side:
-        run, rows = store.run(name), store.rows(name)
+        run, rows = read_run(store, name), store.rows(name)
         names = metrics or TESTED[task_of_experiment(run.experiment)]
         return Side.of(store, run, rows, table_of(run.experiment, rows, names))
 

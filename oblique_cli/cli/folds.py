@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, output_option, results_option
+from oblique_cli.cli._common import database, output_option, read_run, results_option
 from oblique_cli.cli._tidy import tidy_format_option, write_tidy
 
 
@@ -30,4 +30,4 @@ def folds(run: str, inner: bool, results: str, format_: str, output: str | None)
 
     with Store(database(results), must_exist=True) as store:
         make = tidy.choices if inner else tidy.folds
-        write_tidy(make(store, store.run(run)), format_, output)
+        write_tidy(make(store, read_run(store, run)), format_, output)

@@ -11,6 +11,7 @@ from oblique_cli.cli._common import (
     off_terminal,
     offline_option,
     results_option,
+    say_missing,
     writable,
     write,
 )
@@ -110,7 +111,10 @@ def plot(
         offline,
     )
     with Store(database(results), must_exist=True) as store:
-        made = draw(kind, gather(store, runs, datasets, algorithms), request)
+        material = gather(store, runs, datasets, algorithms)
+        for one in material.shown:
+            say_missing(one.run)
+        made = draw(kind, material, request)
         picture = rendered(made.figure, form or suffix, made.caption)
     write(picture, output)
     click.echo(made.caption, err=output is None)

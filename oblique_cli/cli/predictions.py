@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, output_option, results_option
+from oblique_cli.cli._common import database, output_option, read_run, results_option
 from oblique_cli.cli._tidy import tidy_format_option, write_tidy
 from oblique_cli.errors import ConfigError
 from oblique_cli.registry import close_matches
@@ -33,7 +33,7 @@ def predictions(
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
-        found = store.run(run)
+        found = read_run(store, run)
         experiment = found.experiment
         known = ("data set", [spec.name for spec in experiment.datasets], datasets)
         for what, names, asked in (known, ("algorithm", [spec.id for spec in experiment.algorithms], algorithms)):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import Runner, database, rerunning_options, run_again, write
-from oblique_cli.errors import EXIT_OK, StoreError
+from oblique_cli.cli._common import Runner, database, rerunning_options, run_again, say_missing, write
+from oblique_cli.errors import EXIT_OK, StoreError, UnknownName
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.store import Damage
@@ -33,6 +34,7 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
     from oblique_cli.experiments.store import Store, is_sound, salvage
 
     path = database(runner.results)
+    saved = None
     if not is_sound(path):
         if check:
             raise StoreError(f"{path} is damaged: oblique repair saves what can be read.")
@@ -45,6 +47,9 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
         names = store.names() if run is None else [store.run(run).name if run not in store.names() else run]
         found = {name: store.damage(name) if check else store.repair(name) for name in names}
         described = {name for name in found if not check and store.is_described(name)}
+        for name in sorted(described) if saved and saved.lost else ():
+            with contextlib.suppress(UnknownName):  # a step of a study, which has no table
+                say_missing(store.run(name))
     found = {name: damage for name, damage in found.items() if damage}
     for name, damage in found.items():
         click.echo(

@@ -14,6 +14,7 @@ from oblique_cli.cli._common import (
     database,
     offline_option,
     results_option,
+    say_missing,
     writable,
     write,
 )
@@ -86,6 +87,8 @@ def report(
 
     with Store(database(results), must_exist=True) as store:
         material = gather(store, runs, datasets, algorithms)
+        for one in material.shown:
+            say_missing(one.run)
         text = page(material, request, tree_of, trees, shlex.join(command_line()))
     write(text, place)
     click.echo(f"{output or place}: {os.path.getsize(str(place)) / 1e6:.2f} MB")

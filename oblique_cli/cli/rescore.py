@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, format_option, output_option, results_option, write
+from oblique_cli.cli._common import database, format_option, output_option, read_run, results_option, write
 
 
 @click.command()
@@ -33,7 +33,7 @@ def rescore(run: str, metrics: tuple[str, ...], results: str, format_: str, outp
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
-        found = store.run(run)
+        found = read_run(store, run)
         rows = rescored(store, found, store.rows(run), metrics)
         if not store.read_only:
             names = [name for name in metrics if METRICS[name].measured]

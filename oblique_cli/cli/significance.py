@@ -7,10 +7,10 @@ import click
 from oblique_cli.cli._common import (
     NumberRange,
     database,
-    find_run,
     format_option,
     metric_option,
     output_option,
+    read_run,
     rendered,
     results_option,
     writable,
@@ -83,7 +83,7 @@ def significance(
     stored = []
     with Store(database(results), must_exist=True) as store:
         for name in runs:
-            found = find_run(store, name)
+            found = read_run(store, name)
             stored.append(StoredRun(found.experiment, store.rows(name), found.content["data"]))
     title = " and ".join(run.experiment.title or run.experiment.name for run in stored)
     verdicts = judge(pair(stored, method_titles(), metrics), title, Limits(alpha, rope, rope_leaves))

@@ -6,10 +6,10 @@ import click
 
 from oblique_cli.cli._common import (
     database,
-    find_run,
     format_option,
     metric_option,
     output_option,
+    read_run,
     rendered,
     results_option,
     write,
@@ -40,7 +40,7 @@ def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_:
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
-        found = find_run(store, run)
+        found = read_run(store, run)
         rows, remarks = store.rows(run), store.remarks(run)
     shown = table_of(found.experiment, rows, metrics, remarks)
     if mark:

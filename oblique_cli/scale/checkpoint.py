@@ -39,7 +39,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            with np.load(self.path, allow_pickle=False) as found:
+            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as found:
                 arrays = {name: found[name] for name in found.files}
             if str(arrays["plan"]) != digest_of(plan):
                 raise DataError(
@@ -50,8 +50,11 @@ class Checkpoint:
             nodes = [(int(node), int(depth)) for node, depth in arrays["nodes"]]
             stats = {name: arrays[f"stats_{name}"] for name in STATS if f"stats_{name}" in arrays}
             return State(builder, int(arrays["level"]), nodes, stats)
-        except (OSError, ValueError, KeyError) as error:
-            raise DataError(f"{self.path}: not a state of a fit ({error}); remove it to begin anew") from None
+        except DataError:
+            raise
+        except Exception as error:  # an archive may be damaged in as many ways as it has parts
+            said = str(error).partition("\n")[0]
+            raise DataError(f"{self.path}: not a state of a fit ({said}); remove it to begin anew") from None
 
 
 def digest_of(plan: Plan) -> str:

@@ -117,10 +117,10 @@ def _rows(table: Table, folder: Path, division: Division, of_class: Array | None
     names = [[column.name for column in table.features], list(map(str, table.classes))]
     drawn = [division.prune, division.test, division.seed, None if of_class is None else of_class.tolist()]
     said = [table.where, table.stamp, table.n_rows, table.target, table.weight, table.counts.tolist()]
-    question = json.dumps([*said, *names, *drawn])
+    question = json.dumps([*said, *names, *drawn]).encode()
     asked = folder / "table.json"
     if (folder / MANIFEST).exists():
-        if not asked.exists() or asked.read_text(encoding="utf-8") != question:
+        if not asked.exists() or asked.read_bytes() != question:
             raise DataError(
                 f"{folder}: holds the rows of another fit, which did not come to its end; run that one again, remove "
                 "the folder, or name another --scratch"
@@ -131,7 +131,7 @@ def _rows(table: Table, folder: Path, division: Division, of_class: Array | None
     except OSError as error:
         raise ConfigError(f"--scratch {folder.parent} is no folder to write to ({error.strerror}).") from None
     with writing(asked) as stream:
-        stream.write(question.encode())
+        stream.write(question)
     return store(table, folder, division, of_class)
 
 

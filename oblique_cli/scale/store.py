@@ -22,7 +22,7 @@ from oblique_cli.errors import DataError
 Array = NDArray[np.float64]
 
 MANIFEST = "rows.json"
-FORMAT = 1
+FORMAT = 2
 # What a row is for, as chunks keep it: growing the tree, pruning it, or telling how good it is.
 GROW, PRUNE, TEST = 0, 1, 2
 REMEDY = "remove the folder, and fit again from the table"
@@ -97,8 +97,10 @@ class Store:
             plain = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
             if plain.pop("format") != FORMAT:
                 raise ValueError("another format")
+            if plain.pop("sum") != _sum(plain):
+                raise ValueError("its checksum is wrong")
             return cls(path, **{**plain, "levels": tuple(plain["levels"])})
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(f"{path}: not a folder of rows that a fit has written ({error}); {REMEDY}") from None
 
     @property
@@ -136,12 +138,11 @@ class Store:
     def close(self) -> None:
         """Write down what the folder holds; without it the folder is no store."""
         plain = {
-            "format": FORMAT,
             **{k: getattr(self, k) for k in ("n_features", "n_classes", "dtype", "weighted", "sizes", "sums")},
             "levels": list(self.levels),
         }
         with writing(self.path / MANIFEST) as stream:
-            stream.write(json.dumps(plain).encode())
+            stream.write(json.dumps({"format": FORMAT, "sum": _sum(plain), **plain}).encode())
 
     def read(self, chunk: int, room: Room | None = None) -> Rows:
         """Return a chunk. DataError, with the numbers of its rows, if it is not as it was written.
@@ -213,6 +214,11 @@ class Store:
     def forget_level(self, level: int) -> None:
         """Remove the places of a level that nothing needs any more."""
         shutil.rmtree(self.path / f"level_{level:04d}", ignore_errors=True)
+
+
+def _sum(plain: dict[str, Any]) -> int:
+    """Return the CRC-32 of what a manifest says."""
+    return zlib.crc32(json.dumps(plain, sort_keys=True).encode())
 
 
 @contextlib.contextmanager

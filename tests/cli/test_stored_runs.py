@@ -277,6 +277,71 @@ def test_a_part_that_is_none_is_refused(small, part):
     refused(small("run", "small.yaml", "--shard", part), 2, "must be I/N with I from 1 to N")
 
 
+# ---- folds that are gone ---------------------------------------------------------------------------------------------
+
+
+READERS = [
+    ("table", "small"),
+    ("table", "small", "--format", "csv"),
+    ("folds", "small"),
+    ("predictions", "small"),
+    ("significance", "small", "--format", "csv"),
+    ("rescore", "small", "--metric", "mcc", "--format", "json"),
+    ("diff", "small", "small", "--format", "csv"),
+    ("compare", "small", "--format", "csv"),
+    ("plot", "box", "small", "--output", "box.svg"),
+    ("report", "small", "--trees", "0", "--output", "report.html"),
+]
+
+
+def test_every_reader_says_that_a_fold_is_gone_and_none_that_one_is_where_all_are_there(run):
+    for reader in READERS:
+        ended = run(*reader)
+        assert ended.code == 0 and "not stored" not in ended.err, ended
+    with closing(sqlite3.connect(run.folder / DATABASE)) as db:
+        db.execute("DELETE FROM rows WHERE dataset = 'iris' AND algorithm = 'hhgdt' AND repeat = 1 AND fold = 2")
+        db.commit()
+    for reader in READERS:
+        ended = run(*reader)
+        said = "small: 1 of 24 folds is not stored; oblique run small.yaml --quiet runs it.\n"
+        assert ended.code == 0 and said in ended.err, (reader, ended)
+    (status,) = json.loads(run("status", "--format", "json").out)
+    assert (status["done"], status["left"]) == (23, 1)
+
+
+def test_a_fold_that_was_taken_out_is_damage_and_run_again(run):
+    table = run("table", "small", "--format", "csv").out
+    with closing(sqlite3.connect(run.folder / DATABASE)) as db:
+        db.execute("DELETE FROM rows WHERE dataset = 'iris' AND algorithm = 'hhgdt' AND repeat = 1 AND fold = 2")
+        db.commit()
+    ended = run("repair", "--check")
+    assert ended.code == 5 and "a fold of which nothing but its predictions is left" in ended.out
+    ended = run("repair", "--format", "csv", "--quiet")
+    assert ended.code == 0 and ended.out.endswith(table)
+    assert run("repair", "--check").out == "nothing is damaged\n"
+
+
+def test_a_fold_in_the_place_of_another_one_is_never_shown(run):
+    for change in ("fold = 2", "algorithm = 'axis_parallel'", "dataset = 'bupa'", "repeat = 0", "run = 'other'"):
+        shutil.copytree(run.folder / "results", run.folder / "whole", dirs_exist_ok=True)
+        column = change.partition(" ")[0]
+        with closing(sqlite3.connect(run.folder / DATABASE)) as db:
+            place = {"run": "small", "dataset": "iris", "algorithm": "hhgdt", "repeat": 1, "fold": 0}
+            place[column] = change.partition(" = ")[2].strip("'")
+            names = " AND ".join(f"{name} = ?" for name in place)
+            db.execute(f"DELETE FROM rows WHERE {names}", tuple(place.values()))
+            db.execute(
+                f"UPDATE rows SET {change} WHERE run = 'small' AND dataset = 'iris' AND algorithm = 'hhgdt' "
+                "AND repeat = 1 AND fold = 0"
+            )
+            db.commit()
+        ended = run("table", "small")
+        assert (ended.code == 5 and "is damaged: " in ended.err) or "1 of 24 folds is not stored" in ended.err, ended
+        assert run("repair", "--check").code == 5
+        shutil.rmtree(run.folder / "results")
+        shutil.copytree(run.folder / "whole", run.folder / "results")
+
+
 # ---- retry and repair ------------------------------------------------------------------------------------------------
 
 

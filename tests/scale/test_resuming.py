@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import shutil
+
 import numpy as np
 import pytest
+from robustness_support import many
 from scale_support import same, stored, table
 
 import oblique_cli.proposers  # noqa: F401
@@ -87,6 +91,74 @@ def test_a_scratch_folder_is_gone_on_from(tmp_path):
     found = fitting.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path)
     assert not same(found.estimator.tree_, make("hhcart_d", **params).fit(X, y).tree_)
     assert list(tmp_path.iterdir()) == []
+
+
+def damage(path, number):
+    """Change a file: a bit, its end, a byte, a stretch of zeros, all of it, or bytes put in."""
+    rng, content = random.Random(f"{path.name} {number}"), bytearray(path.read_bytes())
+    at, how = rng.randrange(len(content)), number % 6
+    if how == 0:
+        content[at] ^= 1 << rng.randrange(8)
+    elif how == 1:
+        del content[at:]
+    elif how == 2:
+        content[at] = 255
+    elif how == 3:
+        content[at : at + 200] = bytes(len(content[at : at + 200]))
+    elif how == 4:
+        content[:] = rng.choice((b"", b"[]", b"{}", b"null", b"7", b"\xff\xfe"))
+    else:
+        content[at:at] = rng.randbytes(9)
+    path.write_bytes(content)
+
+
+def test_a_damaged_state_is_one_sentence_or_changes_nothing(tmp_path):
+    X, y = table(1)
+    store = stored(tmp_path / "rows", X, y)
+    path = tmp_path / "state.npz"
+    plan = Plan(PROPOSERS["hhcart_d"](), "gini", Stopping(2, 0.0, 2), finish_rows=0)
+    expected = grow(Here(store), store, plan, Checkpoint(path)).tree
+    whole, refused = path.read_bytes(), 0
+    n = many(60, 2000)
+    for number in range(n):
+        path.write_bytes(whole)
+        damage(path, number)
+        try:
+            assert not same(grow(Here(store), store, plan, Checkpoint(path)).tree, expected), f"{number}: another tree"
+        except DataError as error:
+            assert str(path) in str(error) and "\n" not in str(error)
+            refused += 1
+    assert n // 2 < refused
+
+
+def test_a_damaged_file_of_a_scratch_folder_is_one_sentence(tmp_path):
+    X, y = table(2)
+    params = {"pruning": "none", "max_depth": 4}
+
+    def stopping(store):
+        asker = Failing(store)
+        asker.left = 1
+        return asker
+
+    with pytest.raises(Stopped):
+        fitting.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path / "whole", asker=stopping)
+    expected = make("hhcart_d", **params).fit(X, y).tree_
+    files = sorted(path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*") if path.is_file())
+    assert {"table.json", "rows.json", "chunk_000000.rows"} <= {path.name for path in files}
+    refused = 0
+    for file in files:
+        for number in range(many(6, 200)):
+            folder = tmp_path / "damaged"
+            shutil.copytree(tmp_path / "whole", folder)
+            damage(folder / file, number)
+            try:
+                found = fitting.fit(array_table(X, y), "hhcart_d", params, scratch=folder)
+                assert not same(found.estimator.tree_, expected), f"{file} {number} gave another tree"
+            except DataError as error:
+                assert str(folder) in str(error) and "\n" not in str(error)
+                refused += 1
+            shutil.rmtree(folder, ignore_errors=True)
+    assert refused > 3 * len(files)
 
 
 def test_a_full_disk_is_a_sentence_and_leaves_no_half_file(tmp_path, monkeypatch):

@@ -514,6 +514,7 @@ class Store:
             found: list[Damage] = []
             if not self._is_intact(run):
                 found.append(Damage(run, "runs", "", f"run {run}"))
+            found += self._bereft(run)
             found += [
                 Damage(run, "sessions", str(one["id"]), f"session {one['id']} of {run}")
                 for one in self._sessions(run, damaged=True)
@@ -527,6 +528,15 @@ class Store:
                         (row,) = [row for row in records.records if row.key == key]
                         found.append(Damage(run, "rows", key, ROWS.name(ROWS.values(row, ""))))
             return found
+
+    def _bereft(self, run: str) -> Iterator[Damage]:
+        """Yield the folds of which nothing but their predictions is left: no row has their key, or their digest."""
+        query = (
+            "SELECT key FROM predictions WHERE run = ?1 AND key NOT IN (SELECT key FROM rows WHERE run = ?1) "
+            "AND digest NOT IN (SELECT predictions FROM rows WHERE run = ?1) ORDER BY key"
+        )
+        for (key,) in self._db.execute(query, (run,)):
+            yield Damage(run, ROWS.table, key, "a fold of which nothing but its predictions is left")
 
     def _is_intact(self, run: str) -> bool:
         """Whether the record of a run is there and is what was stored."""
