@@ -47,9 +47,14 @@ def table(seed: int, kind: str = "normal", n: int = 300, p: int = 3, n_classes: 
         X[:3] = 1e4 * np.sign(X[:3] + 0.5)
     if kind == "ladder":  # each step of bins holds but the rows of its own size
         X = np.sign(X) * 2.0 ** rng.uniform(-40, 20, (n, p))
+    if kind == "rounded beside an offset":  # many projections differ by less than counts as a difference
+        X[:, 0] = np.round(X[:, 0], 1)
+        X[:, 1], X[:, -1] = 2 * X[:, 0], rng.integers(0, 10, n)
     if kind == "constant":
         X[:, 0] = 0.1
     y = (X @ rng.normal(size=(p, n_classes))).argmax(axis=1)
+    if kind == "rounded beside an offset":
+        X[:, -1] += 1e12
     flipped = rng.random(n) < 0.15
     y[flipped] = rng.integers(0, n_classes, flipped.sum())
     return X, y.astype(np.int32)

@@ -111,13 +111,13 @@ class SlotSearchOf final : public SlotSearch {
   const std::vector<Look>& wanted(const Room& room) override {
     asked_.clear();
     looks_.clear();
-    double rows = close(std::max(front_.needed(-1), assumed_));
+    double rows = close();
     if (open_.empty() && assumed_ > front_.needed(-1)) {
       // The best edges proved no cuts: there are no rows beyond them that differ.
       for (std::size_t d = 0; d < given_.order.size(); ++d)
         if (fill(d)) open_bins(d, front_.needed(-1), assumed_);
       assumed_ = -kInfinity;
-      rows = close(front_.needed(-1));
+      rows = close();
     }
     std::sort(open_.begin(), open_.end(),
               [](const Cell& a, const Cell& b) { return a.bound != b.bound ? a.bound > b.bound : earlier(a, b); });
@@ -264,20 +264,23 @@ class SlotSearchOf final : public SlotSearch {
     }
   }
 
-  // Forgets the cells that cannot win, and returns how many rows the others hold.
-  double close(double bar) {
+  // Forgets the cells that cannot win, and returns how many rows the others hold. What is assumed closes whole bins
+  // alone, which are opened again if it proves wrong; the parts of one are not.
+  double close() {
     std::erase_if(open_, [&](const Cell& cell) {
-      return cell.bound < bar || cell.bound < front_.needed(given_.order[cell.direction]);
+      return cell.bound < front_.needed(given_.order[cell.direction]) || (is_whole(cell) && cell.bound < assumed_);
     });
     double rows = 0.0;
     for (const Cell& cell : open_) rows += cell.rows;
     return rows;
   }
 
+  static bool is_whole(const Cell& cell) { return !std::isfinite(cell.from); }
+
   Look look_at(const Cell& cell) const {
     const std::size_t d = cell.direction;
     double low = cell.from, high = cell.to;
-    if (!std::isfinite(low)) {  // about the range of a whole bin: parts at its ends take the rest
+    if (is_whole(cell)) {  // about the range of a whole bin: parts at its ends take the rest
       const double step = given_.scale[d] > 0.0 ? 1.0 / given_.scale[d] : 0.0;
       const bool first = cell.bin == 0, last = cell.bin + 1 == static_cast<std::int32_t>(given_.n_bins) || step == 0.0;
       low = first ? given_.least[d] : std::max(given_.least[d], given_.low[d] + cell.bin * step);

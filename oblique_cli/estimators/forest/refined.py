@@ -44,7 +44,7 @@ class TAOForestClassifier(ForestClassifier):
         The heuristic that grows the trees, as in `BaggedForestClassifier`; several take turns.
     penalty : float or None, default None
         Price of a unit of |w|_1 as a share of the training weight, the same for all trees. None is 1 / n, the weight of
-        one row: a cut that a single row pays for is noise. Nothing is cross-validated.
+        one row among n of equal weight: a cut that a single row pays for is noise. Nothing is cross-validated.
     surrogate : {"logistic", "squared_hinge"}, default "logistic"
         Loss whose penalized minima are proposed as hyperplanes.
     max_sweeps : int, default 5
