@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import sys
 import time
@@ -128,6 +129,37 @@ class Says(Majority):
         assert self.n_jobs == 1 and self.seed == 5, (self.n_jobs, self.seed)
         self.mean_, self.sd_ = X.mean(axis=0), X.std(axis=0)
         return super().fit(X, y)  # type: ignore[return-value]
+
+
+class Forks(Majority):
+    """Its fit comes back twice: in the process that was asked, and in a copy of it."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Forks:
+        super().fit(X, y)
+        copy = os.fork()
+        if copy:
+            until = time.monotonic() + 2  # the copy is first, if it answers at all
+            while time.monotonic() < until and os.waitpid(copy, os.WNOHANG) == (0, 0):
+                time.sleep(0.01)
+        return self
+
+
+class Pools(Majority):
+    """Lets copies of its process work, which is what a library with workers does."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Pools:
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            assert pool.map(abs, range(-20, 0)) == list(range(20, 0, -1))
+        return super().fit(X, y)  # type: ignore[return-value]
+
+
+class DiesBesideACopy(Majority):
+    """Leaves, and a copy of its process stays."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> DiesBesideACopy:
+        if os.fork() == 0:
+            time.sleep(60)
+        os._exit(3)
 
 
 class Needs:

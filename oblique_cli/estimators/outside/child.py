@@ -35,11 +35,23 @@ def serve(descriptor: int, parent: int) -> None:
     for stream in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     warnings.simplefilter("ignore")
-    models = _Models()
+    models, own = _Models(), os.getpid()
+    _keep_from_copies(descriptor)
     with Connection(descriptor) as pipe, contextlib.suppress(EOFError, OSError):
         while True:
-            verb, arguments = pipe.recv()
-            pipe.send(_answer(getattr(models, verb), arguments))
+            question, verb, arguments = pipe.recv()
+            answer = _answer(getattr(models, verb), arguments)
+            if os.getpid() != own:  # a copy that the model has made of this process came back from its work as well
+                os._exit(0)
+            pipe.send((question, *answer))
+
+
+def _keep_from_copies(descriptor: int) -> None:
+    """Keep the socket from copies of this process: they have no part in it, and it ends with this process."""
+    if not hasattr(os, "register_at_fork"):  # nor are there copies
+        return
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    os.register_at_fork(after_in_child=functools.partial(os.dup2, nothing, descriptor, False))
 
 
 def _answer(function: Any, arguments: Mapping[str, Any]) -> Answer:

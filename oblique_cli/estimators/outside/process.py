@@ -44,6 +44,7 @@ class Process:
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
+        self._questions = itertools.count()
         self._forget: list[int] = []
         self._started: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
@@ -74,10 +75,13 @@ class Process:
         pipe = self._pipe or self._start()
         try:
             try:
-                pipe.send((verb, arguments))
+                question = next(self._questions)
+                pipe.send((question, verb, arguments))
                 if not pipe.poll(seconds):
                     raise OutOfTime(f"not done within the limit of {_seconds(seconds)}")
-                kind, value = pipe.recv()
+                answered, kind, value = pipe.recv()
+                if answered != question:
+                    raise Crashed("its process answered another question than the one it was asked")
             except (EOFError, ConnectionError):
                 raise Crashed(self._cause(memory)) from None
             if kind == "memory":

@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class Database:
         self.path = path
         self.read_only = False
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._gone: StoreError | None = None
         if must_exist and not path.is_file():
             raise StoreError(f"there are no results at {path} yet: start with oblique run.")
         try:
@@ -51,6 +52,7 @@ class Database:
             raise StoreError(f"the results folder {path.parent} cannot be made ({reason}).") from error
         with self.errors():
             self._connect(str(path), wait_seconds)
+        self._identity = _identity(path)
         try:
             with self.errors():
                 try:
@@ -184,6 +186,7 @@ class Database:
         try:
             yield
             self.execute("COMMIT")
+            self._check_place()
         except BaseException:
             if self._db.in_transaction:  # a full disk has rolled back already
                 self.execute("ROLLBACK")
@@ -217,6 +220,34 @@ class Database:
         except (json.JSONDecodeError, UnicodeError) as error:
             raise self.damaged(str(error)) from error
 
+    def _check_place(self) -> None:
+        """Raise StoreError if the file that is open is no longer the one under its name, after saving what it holds.
+
+        The system keeps a file that was removed or replaced for whoever has it open, and tells nobody.
+        """
+        if self._gone is not None:
+            raise self._gone
+        now = _identity(self.path)
+        if self.read_only or now == self._identity:
+            return
+        what = "removed" if now is None else "replaced by another file"
+        kept = free_name(self.path, "kept")
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(kept)) as copy:
+                self._db.backup(copy)
+            advice = (
+                f"what it held, all folds up to now, is in {kept}: "
+                + (f"rename that to {self.path.name}" if now is None else "oblique merge RUN takes folds from there")
+                + ", then give the same command again."
+            )
+        except (OSError, sqlite3.Error) as error:
+            with suppress(OSError):
+                kept.unlink(missing_ok=True)
+            advice = f"what it held is lost, because {kept} cannot be written ({error}). Give the same command again."
+        self._gone = StoreError(f"{self.path} was {what} while this process was using it; {advice}")
+        raise self._gone
+
     def damaged(self, reason: str) -> StoreError:
         """Return the error for a damaged file."""
         # SQLite's reason may hold lines of the damaged file itself.
@@ -224,6 +255,25 @@ class Database:
         return StoreError(
             f"{self.path} is damaged ({said}): save what can be read with oblique repair, or bring back a copy."
         )
+
+
+def free_name(path: Path, ending: str) -> Path:
+    """Return the path of a file beside `path` that is not there yet: oblique.sqlite.ENDING, or with a number."""
+    beside = path.with_name(f"{path.name}.{ending}")
+    count = 1
+    while beside.exists():
+        count += 1
+        beside = path.with_name(f"{path.name}.{ending}{count}")
+    return beside
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file of which disk is under a name now, None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _kind(error: sqlite3.Error) -> int:

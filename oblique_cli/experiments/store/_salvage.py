@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oblique_cli.errors import StoreError
+from oblique_cli.experiments.store._database import free_name
 from oblique_cli.experiments.store._records import ROWS, seal
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
@@ -62,11 +63,7 @@ def salvage(path: Path) -> Salvaged:
     if not n:
         _remove(saved)
         raise StoreError(f"{path} is damaged and nothing of it can be read: bring back a copy.")
-    aside = path.with_name(f"{path.name}.damaged")
-    count = 1
-    while aside.exists():
-        count += 1
-        aside = path.with_name(f"{path.name}.damaged{count}")
+    aside = free_name(path, "damaged")
     try:
         _keep(path, aside)
         for ending in ("-wal", "-shm"):  # they belong to the damaged file, and would be read with the new one

@@ -68,6 +68,34 @@ def test_labels_reach_it_without_gaps_and_come_back_as_codes_and_threads_and_see
     assert model.classes_.tolist() == [1, 6] and set(model.predict(X)) == {6}
 
 
+def test_an_estimator_that_forks_answers_once():
+    for _ in range(3):
+        model = nasty("Forks").fit(X, Y)
+        assert model.predict(X[:7]).tolist() == [0] * 7
+    assert estimator("sklearn.tree.DecisionTreeClassifier").fit(X, Y).predict(X[:2]).tolist() == [0, 0]
+
+
+def test_an_estimator_may_have_workers_that_are_copies_of_its_process():
+    assert nasty("Pools").fit(X, Y).predict(X[:3]).tolist() == [0] * 3
+
+
+def test_a_process_that_dies_beside_a_copy_of_itself_is_known_to_be_dead():
+    with pytest.raises(Crashed, match="left with exit code 3"):
+        nasty("DiesBesideACopy", limits={"time": 30}).fit(X, Y)
+
+
+def test_an_answer_to_another_question_is_not_taken():
+    process = own_process()
+    process.close()
+    asked = process.ask("check", 60, path="sklearn.svm.SVC", params={})
+    assert asked is None
+    process._pipe.send((10**6, "whole", {"number": -1}))  # an answer that nobody waits for
+    assert process._pipe.poll(60)
+    with pytest.raises(Crashed, match="answered another question"):
+        process.ask("check", 60, path="sklearn.svm.SVC", params={})
+    assert process.ask("check", 60, path="sklearn.svm.SVC", params={}) is None, "with a new process"
+
+
 def test_weights_of_classes_go_by_the_codes_of_the_data_set():
     two = np.where(Y == 0, 1, 6)
     model = estimator("sklearn.svm.SVC", class_weight={1: 1000.0, 4: 1.0, 6: 0.001}, C=0.01).fit(X, two)

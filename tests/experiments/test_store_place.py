@@ -1,0 +1,112 @@
+"""A results file that is removed or replaced while a process is using it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+from cli_support import SMALL, Forking
+from store_support import CONTENT, filled, row
+
+from oblique_cli.errors import StoreError
+from oblique_cli.experiments.store import Store
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "results" / "oblique.sqlite"
+
+
+def removed(path):
+    path.unlink()
+
+
+def removed_with_its_folder(path):
+    shutil.rmtree(path.parent)
+
+
+def replaced(path):
+    filled(path.with_name("other"), 3)
+    os.replace(path.with_name("other"), path)
+
+
+@pytest.mark.parametrize("what", [removed, removed_with_its_folder, replaced])
+def test_it_is_noticed_when_a_fold_is_stored_and_nothing_is_lost(path, what):
+    with Store(path) as store:
+        store.begin("one", CONTENT, 20)
+        store.append("one", row(0))
+        what(path)
+        with pytest.raises(StoreError) as caught:
+            store.append("one", row(1))
+        how = "replaced by another file" if what is replaced else "removed"
+        assert str(caught.value).startswith(f"{path} was {how} while this process was using it; what it held")
+        for again in (lambda: store.rows("one"), lambda: store.append("one", row(2))):
+            with pytest.raises(StoreError, match="while this process was using it"):
+                again()
+    (kept,) = path.parent.glob("*.kept*")
+    assert str(kept) in str(caught.value)
+    with Store(kept, must_exist=True) as store:
+        assert [one.key for one in store.rows("one")] == ["k0", "k1"] and store.damage("one") == []
+
+
+def test_a_reader_is_told_too(path):
+    filled(path)
+    with Store(path, must_exist=True) as store:
+        removed(path)
+        with pytest.raises(StoreError, match="was removed while this process was using it"):
+            store.rows("one")
+
+
+def test_where_nothing_can_be_saved_that_is_said(path, monkeypatch):
+    with Store(path) as store:
+        store.begin("one", CONTENT, 20)
+        removed(path)
+        monkeypatch.setattr("oblique_cli.experiments.store._database.free_name", lambda *_: path / "no" / "such")
+        path.write_text("a file where a folder would be needed")
+        with pytest.raises(StoreError, match=r"what it held is lost, because .* cannot be written"):
+            store.append("one", row(0))
+
+
+REMOVING = """
+import shutil
+from oblique_cli.experiments.store import Store
+append, stored = Store.append, []
+
+def removing(store, run, row):
+    append(store, run, row)
+    stored.append(row)
+    if len(stored) == 5:
+        shutil.rmtree("results")
+
+Store.append = removing
+"""
+
+
+def test_a_run_whose_results_are_removed_ends_with_code_5_and_goes_on_from_what_was_kept(tmp_path):
+    (tmp_path / "small.yaml").write_text(SMALL)
+    command = ("run", "small.yaml", "-j", "1", "--format", "csv", "--quiet")
+    with Forking(tmp_path) as forking:
+        whole = forking.oblique(tmp_path, *command, "--results", "whole")
+        ended = forking.oblique(tmp_path, *command, first=REMOVING)
+        assert (ended.code, ended.out) == (5, "") and whole.code == 0
+        assert ended.err.count("error: ") == 1 and ended.err.count("\n") == 1
+        assert "results/oblique.sqlite was removed while this process was using it; what it held" in ended.err
+        results = tmp_path / "results"
+        (results / "oblique.sqlite.kept").rename(results / "oblique.sqlite")
+        with Store(results / "oblique.sqlite") as store:
+            assert len(store.rows("small")) == 6
+        assert forking.oblique(tmp_path, *command).out == whole.out
+
+
+def test_a_run_whose_results_are_replaced_is_told_how_to_bring_both_together(tmp_path):
+    (tmp_path / "small.yaml").write_text(SMALL)
+    command = ("run", "small.yaml", "-j", "1", "--format", "csv", "--quiet")
+    with Forking(tmp_path) as forking:
+        whole = forking.oblique(tmp_path, *command, "--results", "whole")
+        replacing = REMOVING.replace('rmtree("results")', 'move("other/oblique.sqlite", "results/oblique.sqlite")')
+        assert forking.oblique(tmp_path, *command, "--results", "other", "--shard", "1/3").code == 0
+        ended = forking.oblique(tmp_path, *command, first=replacing)
+        assert ended.code == 5 and "oblique merge RUN takes folds from there, then give the same command" in ended.err
+        assert forking.oblique(tmp_path, "merge", "small", "results/oblique.sqlite.kept").code == 0
+        assert forking.oblique(tmp_path, *command).out == whole.out
