@@ -24,8 +24,8 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
     """Check configurations: files, or names of bundled ones; all bundled ones if none is given.
 
     Every problem of a file is shown with its place, then every conflict with one of its data sets; sets that are not at
-    hand are passed over. Nothing that a configuration names is imported: classes of other libraries and their parameters
-    are looked up in a table; --import imports them and asks them. Faulty entries of the data catalogue are
+    hand are passed over. Nothing that a configuration names is imported: classes of other libraries and their
+    parameters are looked up in a table; --import imports them and asks them. Faulty entries of the data catalogue are
     shown as well. Ends with exit code 2 if a configuration is wrong, else with 4 if data cannot be used.
 
     Example: oblique validate bupa_hhgdt my.yaml
@@ -71,7 +71,7 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
             continue
         faults: list[ObliqueError] = []
         scheme = schemes.SCHEMES[experiment.cv.scheme]
-        folds = set() if scheme.places_from_data else {len(schemes.places(experiment.cv))}
+        folds: set[int] = set()
         for spec in experiment.datasets:
             try:
                 groups = scheme.group_column(experiment.cv)
@@ -87,6 +87,8 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
         if faults:
             codes |= {fault.exit_code for fault in faults}
             continue
+        if not folds and not scheme.places_from_data:  # no data is at hand
+            folds.add(len(schemes.places(experiment.cv)))
         counts = [(len(experiment.datasets), "data set"), (len(experiment.algorithms), "algorithm")]
         if len(folds) == 1:  # else the data sets differ, or none is at hand to tell
             counts.append((min(folds), "fold"))

@@ -25,6 +25,9 @@ Array = NDArray[np.float64]
 COLUMN = 85.0  # millimeters, one column of most journals
 MILLIMETERS = 25.4  # an inch
 MANY = 6  # classes that are named in one line
+NARROW = 6.0  # below this ratio of the ends, it has even ticks, as 1, 2 and 5 times a power would be one or two
+LETTER_WIDTH, LETTER_HEIGHT = 0.052, 0.16  # inches, of the text of a legend
+HANDLE = 6  # letters that a line and the gaps beside it take
 WIDE = 300.0  # from this ratio of the ends on, a logarithmic axis has its powers alone as ticks
 
 
@@ -177,9 +180,9 @@ def curves(panels: Sequence[Panel], x: Axis, y: Axis, width: float = COLUMN, tic
             place.minorticks_off()
         place.set_ylabel(y.label)
         _headed(place, panel.title)
-        if len(panel.things) > 1:
-            place.legend(frameon=False, fontsize=6.5, handlelength=1.6, loc="best")
     axes[-1].set_xlabel(x.label)
+    if any(len(panel.things) > 1 for panel in panels):
+        _legend(figure, axes)
     return figure
 
 
@@ -208,9 +211,9 @@ def calibration(panels: Sequence[Panel], width: float = COLUMN) -> Figure:
         place.set_xlim(0, 1.02)
         place.set_ylim(0, 1.02)
         place.set_ylabel("share of these rows that is right")
-        place.legend(frameon=False, fontsize=6.5, loc="upper left")
         _headed(place, panel.title)
     axes[-1].set_xlabel("probability of the predicted class")
+    _legend(figure, axes)
     return figure
 
 
@@ -276,13 +279,28 @@ def regions(
         _headed(place, panel.title)
     axes[-1].set_xlabel(names[0])
     if len(classes) <= MANY:
-        handles, labels = axes[0].get_legend_handles_labels()
-        columns = len(classes) if sum(map(len, classes)) < 36 else 2
-        figure.legend(handles, labels, frameon=False, fontsize=6.5, ncols=columns, loc="outside upper left")
+        _legend(figure, axes)
     return figure
 
 
 # ---- shared ----------------------------------------------------------------------------------------------------------
+
+
+def _legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Name what the axes show above all of them, where a legend covers nothing; the figure grows by its lines."""
+    named: dict[str, Any] = {}
+    for place in axes:
+        for handle, label in zip(*place.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    width, height = figure.get_size_inches()
+    room = int(width / LETTER_WIDTH)
+    columns = max(1, min(len(named), room // (max(map(len, named)) + HANDLE)))
+    lines = -(-len(named) // columns)
+    figure.set_size_inches(width, height + lines * LETTER_HEIGHT)
+    figure.legend(
+        named.values(), named.keys(), frameon=False, fontsize=6.5, handlelength=1.6, ncols=columns,
+        loc="outside upper left",
+    )  # fmt: skip
 
 
 def _headed(axes: Axes, title: str) -> None:
@@ -294,13 +312,17 @@ def _scaled(axes: Axes, which: str, axis: Axis) -> None:
     """Set the scale of the x or y axis, with plain numbers as ticks."""
     if not axis.log:
         return
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     (axes.set_xscale if which == "x" else axes.set_yscale)("log", base=axis.log)
     scale = axes.xaxis if which == "x" else axes.yaxis
     low, high = scale.get_view_interval()
     fine = axis.log == 10 and low > 0 and high / low < WIDE
-    scale.set_major_locator(LogLocator(base=axis.log, subs=(1.0, 2.0, 5.0) if fine else (1.0,)))
+    if low > 0 and high / low < NARROW:
+        scale.set_major_locator(MaxNLocator(5, steps=(1, 2, 2.5, 5, 10)))
+        scale.set_minor_locator(NullLocator())
+    else:
+        scale.set_major_locator(LogLocator(base=axis.log, subs=(1.0, 2.0, 5.0) if fine else (1.0,)))
     scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     scale.set_minor_formatter(NullFormatter())
 

@@ -13,6 +13,12 @@ from oblique_cli.errors import ConfigError
 TIMES = {"M": ("dates", "days since a first date"), "m": ("durations", "seconds")}
 
 
+def refuse_negative(weights: NDArray[np.float64]) -> None:
+    """Raise ConfigError for a negative weight. weights : (n,)"""
+    if (weights < 0).any():
+        raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+
+
 def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Return what scikit-learn's `validate_data` returns; ConfigError for dates, words or complex numbers in X."""
     refuse_times(X, type(estimator).__name__)

@@ -235,7 +235,7 @@ def _scores(
     if not common:
         notes.append(f"{dataset} is left out, no repetition is complete for every method: {gaps or 'none in common'}.")
         return None
-    asked = max(result.experiment.cv.repeats for result in results.values())
+    asked = max(len({repeat for repeat, _ in result.places}) for result in results.values())
     if len(common) < asked:
         why = f": {gaps}" if gaps else ""
         notes.append(f"{dataset}: {len(common)} of {asked} repetitions are complete for every method and used{why}.")

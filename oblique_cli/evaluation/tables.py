@@ -392,7 +392,7 @@ def _line(
         label=title if algorithm.id == algorithm.name else algorithm.id,
         values=values,
         repeats=len(complete),
-        repeats_expected=experiment.cv.repeats,
+        repeats_expected=len({repeat for repeat, _ in places}),
         folds_ok=len(done) - len(failed),
         folds_failed=len(failed),
         folds_expected=len(places),
@@ -532,6 +532,9 @@ def _protocol_notes(experiment: Experiment, names: Sequence[str]) -> list[str]:
         pooling = _aggregation(names)  # the usual way, which each metric has for itself
     protocol = f"{scheme.protocol(cv)}{': ' if pooling else ''}{pooling}{over}."
     notes = [protocol]
+    once = [name for name, counts in experiment.fold_counts.items() if len(counts) < cv.repeats]
+    if once:
+        notes.append(f"{listed(once)}: one repetition, as there is one way only to divide the rows.")
     chosen = sorted({name for algorithm in experiment.algorithms for name in algorithm.grid})
     if scheme.tuning == schemes.SHARED and chosen:
         notes.append(

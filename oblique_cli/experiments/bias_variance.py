@@ -114,6 +114,11 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     if cv.repeats < 2:
         raise ConfigError(f"bias-variance: cv.repeats is {cv.repeats}, and variance needs at least 2: use more.")
     for dataset in datasets:
+        if scheme.repeats(dataset, cv) < cv.repeats:
+            raise ConfigError(
+                f"bias-variance: {dataset.name} can be divided in one way only, so its repetitions are the same folds: "
+                f"use fewer folds than {cv.folds}."
+            )
         if dataset.task == "regression":
             raise ConfigError(
                 f"bias-variance: {dataset.name} is for regression, and the decomposition is of misclassification "

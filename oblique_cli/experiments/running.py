@@ -608,13 +608,14 @@ def _connected(scheduler: str | None) -> Iterator[Any]:
 
 def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[str, tuple[int, ...]]:
     """Return what tables, which see no data, must know of them: `Experiment.fold_counts`."""
-    if not SCHEMES[experiment.cv.scheme].places_from_data:
-        return {}
-    counts = {}
-    for dataset in datasets:
-        repeats = [repeat for repeat, _ in schemes.places(experiment.cv, dataset)]
-        counts[dataset.name] = tuple(np.bincount(repeats).tolist())
-    return counts
+    made = SCHEMES[experiment.cv.scheme]
+    usual = None if made.places_from_data else schemes.places(experiment.cv)
+    found = {dataset.name: schemes.places(experiment.cv, dataset) for dataset in datasets}
+    return {
+        name: tuple(np.bincount([repeat for repeat, _ in places]).tolist())
+        for name, places in found.items()
+        if places != usual
+    }
 
 
 def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[str]:

@@ -266,8 +266,8 @@ def _matrix(title: str, classes: Sequence[str], counts: Any) -> str:
         )
         rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}</tr>'
     return (
-        f'<table class="matrix"><caption>{escape(title)}</caption>'
-        f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        f'<div class="scroll"><table class="matrix"><caption>{escape(title)}</caption>'
+        f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
     )
 
 

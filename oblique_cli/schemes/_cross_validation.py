@@ -28,7 +28,7 @@ class CrossValidation(Scheme):
     cut: ClassVar[Cut] = staticmethod(cut)
 
     def places(self, dataset: Dataset | None, cv: CVSpec) -> Places:
-        return [(r, k) for r in range(cv.repeats) for k in range(cv.folds)]
+        return [(r, k) for r in range(self.repeats(dataset, cv)) for k in range(cv.folds)]
 
     def check(self, dataset: Dataset, cv: CVSpec) -> None:
         check_cut(dataset, cv, cv.folds, FOLDS_KEY)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def folds(dataset: Dataset, cv: CVSpec, seed: int) -> tuple[Fold, ...]:
     """Return every fold of `cv` on `dataset`; ConfigError if they cannot be drawn (see `check`)."""
     check(dataset, cv)
-    return tuple(fold for repeat in range(cv.repeats) for fold in repetition(dataset, cv, seed, repeat))
+    repeats = SCHEMES[cv.scheme].repeats(dataset, cv)
+    return tuple(fold for repeat in range(repeats) for fold in repetition(dataset, cv, seed, repeat))
 
 
 def places(cv: CVSpec, dataset: Dataset | None = None) -> Places:

@@ -51,7 +51,7 @@ class Scheme(ABC):
                       and their SD says nothing about how far a mean can be trusted
     replacement       training rows may be drawn more than once
     single_row_tests  every test set is one row, on which metrics of several rows have no meaning
-    places_from_data  how many folds there are depends on the data set
+    places_from_data  how many folds there are is not known without the data set
     estimate          what the accuracy is called if it is not a share of right test rows, "" if it is
     pooling           how a table says what its numbers are
     """
@@ -98,8 +98,8 @@ class Scheme(ABC):
     def places(self, dataset: Dataset | None, cv: CVSpec) -> Places:
         """Return the (repeat, index) of every fold, in order, without drawing any.
 
-        Repetitions and, in each, folds count from 0. More repetitions add places and change none. dataset : None
-        unless `places_from_data`
+        Repetitions and, in each, folds count from 0. More repetitions add places and change none. dataset : may be
+        None unless `places_from_data`, for the places that a data set has as a rule
         """
 
     @abstractmethod
@@ -108,6 +108,10 @@ class Scheme(ABC):
 
         `schemes.repetition` calls it and holds the folds to what the scheme says of itself.
         """
+
+    def repeats(self, dataset: Dataset | None, cv: CVSpec) -> int:
+        """Return how many repetitions differ, at most `cv.repeats`. dataset : as in `places`"""
+        return cv.repeats
 
     def check(self, dataset: Dataset, cv: CVSpec) -> None:  # noqa: B027
         """Raise ConfigError, in one sentence with a way out, if `dataset` cannot be divided as `cv` asks."""
@@ -198,7 +202,7 @@ def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
     that is tested on its own training rows.
     """
     found = made.places(dataset, cv)
-    if fault := _fault_of_counting(found, cv.repeats) or _fault_of_apparent(made, found, cv):
+    if fault := _fault_of_counting(found, made.repeats(dataset, cv)) or _fault_of_apparent(made, found, cv):
         raise ConfigError(f"{_file(type(made))}: scheme {made.name!r} {fault}.")
     return found
 

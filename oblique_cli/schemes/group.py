@@ -65,13 +65,18 @@ class Group(CrossValidation):
 
     For rows that are no independent draws, such as several of one patient: the column is no feature, no group is on
     both sides of a test or of a tuning fold, and the folds are as equal in size as whole groups in random order allow.
-    Pruning rows are single rows of the training set.
+    Pruning rows are single rows of the training set. As many folds as groups leave one group out each, in every
+    repetition the same one, so there is one repetition.
     """
 
     keys: ClassVar[dict[str, Constraint]] = {"folds": FOLDS, "groups": Text()}
     required: ClassVar[tuple[str, ...]] = ("groups",)
     tuning: ClassVar[str] = NESTED
     cut: ClassVar[Cut] = staticmethod(cut_groups)
+
+    def repeats(self, dataset: Dataset | None, cv: CVSpec) -> int:
+        alike = dataset is not None and dataset.groups is not None and len(self._sizes(dataset)) == cv.folds
+        return 1 if alike else cv.repeats
 
     def group_column(self, cv: CVSpec) -> str:
         return str(cv.options.get("groups", ""))

@@ -192,3 +192,19 @@ def test_without_scripts_everything_is_there(page, browser):
     view.locator("summary", has_text="as CSV").first.click()
     assert "accuracy_mean" in view.locator("details[open] pre").first.inner_text()
     context.close()
+
+
+def test_on_a_phone_wide_tables_scroll_and_the_page_does_not(call, browser):
+    (call.folder / "many.yaml").write_text(
+        "version: 1\ndatasets: [glass, iris]\nalgorithms: [axis_parallel, hhcart_a]\ncv: {folds: 2, repeats: 1}\n"
+    )
+    assert call("run", "many.yaml", "--quiet").code == 0
+    assert call("report", "many", "--output", "many.html").code == 0
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    view = context.new_page()
+    view.goto((call.folder / "many.html").as_uri())
+    view.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert view.evaluate("document.documentElement.scrollWidth") == 390
+    wide = "[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth)"
+    assert view.evaluate(f"{wide}.some(one => one.querySelector('table.matrix'))")
+    context.close()

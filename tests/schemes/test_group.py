@@ -12,7 +12,7 @@ from runner_support import toy
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.nouns import CVSpec, DatasetSpec
-from oblique_cli.schemes import check, folds
+from oblique_cli.schemes import check, folds, places
 
 __all__ = ["call"]
 
@@ -67,6 +67,34 @@ def test_stratified_parts_keep_the_class_shares_better():
 def test_repetitions_cut_anew():
     drawn = folds(grouped(np.repeat(np.arange(12), np.arange(12) + 1)), by_group(repeats=4), 1)
     assert len({f.test.tobytes() for f in drawn}) > 6
+
+
+def test_as_many_folds_as_groups_are_run_once():
+    dataset = grouped(np.repeat(np.arange(5), 6))
+    drawn = folds(dataset, by_group(folds=5, repeats=4), 1)
+    assert [(f.repeat, f.index) for f in drawn] == places(by_group(folds=5, repeats=4), dataset)
+    assert sorted(np.unique(dataset.groups[f.test]).tolist() for f in drawn) == [[0], [1], [2], [3], [4]]
+    # One group more, and repetitions differ.
+    more = folds(grouped(np.repeat(np.arange(6), 6)), by_group(folds=5, repeats=4), 1)
+    assert len(more) == 20 and len({f.test.tobytes() for f in more}) > 6
+
+
+def test_a_run_that_leaves_one_group_out_has_one_repetition_and_says_so(call):
+    (call.folder / "my.csv").write_text(CSV)
+    (call.folder / "x.yaml").write_text(
+        "version: 1\ndatasets: [{csv: my.csv, target: class}]\nalgorithms: [axis_parallel, hhcart_a]\n"
+        "cv: {scheme: group, groups: patient, folds: 12, repeats: 3}\n"
+    )
+    assert call("validate", "x.yaml").out == "x.yaml: ok (1 data set x 2 algorithms x 12 folds)\n"
+    ended = call("run", "x.yaml", "-j", "1")
+    assert ended.code == 0, ended.err
+    table, _, notes = ended.out.partition("\n\n3 x 12-fold CV")
+    assert "my: one repetition, as there is one way only to divide the rows." in notes and "±" not in table
+    assert call("table", "x").out == ended.out and call("run", "x.yaml", "-j", "1").out == ended.out
+    assert "repetitions are complete" not in call("significance", "x").out
+    assert "24" in call("status").out
+    spread = call("bias-variance", "x.yaml")
+    assert spread.code == 2 and "my can be divided in one way only" in spread.err
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from oblique_cli.estimators.forest.leaf_probabilities import (
 )
 from oblique_cli.estimators.forest.scores import votes_of
 from oblique_cli.estimators.jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
-from oblique_cli.estimators.rows import checked
+from oblique_cli.estimators.rows import checked, refuse_negative
 from oblique_cli.magnitudes import RATIO
 from oblique_cli.nodes import parents_of
 from oblique_cli.tree.describe import export_text
@@ -109,8 +109,7 @@ def moderate(weights: Array) -> Array:
 def some_positive(given: ArrayLike, rows: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Return sample weights (n,) and which of them are positive; ConfigError for a negative one, or if none is."""
     weights = _check_sample_weight(given, rows, dtype=np.float64)
-    if (weights < 0).any():
-        raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+    refuse_negative(weights)
     useful = weights > 0
     if not useful.any():
         raise ConfigError("sample_weight must have a positive entry. All are 0.")

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.constraints import Constraint, Integer, Optional, Real
 from oblique_cli.drawing.diagram import Sketch, drawn, yes_or_no
 from oblique_cli.estimators.fitted import Names
-from oblique_cli.estimators.rows import refuse_times
+from oblique_cli.estimators.rows import refuse_negative, refuse_times
 from oblique_cli.magnitudes import comparable, refuse_extreme
 from oblique_cli.nodes import parents_of
 
@@ -77,6 +77,7 @@ class CARTRegressor(DecisionTreeRegressor):
             refuse_extreme(rows, owner, float(single.tiny), float(single.max))
         if weights is None or weights.ndim != 1 or not np.isfinite(weights).all():
             return sample_weight
+        refuse_negative(weights)
         return comparable(weights, f"sample_weight of {owner}")
 
     def export_text(self, feature_names: Names = None, target: str = "y", precision: int = 3) -> str:

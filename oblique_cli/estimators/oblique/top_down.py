@@ -25,7 +25,7 @@ from oblique_cli.estimators.jobs import N_JOBS, threads_of
 from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.probabilities import NO_MODELS, PROBABILITY_CONSTRAINTS
-from oblique_cli.estimators.rows import checked, classes_and_codes
+from oblique_cli.estimators.rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.magnitudes import comparable, product
 from oblique_cli.tree.growing import grow_top_down
@@ -512,8 +512,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         """Checked weights of rows, those of their classes included; None if there are none."""
         owner = type(self).__name__
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows, dtype=np.float64)
-        if weights is not None and (weights < 0).any():
-            raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
+        if weights is not None:
+            refuse_negative(weights)
         if self.class_weight is None:
             return None if weights is None else comparable(weights, f"sample_weight of {owner}")
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from oblique_cli.drawing.charts import Axis
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.metrics import chosen as checked
-from oblique_cli.evaluation.tables import title_of
+from oblique_cli.evaluation.tables import listed, title_of
 from oblique_cli.registry import Registry
 from oblique_cli.report.material import Material, Method
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 6  # data sets with axes of their own; of more, the means are shown together
 UNITS = ("%", "s", "nats")  # said beside what is measured; of leaves, "leaves" is enough
-WIDE_RANGE = 30.0  # from this ratio of the largest to the smallest value on, an axis is logarithmic
+WIDE_RANGE = 30.0  # from this ratio of the largest to the smallest value of a parameter on, its axis is logarithmic
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +106,8 @@ def sentence(metric: str) -> str:
 
 
 def axis_of(metric: str, values: Sequence[float]) -> Axis:
-    """Return the axis of a metric: logarithmic where it is compared by ratios and has a wide range."""
-    wide = METRICS[metric].ratio and values and min(values) > 0 and max(values) / min(values) >= WIDE_RANGE
-    return Axis(titled(metric), 10 if wide else 0)
+    """Return the axis of a metric: logarithmic where it is compared by ratios, and all values have one."""
+    return Axis(titled(metric), 10 if METRICS[metric].ratio and values and min(values) > 0 else 0)
 
 
 def protocol(material: Material) -> str:
@@ -130,6 +129,12 @@ def left_out(material: Material) -> str:
     """Return the sentence on data sets that have no axes, "" if all have."""
     more = len(material.datasets) - MOST_PANELS
     return f" The first {MOST_PANELS} of {len(material.datasets)} data sets are shown." if more > 0 else ""
+
+
+def without(material: Material, shown: Collection[int], metric: str) -> str:
+    """Return the sentence on methods that have no such metric, "" if all are shown. shown : codes of methods"""
+    labels = [method.label for method in material.methods if method.code not in shown]
+    return f" Without {listed(labels)}, of which {metric} is undefined." if labels else ""
 
 
 def nothing(metric: str) -> ConfigError:

@@ -29,6 +29,7 @@ from oblique_cli.report.plots._kind import (
     sentence,
     tested,
     titled,
+    without,
 )
 
 LETTERS = 6.5  # points, of a diagram of ranks
@@ -46,17 +47,18 @@ def box(material: Material, request: Request) -> Plot:
         over = "the test folds"
     else:
         common = _common(material, metric)
-        groups = [Group(m.label, [common[m.code][name] for name in common[m.code]], m.code) for m in material.methods]
+        groups = [Group(m.label, list(common[m.code].values()), m.code) for m in material.methods if m.code in common]
         panels = [Panel("", groups)]
         over = f"{len(next(iter(common.values())))} data sets"
     panels = [panel for panel in panels if panel.things]
     if not panels:
         raise nothing(metric)
+    codes = {group.code for panel in panels for group in panel.things}
     figure = charts.boxes(panels, axis_of(metric, _values(panels)), request.width)
     caption = (
         f"{sentence(metric)} over {over}, {protocol(material)}. Boxes reach from the lower to the upper quartile "
         "with the median inside, whiskers to the last value within 1.5 times the distance of the quartiles."
-        f"{tested(material)}"
+        f"{without(material, codes, title_of(metric))}{tested(material)}"
     )
     return Plot(figure, caption)
 
@@ -68,15 +70,12 @@ def scatter(material: Material, request: Request) -> Plot:
     if x == y:
         raise ConfigError(f"a scatter needs two metrics, and both are {y}; give another one by --x or --metric.")
     across, up = _common(material, x), _common(material, y)
-    names = [
-        name
-        for name in material.datasets
-        if all(name in across[m.code] and name in up[m.code] for m in material.methods)
-    ]
-    if not names:
+    methods = [method for method in material.methods if method.code in across and method.code in up]
+    names = [name for name in material.datasets if all(name in across[m.code] and name in up[m.code] for m in methods)]
+    if not names or not methods:
         raise nothing(f"{y} and {x}")
     points = []
-    for method in material.methods:
+    for method in methods:
         xs, ys = ([values[method.code][name] for name in names] for values in (across, up))
         one = len(names) == 1
         points.append(
@@ -89,13 +88,15 @@ def scatter(material: Material, request: Request) -> Plot:
     front = pareto(points, METRICS[x].larger_is_better, METRICS[y].larger_is_better)
     title = names[0] if len(names) == 1 else ""
     across_axis = axis_of(x, [point.x for point in points])
-    figure = charts.scatter(Panel(title, points), across_axis, axis_of(y, []), front, request.width)
+    up_axis = axis_of(y, [point.y for point in points])
+    figure = charts.scatter(Panel(title, points), across_axis, up_axis, front, request.width)
     best = " and ".join(point.label for point in sorted(front, key=lambda point: point.x))
     spread = "; bars are standard deviations over repetitions" if len(names) == 1 else ""
     mean_over = "" if len(names) == 1 else f", means over {len(names)} data sets"
     caption = (
         f"{sentence(y)} against {title_of(x)}{mean_over}, {protocol(material)}{spread}. The dashed line is the "
-        f"Pareto front, of methods that no other one beats in both: {best}.{tested(material)}"
+        f"Pareto front, of methods that no other one beats in both: {best}."
+        f"{without(material, across.keys() & up.keys(), f'{title_of(x)} or {title_of(y)}')}{tested(material)}"
     )
     return Plot(figure, caption)
 
@@ -209,13 +210,14 @@ def _filled(material: Material, dataset: str, metric: str) -> list[tuple[Method,
 
 
 def _common(material: Material, metric: str) -> dict[int, dict[str, float]]:
-    """Code of a method -> mean of a metric by data set, on the data sets that all methods have."""
+    """Code of a method -> mean of a metric by data set, on the data sets that all methods with the metric have."""
     means: dict[int, dict[str, float]] = {}
     for method in material.methods:
         found = {name: method.by_repetition(name, metric) for name in material.datasets if material.has(method, name)}
-        means[method.code] = {name: mean(values) for name, values in found.items() if values}
+        if any(found.values()):
+            means[method.code] = {name: mean(values) for name, values in found.items() if values}
     shared = [name for name in material.datasets if all(name in values for values in means.values())]
-    if not shared:
+    if not means or not shared:
         raise nothing(metric)
     return {code: {name: values[name] for name in shared} for code, values in means.items()}
 

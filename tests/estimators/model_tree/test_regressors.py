@@ -480,3 +480,10 @@ def test_a_tree_survives_its_plain_data_and_damage_is_told():
     ):
         with pytest.raises(DataError, match=message):
             ModelTree.from_dict({**data, key: value})
+
+
+def test_cart_refuses_negative_weights():
+    X, y = np.arange(6.0)[:, None], np.arange(6.0)
+    with pytest.raises(ConfigError, match=r"sample_weight must not be negative. Got -2; remove such rows."):
+        CARTRegressor().fit(X, y, sample_weight=[1.0, 1.0, -2.0, 1.0, 1.0, 1.0])
+    CARTRegressor().fit(X, y, sample_weight=[1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
