@@ -48,6 +48,35 @@ TURNING: Mapping[str, Constraint] = {
 DISCRETE = ("auto", "all", "none")
 
 
+def view_of_model_tree(
+    tree: ModelTree, features: Sequence[str], target: str, precision: int, title: str, rows: TrainingRows
+) -> TreeView:
+    """Return what drawings show of a model tree. Parameters are those of `TreeRegressor.view`."""
+    # No line is broken within a term.
+    texts = [
+        re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text)
+        for text in node_texts(tree, features, target, precision)
+    ]
+    ways = [""] * tree.n_nodes
+    rules: list[dict[str, Any]] = []
+    for node in range(tree.n_nodes):
+        if tree.is_leaf[node]:
+            used = np.flatnonzero(tree.coef[node]).tolist()
+            model = [[j, float(tree.coef[node, j])] for j in used]
+            rules.append({"v": [float(tree.intercept[node]), model]})
+            continue
+        feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
+        rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
+        texts[node] = features[feature]
+        shown = number_of(threshold, precision)
+        ways[tree.left[node]], ways[tree.right[node]] = f"≤ {shown}", f"> {shown}"
+    sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules)
+    view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
+    if rows is None:
+        return view
+    return view.with_histograms(_along_features(tree, np.asarray(rows[0], dtype=np.float64)))
+
+
 class ModelTreeRegressor(TreeRegressor):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
@@ -96,29 +125,7 @@ class ModelTreeRegressor(TreeRegressor):
         title: str,
         rows: TrainingRows,
     ) -> TreeView:
-        # No line is broken within a term.
-        texts = [
-            re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text)
-            for text in node_texts(tree, features, classes[0], precision)
-        ]
-        ways = [""] * tree.n_nodes
-        rules: list[dict[str, Any]] = []
-        for node in range(tree.n_nodes):
-            if tree.is_leaf[node]:
-                used = np.flatnonzero(tree.coef[node]).tolist()
-                model = [[j, float(tree.coef[node, j])] for j in used]
-                rules.append({"v": [float(tree.intercept[node]), model]})
-                continue
-            feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
-            rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
-            texts[node] = features[feature]
-            shown = number_of(threshold, precision)
-            ways[tree.left[node]], ways[tree.right[node]] = f"≤ {shown}", f"> {shown}"
-        sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules)
-        view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
-        if rows is None:
-            return view
-        return view.with_histograms(_along_features(tree, np.asarray(rows[0], dtype=np.float64)))
+        return view_of_model_tree(tree, features, classes[0], precision, title, rows)
 
     def _settings(self, n: int) -> Settings:
         shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
