@@ -17,6 +17,7 @@ from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.encoding import fold_encoder, prepared
 
+STRICT = Policy("error")
 LEVELS = ("red", "green, or so", 'b"lue')
 LABELS = ("no", "yes", "may be")
 NAMES = ("age", "dose", "color")
@@ -44,7 +45,7 @@ def table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, y, np.round(2 * X[:, 0] + np.abs(X[:, 1]) + X[:, 2], 2)
 
 
-def model_of(name: str, policy: Policy = Policy("error"), **parameters: object) -> Model:
+def model_of(name: str, policy: Policy = STRICT, **parameters: object) -> Model:
     """A model of an algorithm on `table`, small."""
     X, y, numbers = table()
     regression = name in REGRESSION

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cli_support import call  # noqa: F401
+from cli_support import call  # noqa: F401  (a fixture)
 from model_commands import COMMANDS, model_of, write_numbers, write_table
 from robustness_support import NAMES, REGRESSION
 
@@ -11,7 +11,7 @@ from oblique_cli.models import save
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_command_takes_a_model_of_an_algorithm_or_says_why_not(name, call):
+def test_every_command_takes_a_model_of_an_algorithm_or_says_why_not(name, call):  # noqa: F811
     (write_numbers if name in REGRESSION else write_table)(call.folder)
     save(model_of(name), call.folder / "model.json")
     for command in COMMANDS:

@@ -13,7 +13,7 @@ import pytest
 from cli_support import call  # noqa: F401  (a fixture)
 from export_support import Policy
 from model_commands import COMMANDS, model_of, write_numbers, write_table
-from robustness_support import REGRESSION, many
+from robustness_support import many
 
 from oblique_cli import Model
 from oblique_cli.errors import DataError
