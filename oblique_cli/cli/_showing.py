@@ -416,9 +416,10 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
     features, levels = model.columns_seen()
     target = model.columns.target if model.columns is not None else "class" if model.classes else "target"
     classes, y = _known(model.classes, model.fitted.state.get("classes_") if model.has_codes else None, y)
+    tree = model.fitted.state["tree_"]
     return Shown(
         title,
-        model.fitted.state["tree_"],
+        tree if hasattr(tree, "to_dict") else model.estimator.model_tree,
         features,
         classes,
         levels,

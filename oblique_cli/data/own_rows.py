@@ -18,7 +18,7 @@ from oblique_cli.bounds import TABLE_BYTES
 from oblique_cli.data import npy
 from oblique_cli.data.csv_file import is_number
 from oblique_cli.data.own_source import Source
-from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.errors import ConfigError, DataError, ObliqueError, cut, quoted
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
@@ -289,22 +289,31 @@ def _parquet(source: Source) -> Iterator[Opened]:
             f"{source.where}: Parquet needs pyarrow; install it with pip install 'oblique-trees[parquet]'"
         ) from None
     where = source.where
-    try:
-        with contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
+        with _whole_parquet(where):
             if source.path is not None and not _is_packed(source):
                 file = stack.enter_context(pyarrow.parquet.ParquetFile(source.path))
             else:  # the end of the file is read first, so an archive has to be unpacked as a whole, in memory
                 stream = stack.enter_context(replace(source, most=source.most or TABLE_BYTES).opened())
                 file = stack.enter_context(pyarrow.parquet.ParquetFile(io.BytesIO(stream.read())))
             schema = file.schema_arrow
-            for name, kind in zip(schema.names, schema.types, strict=True):
-                if pyarrow.types.is_nested(kind) or pyarrow.types.is_binary(kind):
-                    raise DataError(
-                        f"{where}: column {quoted(name)} holds {kind}, which is neither a number nor a text"
-                    )
-            yield Opened(_header(schema.names, where), _parquet_rows(file), tuple(schema.names), typed=True)
-    except pyarrow.ArrowException as error:
-        raise DataError(f"{where}: not a whole Parquet file ({str(error).splitlines()[0]})") from None
+            names, kinds = schema.names, schema.types
+        for name, kind in zip(names, kinds, strict=True):
+            if pyarrow.types.is_nested(kind) or pyarrow.types.is_binary(kind):
+                raise DataError(f"{where}: column {quoted(name)} holds {kind}, which is neither a number nor a text")
+        yield Opened(_header(names, where), _parquet_rows(file, where), tuple(names), typed=True)
+
+
+@contextmanager
+def _whole_parquet(where: str) -> Iterator[None]:
+    """Say in one sentence what pyarrow finds wrong with a file. Damage gives whatever error its place leads to."""
+    try:
+        yield
+    except ObliqueError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise DataError(f"{where}: not a whole Parquet file ({cut(said) or type(error).__name__})") from None
 
 
 def _is_packed(source: Source, magic: bytes = b"PAR1") -> bool:
@@ -313,12 +322,17 @@ def _is_packed(source: Source, magic: bytes = b"PAR1") -> bool:
         return stream.read(len(magic)) != magic
 
 
-def _parquet_rows(file: Any) -> Iterator[Row]:
+def _parquet_rows(file: Any, where: str) -> Iterator[Row]:
     number = 0
     # Over several row groups at once, pyarrow would keep all it has read.
     groups = (file.iter_batches(batch_size=8192, row_groups=[group]) for group in range(file.num_row_groups))
-    for batch in itertools.chain.from_iterable(groups):
-        columns = [_texts(column.to_pylist()) for column in batch.columns]
+    batches = itertools.chain.from_iterable(groups)
+    while True:
+        with _whole_parquet(where):
+            batch = next(batches, None)
+            columns = [] if batch is None else [_texts(column.to_pylist()) for column in batch.columns]
+        if batch is None:
+            return
         for cells in zip(*columns, strict=True):
             number += 1
             yield number, list(cells)

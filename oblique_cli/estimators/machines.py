@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 
 KERNELS = ("linear", "gaussian")
 MULTICLASS = ("one_vs_one", "one_vs_rest")
+FARTHEST = 1e100  # standard deviations: rows beyond it are as far away, and squares of it are numbers
 DECOMPOSED = 64  # coefficients of a plane up to which its eigenproblem is solved at once
 PROXIMAL: Mapping[str, Constraint] = {
     "kernel": Choice(KERNELS),
@@ -237,4 +238,9 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         rows = checked(self, X, dtype=np.float64, reset=False)
         if self._machine is None:
             return np.repeat(self.classes_, len(rows))
-        return np.asarray(self._machine.predict(rows))
+        machine = self._machine
+        if hasattr(machine, "steps"):
+            scaler, machine = (step for _, step in machine.steps)
+            with np.errstate(over="ignore"):  # a row may be infinitely many deviations away
+                rows = np.clip(scaler.transform(rows), -FARTHEST, FARTHEST)
+        return np.asarray(machine.predict(rows))

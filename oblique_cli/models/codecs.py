@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError, DataError, quoted
 
 Size = int | str
+MOST_CHARACTERS = 2**22  # of an array of labels, where its type is longer than any label
 STORED = "npz"  # key of an array that is in the binary file
 
 
@@ -378,6 +379,12 @@ class Labels(Codec):
         if not isinstance(dtype, str) or not re.fullmatch(r"object|[<>|=][iufbU]\d{1,7}", dtype):
             scope.fail(f"must be labels of a type of numbers or texts. Got {quoted(dtype)}")
         scope.size(self.size, len(values))
+        if dtype[1] == "U":
+            longest = max((len(label) for label in values if isinstance(label, str)), default=0)
+            if int(dtype[2:]) > max(longest, MOST_CHARACTERS // max(1, len(values))):
+                scope.fail(
+                    f"must be labels of a type as long as they are. Got {dtype} for at most {longest} characters"
+                )
         for i, label in enumerate(values):
             (Text() if dtype == "object" else Plain()).value(label, scope.at(i))
 

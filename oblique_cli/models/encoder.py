@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.data.own_columns import MAX_LEVELS
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.codecs import Codec, Many, Maybe, Numbers, Record, Scope, Whole
 from oblique_cli.nodes import Indicator
@@ -122,8 +123,15 @@ def _filled(values: Array, fill: Array | None) -> Array:
 def _checked(fields: dict[str, Any]) -> ColumnEncoder:
     encoder = ColumnEncoder(**fields)
     both = np.sort(np.concatenate([encoder.quantitative, encoder.qualitative]))
-    if not np.array_equal(both, np.arange(encoder.n_columns)):
+    # Their number first: that of a damaged file is of any size.
+    if len(both) != encoder.n_columns or not np.array_equal(both, np.arange(len(both))):
         raise ValueError("quantitative and qualitative must name every column once")
+    for codes in encoder.levels or ():
+        known = codes[~np.isnan(codes)]
+        if (known != np.floor(known)).any() or (known < 0).any() or (known >= MAX_LEVELS).any():
+            raise ValueError(f"levels must hold whole numbers from 0 to {MAX_LEVELS - 1}")
+        if len(np.unique(codes)) < len(codes):
+            raise ValueError("levels must not hold a code twice")
     return encoder
 
 

@@ -168,6 +168,8 @@ class Model:
             raise ConfigError(f"the estimator takes {state['n_features_in_']} columns, and there are {width}.")
         if self.encoder and self.encoder.n_columns != len(self.feature_names):
             raise ConfigError(f"the encoder takes {self.encoder.n_columns} columns, not {len(self.feature_names)}.")
+        if self.columns is not None:
+            self._check_levels()
         if ("classes_" in state) != (self.task == "classification"):
             raise ConfigError(f"the estimator is not for {self.task}.")
         if self.task == "regression":
@@ -178,6 +180,17 @@ class Model:
                 raise ConfigError(f"the estimator's classes are no codes of the {len(self.classes)} labels.")
         elif len(known) != len(self.classes):
             raise ConfigError(f"the estimator has {len(known)} classes, and there are {len(self.classes)} labels.")
+
+    def _check_levels(self) -> None:
+        """Hold what encoder and estimator know of levels to the levels of the table; ConfigError."""
+        levels, encoder = self.columns.levels, self.encoder
+        scored = dict(self.fitted.state.get("levels_") or {}) if encoder is None else {}
+        if encoder is not None and encoder.levels is not None:
+            scored |= zip(encoder.qualitative.tolist(), (codes.tolist() for codes in encoder.levels), strict=True)
+        for j, codes in scored.items():
+            known = len(levels.get(j, ()))
+            if not all(type(c) in (int, float) and (c != c or (c == int(c) and 0 <= c < known)) for c in codes):
+                raise ConfigError(f"column {self.feature_names[j]!r} has {known} levels, and the model knows others.")
 
 
 def _level(code: Any, names: Sequence[str] | None) -> str:

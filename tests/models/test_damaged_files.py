@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import random
+import tracemalloc
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from model_commands import model_of
 from models_support import CASES, NEW, fitted
 
 from oblique_cli.errors import DataError, ObliqueError
@@ -185,6 +187,10 @@ def said_of(path: Path, document: dict[str, Any]) -> str:
         (lambda d: d["feature_names"].append("c"), "the estimator takes 3 columns, and there are 4."),
         (lambda d: d.update(task="regression"), "the estimator is not for regression."),
         (lambda d: d["state"]["classes_"].update(dtype="<c16"), "state.classes_ must be labels of a type of numbers"),
+        (
+            lambda d: d["state"]["classes_"].update(dtype="<U9999999", values=["a", "b", "c"]),
+            "state.classes_ must be labels of a type as long as they are. Got <U9999999 for at most 1 characters.",
+        ),
         (lambda d: d["state"]["classes_"].update(dtype="|O8"), "state.classes_ must be labels of a type of numbers"),
         (
             lambda d: d["state"]["tree_"].update(probabilities=[[2.0] * 3] * len(d["state"]["tree_"]["left"])),
@@ -198,6 +204,19 @@ def test_what_is_wrong_is_said_with_its_place(path, change, sentence):
     document = json.loads(path.read_text())
     change(document)
     assert said_of(path, document).startswith(sentence)
+
+
+def test_a_number_of_columns_costs_nothing_until_it_is_true(tmp_path):
+    path = tmp_path / "model.json"
+    save(model_of("hhcart_a"), path)
+    document = json.loads(path.read_text())
+    document["encoder"]["n_columns"] = 2**31
+    tracemalloc.start()
+    try:
+        assert said_of(path, document).startswith("encoder is damaged: quantitative and qualitative must name every")
+        assert tracemalloc.get_traced_memory()[1] < 2**27  # the buffer for a file of any size is half of it
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

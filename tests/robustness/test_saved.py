@@ -1,4 +1,4 @@
-"""Whatever an algorithm has learned can be saved, read again and asked again: wide, rare, constant and extreme tables."""
+"""What an algorithm has learned can be saved, read and asked again: wide, rare, constant and extreme tables."""
 
 from __future__ import annotations
 

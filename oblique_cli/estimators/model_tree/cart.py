@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.tree import export_text as tree_text
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.constraints import Constraint, Integer, Optional, Real
-from oblique_cli.drawing.diagram import Sketch, drawn, yes_or_no
-from oblique_cli.estimators.fitted import Names
+from oblique_cli.drawing.diagram import drawn
+from oblique_cli.drawing.view import TreeView, unbroken
+from oblique_cli.estimators.fitted import Names, TrainingRows
+from oblique_cli.estimators.model_tree.regressors import view_of_model_tree
 from oblique_cli.estimators.rows import refuse_negative, refuse_times
 from oblique_cli.magnitudes import comparable, refuse_extreme
-from oblique_cli.nodes import parents_of
+from oblique_cli.model_tree.structure import ModelTree, export_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,34 +81,51 @@ class CARTRegressor(DecisionTreeRegressor):
         refuse_negative(weights)
         return comparable(weights, f"sample_weight of {owner}")
 
-    def export_text(self, feature_names: Names = None, target: str = "y", precision: int = 3) -> str:
-        """Return the rules of the tree as scikit-learn writes them.
+    @property
+    def model_tree(self) -> ModelTree:
+        """The tree in the form of the other regression trees, a constant at every node.
 
-        feature_names : (p,) names, or None; target : not shown; precision : digits behind the point
+        Cuts are in single precision, and where missing values go is not in it.
         """
         check_is_fitted(self)
-        names = None if feature_names is None else list(feature_names)
-        text: str = tree_text(self, feature_names=names, decimals=precision, max_depth=int(self.get_depth()) + 1)
-        return text
+        tree = self.tree_
+        return ModelTree(
+            tree.children_left.astype(np.int32),
+            tree.children_right.astype(np.int32),
+            np.maximum(tree.feature, -1).astype(np.int32),
+            np.minimum(tree.threshold, np.finfo(float).max),  # infinite where missing values are cut off
+            np.zeros((tree.node_count, self.n_features_in_)),
+            tree.value[:, 0, 0].copy(),
+            tree.n_node_samples.astype(np.int64),
+            np.maximum(tree.impurity, 0.0) * tree.weighted_n_node_samples,  # rounding can be below 0
+        )
+
+    def export_text(self, feature_names: Names = None, target: str = "y", precision: int = 3) -> str:
+        """Return the rules of the tree. Parameters are those of the other regression trees' `export_text`."""
+        return export_text(self.model_tree, self._feature_names(feature_names), target, precision)
 
     def plot(self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = "") -> Figure:
         """Return the tree as a matplotlib figure. Parameters are those of the other regression trees' `export_text`.
 
         ConfigError for more than 200 leaves, or without matplotlib.
         """
-        check_is_fitted(self)
+        return drawn(self.view(feature_names, target, precision, title))
+
+    def view(
+        self,
+        feature_names: Names = None,
+        target: str = "y",
+        precision: int = 3,
+        title: str = "",
+        rows: TrainingRows = None,
+    ) -> TreeView:
+        """Return what drawings show of the tree. Parameters are those of the other regression trees' `view`."""
+        features = [unbroken(name) for name in self._feature_names(feature_names)]
+        return view_of_model_tree(self.model_tree, features, unbroken(target), precision, title, rows)
+
+    def _feature_names(self, names: Names) -> list[str]:
         own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
-        names = own if feature_names is None else feature_names
-        tree = self.tree_
-        left, right = tree.children_left, tree.children_right
-        texts = [
-            f"{target} = {tree.value[node].item():.{precision}g}"
-            if left[node] < 0
-            else f"{names[tree.feature[node]]} <= {tree.threshold[node]:.{precision}g}"
-            for node in range(len(left))
-        ]
-        sketch = Sketch(parents_of(left, right), texts, yes_or_no(left), [-1] * len(left))
-        return drawn(sketch.view(title, n_rows=tree.n_node_samples.astype(np.int64)))
+        return list(own if names is None else names)  # an `Indicator` stays one
 
     @property
     def n_leaves_(self) -> int:

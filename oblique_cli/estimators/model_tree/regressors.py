@@ -49,6 +49,35 @@ TURNING: Mapping[str, Constraint] = {
 DISCRETE = ("auto", "all", "none")
 
 
+def view_of_model_tree(
+    tree: ModelTree, features: Sequence[str], target: str, precision: int, title: str, rows: TrainingRows
+) -> TreeView:
+    """Return what drawings show of a model tree. Parameters are those of `TreeRegressor.view`."""
+    texts = _unbroken(node_texts(tree, features, target, precision))
+    said = _unbroken(node_texts(tree, features, target, precision, MOST_TERMS))
+    ways = [""] * tree.n_nodes
+    rules: list[dict[str, Any]] = []
+    for node in range(tree.n_nodes):
+        if tree.is_leaf[node]:
+            used = np.flatnonzero(tree.coef[node]).tolist()
+            model = [[j, float(tree.coef[node, j])] for j in used]
+            rules.append({"v": [float(tree.intercept[node]), model]})
+            continue
+        feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
+        rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
+        name, shown = features[feature], number_of(threshold, precision)
+        below, above = f"≤ {shown}", f"> {shown}"
+        if isinstance(name, Indicator) and 0.0 <= threshold < 1.0:
+            below, above = (name.holds(positive)[len(name.column) + 1 :] for positive in (False, True))
+            name = name.column
+        texts[node], ways[tree.left[node]], ways[tree.right[node]] = name, below, above
+    sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules, said)
+    view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
+    if rows is None:
+        return view
+    return view.with_histograms(_along_features(tree, np.asarray(rows[0], dtype=np.float64)))
+
+
 class ModelTreeRegressor(TreeRegressor):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
@@ -97,29 +126,7 @@ class ModelTreeRegressor(TreeRegressor):
         title: str,
         rows: TrainingRows,
     ) -> TreeView:
-        texts = _unbroken(node_texts(tree, features, classes[0], precision))
-        said = _unbroken(node_texts(tree, features, classes[0], precision, MOST_TERMS))
-        ways = [""] * tree.n_nodes
-        rules: list[dict[str, Any]] = []
-        for node in range(tree.n_nodes):
-            if tree.is_leaf[node]:
-                used = np.flatnonzero(tree.coef[node]).tolist()
-                model = [[j, float(tree.coef[node, j])] for j in used]
-                rules.append({"v": [float(tree.intercept[node]), model]})
-                continue
-            feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
-            rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
-            name, shown = features[feature], number_of(threshold, precision)
-            below, above = f"≤ {shown}", f"> {shown}"
-            if isinstance(name, Indicator) and 0.0 <= threshold < 1.0:
-                below, above = (name.holds(positive)[len(name.column) + 1 :] for positive in (False, True))
-                name = name.column
-            texts[node], ways[tree.left[node]], ways[tree.right[node]] = name, below, above
-        sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules, said)
-        view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
-        if rows is None:
-            return view
-        return view.with_histograms(_along_features(tree, np.asarray(rows[0], dtype=np.float64)))
+        return view_of_model_tree(tree, features, classes[0], precision, title, rows)
 
     def _settings(self, n: int) -> Settings:
         shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}

@@ -7,8 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from oblique_cli.errors import quoted
 from oblique_cli.models.codecs import Codec, Numbers, Real, Scope, Whole, fields_of
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, Kind
+
+VOTINGS = ("majority", "mean")
 
 # Arrays of a tree, as `Forest.state()` has them.
 OF_TREE = {
@@ -77,7 +80,11 @@ class ForestForm(Codec):
         return forest
 
 
-def _check_probabilities(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+def _goes_together(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    if parameters.get("voting") not in VOTINGS:
+        raise ValueError(
+            f"parameters.voting must be one of {', '.join(VOTINGS)}. Got {quoted(parameters.get('voting'))}"
+        )
     if ("leaf_probabilities_" in state) != ("probability_strength_" in state):
         raise ValueError("leaf_probabilities_ and probability_strength_ must both be there, or neither")
     if "leaf_probabilities_" not in state:
@@ -101,7 +108,7 @@ KINDS.register("forest")(
         },
         optional=frozenset({"oob_votes_", "oob_score_", "leaf_probabilities_", "probability_strength_"}),
         left_out={"_drawing": None},
-        check=_check_probabilities,
+        check=_goes_together,
         predictor="oblique_cli.models.predicting:ForestPredictor",
     )
 )

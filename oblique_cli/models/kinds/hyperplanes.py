@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from oblique_cli.models.codecs import Many, Maybe, Numbers, Pairs, Plain, Real, Record, Whole
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind, check_binary
 
 
 def _check(fields: Mapping[str, Any]) -> None:
     check_binary(fields["left"], fields["right"])
+    bare = np.flatnonzero((fields["left"] >= 0) & ~(fields["coef_"] != 0.0).any(axis=1))
+    if len(bare):
+        raise ValueError(f"node {bare[0]} has children and no coefficient")
     scores, levels = fields["level_scores"], fields["levels"]
     if scores.shape[1] != sum(levels):
         raise ValueError(f"level_scores must have a column for each of {sum(levels)} levels. Got {scores.shape[1]}")

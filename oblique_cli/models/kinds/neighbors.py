@@ -47,8 +47,9 @@ TAXONOMY = Record(
 
 
 def _goes_together(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
-    if parameters.get("metric") != "precomputed" and "_rows" not in state:
-        raise ValueError("there are no _rows")
+    for name in ("_shift", "_scale", "_rows") if parameters.get("metric") != "precomputed" else ():
+        if name not in state:
+            raise ValueError(f"there are no {name}")
     if parameters.get("metric") == "precomputed" and len(state["_codes"]) != state["n_features_in_"]:
         raise ValueError("_codes must have one code for each column of distances")
     if len(state["kept_"]) == 0:

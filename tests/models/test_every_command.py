@@ -1,0 +1,26 @@
+"""Every command that takes a model file does its work for every algorithm, or refuses the model in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+from cli_support import call  # noqa: F401  (a fixture)
+from model_commands import COMMANDS, model_of, write_numbers, write_table
+from robustness_support import NAMES, REGRESSION
+
+from oblique_cli.models import save
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_takes_a_model_of_an_algorithm_or_says_why_not(name, call):  # noqa: F811
+    (write_numbers if name in REGRESSION else write_table)(call.folder)
+    save(model_of(name), call.folder / "model.json")
+    for command in COMMANDS:
+        ended = call(*command)
+        said = f"{' '.join(command)}: {ended.err}"
+        assert ended.code in (0, 2), said
+        if ended.code:
+            assert ended.err.startswith("error: ") and ended.err.count("\n") == 1, said
+        elif "--output" in command:
+            assert (call.folder / command[-1]).stat().st_size > 0, said
+    # What makes a model of use is never refused.
+    assert call(*COMMANDS[0]).code == 0 and call("score", "model.json", "new.csv").code == 0

@@ -1,0 +1,124 @@
+"""Model files that were edited, their digest made right again: one sentence, or a model that every command takes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from cli_support import call  # noqa: F401  (a fixture)
+from export_support import Policy
+from model_commands import COMMANDS, model_of, write_numbers, write_table
+from robustness_support import many
+
+from oblique_cli import Model
+from oblique_cli.errors import DataError
+from oblique_cli.models import load, save
+from oblique_cli.models.file_format import digest
+
+# One for each kind, and those whose parts differ.
+MODELS: dict[str, Callable[[], Model]] = {
+    **{
+        name: (lambda name=name: model_of(name))  # type: ignore[misc]
+        for name in (
+            *("axis_parallel", "hhcart_a", "butif_svm", "lmt", "c45", "c45_forest", "aft", "odt", "rft", "raf", "rof"),
+            *("hhcart_forest", "oblique_boosting", "tprti_a", "hhcart_model_tree", "cart_regression", "pathfinder"),
+            *("knn", "hc_edit_upgma", "gepsvm", "svm"),
+        )
+    },
+    "scores of levels": lambda: model_of("hhcart_a", Policy("keep", "crimcoord"), missing="learn"),
+    "filled": lambda: model_of("hhcart_a", Policy("impute", "ordinal")),
+    "probabilities": lambda: model_of("axis_parallel", probabilities="m_estimate", probability_strength=2.0),
+}
+NUMBERS: tuple[Any, ...] = (-1, 0, 1, 2, 3, 64, -7, 2**31, 2**53, 2**63, 2**70, 0.5, -0.5, 1e-300, 5e-324, 1e300, 1e308)
+OTHERS: tuple[Any, ...] = (None, True, False, "", "x", "float64", "<U9", [], {}, [[]], [None], {"npz": "a0"}, {"a": 1})
+
+
+def places(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in plain data, but of long lists the first entries and the last alone."""
+    if path:
+        yield path
+    if isinstance(plain, dict):
+        for key, value in plain.items():
+            yield from places(value, (*path, key))
+    elif isinstance(plain, list):
+        for i in sorted({*range(min(len(plain), 4)), len(plain) - 1} - {-1}):
+            yield from places(plain[i], (*path, i))
+
+
+def edited(document: dict[str, Any], rng: random.Random, kinds: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A copy with one to three values changed and a digest that fits."""
+    changed = copy.deepcopy(document)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        path = rng.choice([p for p in places(changed) if p[0] != "digest"])
+        parent: Any = changed
+        for key in path[:-1]:
+            parent = parent[key]
+        old, action = parent[path[-1]], rng.randrange(8)
+        if action == 0 and isinstance(parent, dict):
+            del parent[path[-1]]
+        elif action == 1 and isinstance(old, list) and old:
+            old.append(copy.deepcopy(rng.choice(old)))
+        elif action == 2 and isinstance(old, list) and old:
+            del old[rng.randrange(len(old))]
+        elif action == 3 and isinstance(old, list) and len(old) > 1:
+            i, j = rng.randrange(len(old)), rng.randrange(len(old))
+            old[i], old[j] = old[j], old[i]
+        elif action == 4:
+            parent[path[-1]] = copy.deepcopy(rng.choice(OTHERS))
+        elif action == 5 and path[0] in ("kind", "estimator", "algorithm", "state", "parameters", "columns", "encoder"):
+            other = rng.choice(list(kinds.values()))
+            changed[path[0]] = copy.deepcopy(other[path[0]])
+        elif type(old) in (int, float) and rng.random() < 0.5:
+            parent[path[-1]] = old + rng.choice((-1, 1, 2, -old, 1000))
+        elif isinstance(old, str) and rng.random() < 0.5:
+            parent[path[-1]] = rng.choice(
+                (old + "x", old[:1], "number", "levels", "target", "drop", 'a"\nb', "9" * 500)
+            )
+        else:
+            parent[path[-1]] = rng.choice(NUMBERS)
+    changed["digest"] = digest(changed)
+    return changed
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory) -> dict[str, dict[str, Any]]:
+    """The content of a file of every model, whole."""
+    path, found = tmp_path_factory.mktemp("documents") / "model.json", {}
+    for name, made in MODELS.items():
+        save(made(), path)
+        found[name] = json.loads(path.read_text())
+    return found
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("name", MODELS)
+def test_an_edited_model_is_one_sentence_or_serves_every_command(name, documents, call):  # noqa: F811
+    path, rng = call.folder / "model.json", random.Random(f"edited {name}")
+    (write_numbers if documents[name]["task"] == "regression" else write_table)(call.folder)
+    n = many(25, 2000)
+    loaded = 0
+    for number in range(n):
+        path.write_text(json.dumps(edited(documents[name], rng, documents)))
+        try:
+            load(path)
+        except DataError as error:
+            said = str(error)
+            assert "\n" not in said and said.endswith(".") and len(said) < 600, f"edit {number}: {said}"
+            continue
+        loaded += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # sums of 1e308 overflow
+            for command in COMMANDS:
+                ended = call(*command)
+                said = f"edit {number}, {' '.join(command)}: {ended.err}"
+                assert ended.code in (0, 2, 4), said
+                lines = [line for line in ended.err.splitlines() if not line.startswith("note: ")]
+                if ended.code:
+                    assert len(lines) == 1 and lines[0].startswith("error: ") and len(lines[0]) < 700, said
+    print(f"{name}: {loaded} of {n} edited models are read and serve")
+    assert 0 < loaded < n
