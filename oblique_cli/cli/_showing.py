@@ -18,6 +18,7 @@ from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
     from oblique_cli.cli._fitting import Fitted
+    from oblique_cli.drawing.page import Field
     from oblique_cli.experiments.regrowing import Regrown
     from oblique_cli.models import Model
     from oblique_cli.models.encoder import ColumnEncoder
@@ -242,8 +243,39 @@ class Shown:
             leaves,
             self.tree.parents,
             self.rules(view, precision, depth, 110, full),
+            () if self.source is None else _fields(*self.source),
         )
         return page(view, data)
+
+
+def _fields(
+    names: Sequence[str], levels: Mapping[int, Sequence[str]], encoder: ColumnEncoder | None
+) -> tuple[Field, ...]:
+    """The columns of a table and the features that an encoder makes of them, () where it makes none."""
+    from oblique_cli.drawing.page import Field
+
+    if encoder is None:
+        return ()
+    found: dict[int, Field] = {}
+    for k, j in enumerate(encoder.quantitative.tolist()):
+        usual = None if encoder.medians is None else float(encoder.medians[k])
+        found[j] = Field(names[j], (k,), usual=usual)
+    first = len(found)
+    for k, j in enumerate(encoder.qualitative.tolist()):
+        known = list(levels.get(j, ()))
+        codes = list(range(len(known))) if encoder.levels is None else encoder.levels[k].tolist()
+        kept = [int(code) for code in codes if code == code]
+        usual = None if encoder.usual is None else float(encoder.usual[k])
+        if encoder.levels is None:
+            found[j] = Field(names[j], (first,), tuple(known), usual=usual)
+            first += 1
+            continue
+        empty = first + len(kept) if len(kept) < len(codes) else -1
+        said = tuple(known[code] if code < len(known) else str(code) for code in kept)
+        place = None if usual is None else float(kept.index(int(usual)))
+        found[j] = Field(names[j], tuple(range(first, first + len(kept))), said, empty, place)
+        first += len(codes)
+    return tuple(found[j] for j in sorted(found))
 
 
 def sentence(text: str) -> str:

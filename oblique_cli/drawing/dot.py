@@ -24,7 +24,7 @@ def dot(view: TreeView) -> str:
         lines.append(f"  n{place} [label={quoted(label_of(node, view))}{fill}];")
     for place, node in enumerate(view.nodes):
         if node.parent >= 0:
-            lines.append(f"  n{node.parent} -> n{place} [label={quoted(node.way)}];")
+            lines.append(f"  n{node.parent} -> n{place} [label={quoted(node.way.replace(BLANK, ' '))}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 

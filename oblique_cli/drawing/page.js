@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const { nodes, classes, features, rows, units } = data;
+  const { nodes, classes, features, fields, rows, units } = data;
   const SVG = "http://www.w3.org/2000/svg";
   const picture = document.getElementById("picture");
   const tree = picture.querySelector("svg");
@@ -121,20 +121,21 @@
     const inside = below(place);
     const mine = [];
     rows.at.forEach((leaf, row) => { if (inside.has(leaf)) mine.push(row); });
-    const used = new Set((nodes[place].g || []).map((term) => term[0]));
-    const order = features.map((_, j) => j).sort((a, b) => Number(used.has(b)) - Number(used.has(a)) || a - b);
+    const used = new Set((nodes[place].r && nodes[place].r.c || []).map((term) => term[0]));
+    const uses = fields.map((field) => field.j.some((j) => used.has(j)));
+    const order = fields.map((_, k) => k).sort((a, b) => Number(uses[b]) - Number(uses[a]) || a - b);
     const shown = mine.slice(0, 60);
     const head = element("tr", {}, element("th", {}, "Row"), element("th", {}, data.target));
-    order.forEach((j) => head.append(element("th", {}, features[j].n)));
+    order.forEach((k) => head.append(element("th", {}, fields[k].n)));
     const body = element("tbody");
     for (const row of shown) {
       const line = element("tr", { "data-row": row, tabindex: "0" }, element("td", {}, String(rows.number[row])));
       const label = element("td", {});
       if (classes.length) label.append(swatch(rows.y[row]), classes[rows.y[row]]); else label.append(number(rows.y[row], 5));
       line.append(label);
-      for (const j of order) {
-        const value = rows.x[row][j], levels = features[j].l;
-        line.append(element("td", {}, value === null ? "" : levels ? levels[value] ?? String(value) : number(value, 5)));
+      for (const k of order) {
+        const value = rows.x[row][k], levels = fields[k].l;
+        line.append(element("td", {}, value === null ? "" : levels ? levels[value] ?? "(any other)" : number(value, 5)));
       }
       line.addEventListener("click", () => fill(row));
       line.addEventListener("keydown", (event) => { if (event.key === "Enter") fill(row); });
@@ -158,6 +159,7 @@
     }
     if (node.x) parts.push(element("h3", {}, node.g ? "Training rows along the sum" : "Training rows along " + node.t), chart(node));
     if (node.g) parts.push(element("h3", {}, "Terms"), termTable(node));
+    if (node.i) parts.push(element("p", { class: "soft" }, `${plural(node.i, "term")} that ${node.i === 1 ? "moves" : "move"} no training row ${node.i === 1 ? "is" : "are"} not shown.`));
     if (classes.length && node.c) {
       const total = node.c.reduce((sum, count) => sum + count, 0);
       const body = element("tbody");
@@ -204,21 +206,30 @@
       steps.push(step);
       if (node.leaf || node.h) return steps;
       if (rule.c) {
-        let sum = 0, missing = false;
+        const total = (terms) => {
+          let sum = 0, missing = false;
+          for (const [j, coef] of terms) {
+            const scores = rule.s && rule.s[j];
+            if (!scores && row[j] === null) missing = true;
+            else sum += coef * (scores ? (row[j] === null ? 0 : scores[row[j]] ?? 0) : row[j]);
+          }
+          return { sum, missing };
+        };
+        // The tree as it was fitted decides; what is read may have fewer terms.
+        const whole = total(rule.c), read = rule.v ? total(rule.v) : whole;
+        if (whole.missing && rule.m === undefined) { step.stuck = true; return steps; }
+        const left = whole.missing ? rule.m === 1 : whole.sum <= rule.t;
+        const readLeft = read.missing ? rule.m === 1 : read.sum <= (rule.v ? rule.w : rule.t);
         step.parts = [];
-        for (const [j, coef] of rule.c) {
+        for (const [j, coef] of rule.u.length ? rule.v || rule.c : []) {
           const scores = rule.s && rule.s[j];
-          if (!scores && row[j] === null) { missing = true; continue; }
+          if (!scores && row[j] === null) continue;
           const value = scores ? (row[j] === null ? 0 : scores[row[j]] ?? 0) : row[j];
-          sum += coef * value;
-          const center = scores || !units ? 0 : units.center[j];
-          if (rule.u.length) step.parts.push([j, coef * (value - center) / rule.u[0]]);
+          step.parts.push([j, coef * (value - (scores || !units ? 0 : units.center[j])) / rule.u[0]]);
         }
-        step.missing = missing;
-        if (missing && rule.m === undefined) { step.stuck = true; return steps; }
-        const left = missing ? rule.m === 1 : sum <= rule.t;
-        step.sum = missing ? null : rule.u.length ? (sum - rule.u[1]) / rule.u[0] : sum;
-        step.at = rule.u.length ? rule.u[2] : rule.t;
+        step.missing = read.missing;
+        step.idle = left !== readLeft;
+        step.sum = read.missing ? null : rule.u.length ? (read.sum - rule.u[1]) / rule.u[0] : read.sum;
         step.to = children[place][left !== (rule.f === 1) ? 0 : 1];
       } else if (rule.k !== undefined) {
         step.to = children[place][codeOf(rule, row[rule.k])];
@@ -231,25 +242,38 @@
   };
   window.obliqueFollow = follow;
 
-  const fields = [];
-  const typed = () => fields.map((field, j) => {
-    const text = field.value.trim();
-    field.classList.remove("bad");
+  const inputs = [];
+  // What is typed, in the columns of the table: numbers, places of levels, null for an empty cell.
+  const typed = () => inputs.map((input) => {
+    const text = input.value.trim();
+    input.classList.remove("bad");
     if (text === "") return null;
     const value = Number(text.replace("−", "-").replace(",", "."));
-    if (Number.isNaN(value)) { field.classList.add("bad"); return undefined; }
+    if (Number.isNaN(value)) { input.classList.add("bad"); return undefined; }
     return value;
   });
+  // The same in the features of the tree.
+  const encoded = (cells) => {
+    const row = new Array(features.length).fill(0);
+    fields.forEach((field, k) => {
+      const value = cells[k] ?? field.u ?? null;
+      if (field.o) field.j.forEach((j, code) => { row[j] = Number(code === value); });
+      else row[field.j[0]] = value;
+      if (field.e !== undefined) row[field.e] = Number(value === null);
+    });
+    return row;
+  };
+  window.obliqueEncoded = encoded;
 
   const walk = () => {
-    const row = typed(), out = document.getElementById("way");
+    const cells = typed(), out = document.getElementById("way");
     groups.forEach((group) => group.classList.remove("on"));
     links.forEach((link) => link.classList.remove("on"));
-    if (row.includes(undefined)) {
+    if (cells.includes(undefined)) {
       out.replaceChildren(element("p", {}, "A marked field is not a number."));
       return;
     }
-    const steps = follow(row), list = element("ol", { class: "path" });
+    const row = encoded(cells), steps = follow(row), list = element("ol", { class: "path" });
     for (const step of steps) {
       const node = nodes[step.place];
       groupOf.get(step.place).classList.add("on");
@@ -259,13 +283,14 @@
       } else if (step.to !== undefined) {
         const item = element("li", {});
         if (step.parts && step.parts.length) {
-          item.append("sum ", element("b", {}, step.missing ? "missing" : number(step.sum)), " " + nodes[step.to].w);
+          item.append("sum ", element("b", {}, step.missing ? "missing" : number(step.sum)), step.idle ? ", on to " : " ", nodes[step.to].w);
           const top = [...step.parts].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 3);
           item.append(element("div", { class: "soft" }, top.map(([j, part]) =>
             `${features[j].n} ${part < 0 ? "−" : "+"}${number(Math.abs(part))}`).join(",  ")));
         } else {
           item.append(node.t + " ", element("b", {}, nodes[step.to].w));
         }
+        if (step.idle) item.append(element("div", { class: "soft" }, "sent there by terms that are not shown"));
         list.append(item);
       }
     }
@@ -289,7 +314,7 @@
   };
 
   const fill = (row) => {
-    fields.forEach((field, j) => { field.value = rows.x[row][j] === null ? "" : String(rows.x[row][j]); });
+    inputs.forEach((input, k) => { input.value = rows.x[row][k] === null ? "" : String(rows.x[row][k]); });
     walk();
     tab("try");
   };
@@ -301,25 +326,27 @@
       return;
     }
     const grid = element("div", { class: "fields" });
-    features.forEach((feature, j) => {
-      let field;
-      if (feature.l) {
-        field = element("select", { id: "f" + j });
-        field.append(element("option", { value: "" }, "(missing)"));
-        feature.l.forEach((level, code) => field.append(element("option", { value: String(code) }, level)));
-        field.append(element("option", { value: String(feature.l.length) }, "(any other)"));
+    fields.forEach((field, k) => {
+      let input;
+      if (field.l) {
+        input = element("select", { id: "f" + k });
+        input.append(element("option", { value: "" }, "(missing)"));
+        field.l.forEach((level, code) => input.append(element("option", { value: String(code) }, level)));
+        input.append(element("option", { value: String(field.l.length) }, "(any other)"));
       } else {
-        field = element("input", { id: "f" + j, inputmode: "decimal", autocomplete: "off", spellcheck: "false" });
+        input = element("input", { id: "f" + k, inputmode: "decimal", autocomplete: "off", spellcheck: "false" });
       }
-      field.addEventListener("input", walk);
-      fields.push(field);
-      grid.append(element("label", { for: "f" + j, title: feature.n }, feature.n), field);
+      input.addEventListener("input", walk);
+      inputs.push(input);
+      grid.append(element("label", { for: "f" + k, title: field.n }, field.n), input);
     });
     place.replaceChildren(element("p", { class: "soft" }, "Type values, or click a training row of a node. An empty field is missing."),
       grid, element("div", { id: "way", "aria-live": "polite" }));
     if (rows && rows.x.length) fill(0);
     else {
-      fields.forEach((field, j) => { if (!features[j].l) field.value = units ? String(Number(units.center[j].toPrecision(4))) : "0"; else field.value = "0"; });
+      inputs.forEach((input, k) => {
+        input.value = !fields[k].l && units ? String(Number(units.center[fields[k].j[0]].toPrecision(4))) : "0";
+      });
       walk();
     }
   };
@@ -328,14 +355,32 @@
   const natural = { width: tree.width.baseVal.value, height: tree.height.baseVal.value };
   let scale = 1;
   const zoom = (value) => {
-    scale = Math.min(Math.max(value, 0.1), 4);
+    scale = Math.min(Math.max(value, 0.02), 4);
     tree.setAttribute("width", natural.width * scale);
     tree.setAttribute("height", natural.height * scale);
   };
-  document.getElementById("in").addEventListener("click", () => zoom(scale * 1.25));
-  document.getElementById("out").addEventListener("click", () => zoom(scale / 1.25));
-  document.getElementById("whole").addEventListener("click", () => zoom(1));
-  document.getElementById("fit").addEventListener("click", () => zoom(Math.min(picture.clientWidth / natural.width, 1)));
+  const resize = (value) => { fitted = false; picture.classList.add("framed"); zoom(value); };
+  document.getElementById("in").addEventListener("click", () => resize(scale * 1.25));
+  document.getElementById("out").addEventListener("click", () => resize(scale / 1.25));
+  document.getElementById("whole").addEventListener("click", () => resize(1));
+  // All of the tree in its frame, which is as high as the window leaves room for, or as the tree needs.
+  const narrow = window.matchMedia("(max-width: 900px)");
+  const fit = () => {
+    picture.classList.remove("framed");
+    const across = picture.clientWidth / natural.width;
+    let room = 0.85 * window.innerHeight;
+    if (!narrow.matches) {
+      const above = picture.getBoundingClientRect().top + window.scrollY;
+      document.documentElement.style.setProperty("--above", above + "px");
+      room = Math.max(window.innerHeight - above - 90, 260);
+    }
+    zoom(Math.min(across, room / natural.height, 1));
+    picture.classList.toggle("framed", natural.height * scale > room - 1);
+    fitted = true;
+  };
+  let fitted = true;
+  window.addEventListener("resize", () => { if (fitted) fit(); });
+  document.getElementById("fit").addEventListener("click", fit);
 
   tree.setAttribute("role", "group");
   tree.classList.add("live");
@@ -365,9 +410,5 @@
   document.getElementById("tools").hidden = false;
   form();
   choose(0, false);
-  const root = groupOf.get(0).getBoundingClientRect(), frame = picture.getBoundingClientRect();
-  if (root.bottom > frame.bottom || root.right > frame.right) {
-    picture.scrollTop += root.top - frame.top - (frame.height - root.height) / 2;
-    picture.scrollLeft += root.left - frame.left - (data.sideways ? 18 : (frame.width - root.width) / 2);
-  }
+  fit();
 })();

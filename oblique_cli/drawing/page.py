@@ -1,6 +1,6 @@
 """A tree as one HTML page, which needs no network and, with scripts blocked, still is a picture with its rules.
 
-The page is one template with seven places, so `string.Template` fills it and no template engine is needed. What comes
+The page is one template with a few places, so `string.Template` fills it and no template engine is needed. What comes
 from users gets in by two ways only: as text of the picture and the rules, escaped, and as JSON in a script of data, in
 which "<" is written as an escape, so that no name ends it. Scripts put it on the page as text, never as markup. A
 content security policy with the digests of our own script and style forbids all others, and every connection.
@@ -21,13 +21,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.drawing.scene import scene_of
+from oblique_cli.drawing.scene import scene_of, style_of
 from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
 from oblique_cli.drawing.view import BINS, BLANK, NodeView, TreeView, printable
+from oblique_cli.nodes import Indicator
 from oblique_cli.tree.reading import Units
 
 HERE = Path(__file__).parent
 MOST_CELLS = 20_000  # of training rows on the page
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of the table, as the page asks for it and as the tree sees it.
+
+    name     : of the column; levels : its levels, () for a number
+    features : the feature that holds its number or code, or one feature for each level
+    empty    : feature that is 1 where the cell is empty, -1 without
+    usual    : number or code that stands for an empty cell, None where it stays empty
+    """
+
+    name: str
+    features: tuple[int, ...]
+    levels: tuple[str, ...] = ()
+    empty: int = -1
+    usual: float | None = None
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether each level has a feature of its own."""
+        return bool(self.levels) and (len(self.features) > 1 or len(self.levels) == 1 or self.empty >= 0)
 
 
 @dataclass(frozen=True)
@@ -41,6 +64,7 @@ class PageData:
     leaves        : (n,) number of each row's leaf, as `NodeView.number` has it
     parents       : (n_nodes,) of the fitted tree, to find what is shown of a leaf that is not
     rules         : the tree as text
+    fields        : columns of the table that the features are made of, () where they are the features themselves
     """
 
     feature_names: Sequence[str]
@@ -52,23 +76,44 @@ class PageData:
     leaves: NDArray[Any] | None = None
     parents: NDArray[Any] | None = None
     rules: str = ""
+    fields: Sequence[Field] = ()
 
 
 def page(view: TreeView, data: PageData) -> str:
     """Return the page of a tree, always the same bytes for the same tree."""
-    scene = scene_of(view)
+    scene = scene_of(view, heading=False)
     style = Template(_file("page.css")).substitute(fonts=FONTS) + style_sheet()
     script = _file("page.js")
     return Template(_file("page.html")).substitute(
         title=escape(printable(view.title or "A decision tree")),
         style=style,
         style_hash=_digest(style),
+        heading=escape(printable(view.title or "A decision tree")),
+        legend=_legend(view),
+        facts=_facts(view, scene.sideways),
         svg=drawing(scene),
         rules=escape("".join(char if char.isprintable() or char == "\n" else " " for char in data.rules)),
         data=_json(_plain(view, data, scene.sideways)),
         script=script,
         script_hash=_digest(script),
     )
+
+
+def _legend(view: TreeView) -> str:
+    """The classes with their colors and training rows."""
+    root = view.nodes[0].counts
+    shown = [f"{name} ({root[code]:.6g})" if root else name for code, name in enumerate(view.classes)]
+    return "".join(
+        f'<li><svg class="swatch" width="10" height="10" aria-hidden="true"><rect width="10" height="10" rx="2" '
+        f'class="{style_of(code)}"/></svg>{escape(text)}</li>'
+        for code, text in enumerate(shown)
+    )
+
+
+def _facts(view: TreeView, sideways: bool) -> str:
+    """What is said of the tree, an item a line."""
+    notes = filter(None, (*view.notes, view.direction("Below" if sideways else "The right")))
+    return "".join(f"<li>{escape(note.replace(BLANK, ' '))}</li>" for note in notes)
 
 
 def _file(name: str) -> str:
@@ -86,19 +131,15 @@ def _json(value: Any) -> str:
 
 
 def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
-    levels = data.level_names or {}
-    features: list[dict[str, Any]] = []
-    for j, name in enumerate(data.feature_names):
-        feature: dict[str, Any] = {"n": printable(name)}
-        if j in levels:
-            feature["l"] = [printable(level) for level in levels[j]]
-        features.append(feature)
+    names = [name.holds() if isinstance(name, Indicator) else name for name in data.feature_names]
+    features = [{"n": printable(name).replace(BLANK, " ")} for name in names]
     standard = data.units is not None and data.units.standard
     inner = [node for node in view.nodes if not node.is_leaf and not node.hidden]
     return {
         "classes": list(view.classes),
         "target": printable(data.target),
         "features": features,
+        "fields": [_field(field) for field in _fields(data)],
         "standard": standard,
         "units": {"center": data.units.center.tolist()} if data.units is not None and standard else None,
         "bins": BINS,
@@ -107,6 +148,26 @@ def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
         "nodes": [_node(node) for node in view.nodes],
         "rows": _rows(view, data),
     }
+
+
+def _fields(data: PageData) -> Sequence[Field]:
+    levels = data.level_names or {}
+    own = (Field(name, (j,), tuple(levels.get(j, ()))) for j, name in enumerate(data.feature_names))
+    return data.fields or tuple(own)
+
+
+def _field(field: Field) -> dict[str, Any]:
+    """A field as the script knows it; what is usual is left out."""
+    plain: dict[str, Any] = {"n": printable(field.name), "j": list(field.features)}
+    if field.levels:
+        plain["l"] = [printable(level) for level in field.levels]
+    if field.is_spread:
+        plain["o"] = 1
+    if field.empty >= 0:
+        plain["e"] = field.empty
+    if field.usual is not None:
+        plain["u"] = field.usual
+    return plain
 
 
 def _node(node: NodeView) -> dict[str, Any]:
@@ -126,6 +187,8 @@ def _node(node: NodeView) -> dict[str, Any]:
         plain["q"] = node.condition.replace(BLANK, " ")
     if node.rule:
         plain["r"] = node.rule
+    if node.idle:
+        plain["i"] = node.idle
     if node.terms:
         plain["g"] = [
             [
@@ -153,23 +216,28 @@ def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:
     """Training rows, every one or as many as the page may hold."""
     if data.rows is None or data.values is None or data.leaves is None:
         return None
-    n, p = data.rows.shape
-    step = max(-(-n * max(p, 1) // MOST_CELLS), 1)
+    n = len(data.rows)
+    fields = _fields(data)
+    step = max(-(-n * max(len(fields), 1) // MOST_CELLS), 1)
     kept = np.arange(0, n, step)
     place_of = {node.number: place for place, node in enumerate(view.nodes)}
     if data.parents is not None:
         for node, parent in enumerate(data.parents.tolist()):  # parents come before children
             place_of.setdefault(node, place_of.get(parent, 0))
-    levels = data.level_names or {}
 
-    def cell(value: float, j: int) -> Any:
+    def cell(row: list[float], field: Field) -> Any:
+        if field.is_spread:  # a level that has no feature is none of those listed
+            empty = field.empty >= 0 and row[field.empty] == 1.0
+            held = (code for code, j in enumerate(field.features) if row[j] == 1.0)
+            return None if empty else next(held, len(field.levels))
+        value = row[field.features[0]]
         if not np.isfinite(value):
             return None
-        return int(value) if j in levels or value == int(value) else value
+        return int(value) if field.levels or value == int(value) else value
 
     values = data.values[kept].tolist()
     return {
-        "x": [[cell(value, j) for j, value in enumerate(row)] for row in data.rows[kept].tolist()],
+        "x": [[cell(row, field) for field in fields] for row in data.rows[kept].tolist()],
         "y": values,
         "at": [place_of[int(leaf)] for leaf in data.leaves[kept]],
         "number": (kept + 1).tolist(),

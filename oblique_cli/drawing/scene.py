@@ -200,7 +200,7 @@ def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
         bars, numbers = 44.0, 40.0
         across = min(widest, WIDEST - 2 * PAD - bars - numbers - 12)
         width = max(across + bars + numbers + 12 + 2 * PAD, 168.0)
-        across = width - bars - numbers - 12 - 2 * PAD
+        across = width - bars - numbers - 12 - 2 * PAD + 1e-6  # that rounding cuts no name
         largest = max(abs(term.weight) for term in node.terms) or 1.0
         middle = PAD + across + 6 + bars / 2
         shapes.append(Line([(middle, y + 1), (middle, y + LINE * len(shown) - 1)], "axis"))
@@ -364,8 +364,12 @@ def _without_repeats(points: list[tuple[float, float]]) -> list[tuple[float, flo
 # ---- the whole picture -----------------------------------------------------------------------------------------------
 
 
-def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
-    """Return the picture of a tree. sideways : the root on the left; by default where the tree would be too wide"""
+def scene_of(view: TreeView, sideways: bool | None = None, heading: bool = True) -> Scene:
+    """Return the picture of a tree.
+
+    sideways : the root on the left; by default where the tree would be too wide
+    heading  : whether title, notes and classes stand above the tree
+    """
     splits = sum(not node.is_leaf for node in view.nodes)
     most_terms = MOST_TERMS if splits <= MANY_SPLITS else FEWER_TERMS
     cards = [card_of(node, view, most_terms) for node in view.nodes]
@@ -375,7 +379,9 @@ def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
         _, width, _, _ = _placed(view, cards, depths, ways, sideways=False)
         sideways = width > WIDE_TREE
     corners, width, height, ends = _placed(view, cards, depths, ways, sideways)
-    head, top = _heading(view, max(width, 320.0), "Below" if sideways else "The right")
+    head, top = Group(), MARGIN
+    if heading:
+        head, top = _heading(view, max(width, 320.0), "Below" if sideways else "The right")
     tree: list[Group] = []
     links = Group()
     for place, node in enumerate(view.nodes):
@@ -399,7 +405,8 @@ def scene_of(view: TreeView, sideways: bool | None = None) -> Scene:
             links.shapes.append(Label(*at, line, "way", "end" if sideways else "middle", SMALL))
     groups = [head, links, *tree]
     height += top + MARGIN
-    width = max(width + 2 * MARGIN, 320.0, *(_right(shape) + MARGIN for shape in head.shapes))
+    least = 320.0 if heading else 0.0
+    width = max(width + 2 * MARGIN, least, *(_right(shape) + MARGIN for shape in head.shapes))
     if view.plane is not None:
         side = 300.0
         groups.append(Group(partition_shapes(view.plane, width + 34, top + 4, side)))

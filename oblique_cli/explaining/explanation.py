@@ -14,7 +14,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.explaining.nearest import candidates, total_of
 from oblique_cli.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
-from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
+from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Split, procedure_of
+from oblique_cli.nodes import BLANK, Indicator
 from oblique_cli.registry import close_matches
 from oblique_cli.tree.reading import turned
 from oblique_cli.tree.structure import Tree
@@ -47,6 +48,7 @@ class Step:
                    left; None where there is no number to move, or one is missing
     mean           what `distance` is at the training means: it and the contributions add up to `distance`
     contributions  of columns, the largest first
+    says           of a split that one level alone decides: what the row's column is or is not; "" of any other
     exchanged      whether a reader sees the sides of this split exchanged, as `oblique tree` shows it
     """
 
@@ -58,6 +60,7 @@ class Step:
     mean: float | None
     contributions: tuple[Contribution, ...]
     exchanged: bool = False
+    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -277,7 +280,12 @@ def _step(
     )
     distance = None if total is None or not length else (total - split.threshold) / length
     mean_distance = None if distance is None else (usual - split.threshold) / length
-    return Step(node, "left" if left else "right", total, split.threshold, distance, mean_distance, parts)
+    says = ""
+    if (level := split.by_level) is not None:
+        cell = procedure.cells[level.cell]
+        named = Indicator(cell.name, "" if level.level == MISSING else cell.levels[level.level])
+        says = named.holds(split.level_goes_left == left).replace(BLANK, " ")
+    return Step(node, "left" if left else "right", total, split.threshold, distance, mean_distance, parts, says=says)
 
 
 def _nearest(

@@ -37,18 +37,20 @@ def _path(found: Explanation, terms: int) -> list[str]:
     for step in found.steps:
         side = "if" if (step.goes == "left") != step.exchanged else "else"
         lines.append(f"  node {step.node}: {side}, {_where(step)}")
-        shown = step.contributions[:terms]
+        shown = () if step.says else step.contributions[:terms]
         width = max((len(_cell(part)) for part in shown), default=0)
         for part in shown:
             amount = "missing" if part.amount is None else f"{_signed(part.amount, step):+.3g}"
             lines.append(f"      {_cell(part):<{width}}  {amount}")
-        if rest := step.contributions[terms:]:
+        if not step.says and (rest := step.contributions[terms:]):
             others = _signed(sum(part.amount or 0.0 for part in rest), step)
             lines.append(f"      and {len(rest)} smaller  {others:+.3g}")
     return [*lines, ""]
 
 
 def _where(step: Step) -> str:
+    if step.says:
+        return _name(step.says)
     if step.total is None:
         return "since a number of the split is missing"
     if step.distance is None or step.mean is None:

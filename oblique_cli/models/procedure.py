@@ -82,6 +82,18 @@ class Split:
         """All terms."""
         return tuple(chain.from_iterable(self.lanes))
 
+    @property
+    def by_level(self) -> Term | None:
+        """The only term of a split that one level alone decides, None of any other split."""
+        found = self.terms
+        alone = len(found) == 1 and found[0].level != NUMBER
+        return found[0] if alone and (found[0].coef <= self.threshold) != (self.threshold >= 0.0) else None
+
+    @property
+    def level_goes_left(self) -> bool:
+        """Whether rows with the level of `by_level` go left."""
+        return self.terms[0].coef <= self.threshold
+
 
 @dataclass(frozen=True)
 class Leaf:

@@ -7,12 +7,16 @@ import re
 
 import numpy as np
 import pytest
+from cli_support import call
 from drawing_support import WILD, WILD_CLASSES, fitted, page_data, view, wild_view
 
 from oblique_cli import make
 from oblique_cli.drawing.page import PageData, page
 from oblique_cli.drawing.view import text_of, view_of
+from oblique_cli.models import load
 from oblique_cli.tree.reading import Units
+
+__all__ = ["call"]
 
 
 def data_of(document):
@@ -182,3 +186,102 @@ def test_a_page_is_printed_as_picture_and_node(opened, tmp_path):
     found.emulate_media(media="print")
     assert not found.locator("#tools").is_visible() and found.locator("svg.tree").is_visible()
     assert found.pdf().startswith(b"%PDF")
+
+
+# ---- windows, and columns of words -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def birds(call):
+    """The page of a table with words, as `oblique tree` writes it, and what else commands make of the table."""
+    rng = np.random.default_rng(5)
+    lines = ["species,island,mass,length,sex"]
+    for _ in range(200):
+        species = ("Adelie", "Gentoo", "Chinstrap")[rng.integers(3)]
+        island = ("Biscoe", "Dream", "Torgersen <b>")[rng.integers(3)] if species == "Adelie" else "Biscoe"
+        sex = ("male", "female")[rng.integers(2)]
+        mass = 3700 + 900 * (species == "Gentoo") + 350 * (sex == "male") + 300 * rng.normal()
+        lines.append(f"{species},{island},{mass:.0f},{39 + 8 * (species != 'Adelie') + 3 * rng.normal():.1f},{sex}")
+    (call.folder / "birds.csv").write_text("\n".join(lines) + "\n")
+
+    def made(*arguments):
+        ended = call(*map(str, arguments))
+        assert ended.code == 0, ended.err
+        return (call.folder / "page.html").read_text(encoding="utf-8")
+
+    return made
+
+
+TREE = ("tree", "birds.csv", "--target", "species", "--set", "pruning=none", "--html", "--output", "page.html")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("depth", [2, 9])
+def test_the_tree_fits_its_window_and_facts_stand_below(opened, birds, size, depth):
+    found = opened(birds(*TREE, "--depth", depth))
+    found.set_viewport_size({"width": size[0], "height": size[1]})
+    found.reload()
+    width, tree, frame, facts = found.evaluate(
+        "() => [document.documentElement.scrollWidth, ...['svg.tree', '#picture', '.facts']"
+        ".map(one => { const box = document.querySelector(one).getBoundingClientRect();"
+        " return [box.left, box.top, box.right, box.bottom]; })]"
+    )
+    assert width == size[0]
+    assert tree[0] >= 0 and tree[2] <= frame[2] + 1 and tree[3] <= size[1] and tree[2] - tree[0] > 100
+    assert facts[1] >= tree[3] - 1 and "Words are levels" in found.locator(".facts").inner_text()
+    assert found.locator(".legend").inner_text().count("(") == 3
+    # What is typed and what is clicked fits as well.
+    found.locator("#tab-try").click()
+    found.locator('[data-node="0"]').click()
+    assert found.evaluate("document.documentElement.scrollWidth") == size[0]
+
+
+def test_a_column_of_words_is_a_list_that_sets_its_features(opened, birds):
+    found = opened(birds(*TREE))
+    found.locator("#tab-try").click()
+    assert found.locator("#try label").all_inner_texts() == ["island", "mass", "length", "sex"]
+    assert found.locator("#f0 option").all_inner_texts() == [
+        "(missing)",
+        "Biscoe",
+        "Dream",
+        "Torgersen <b>",
+        "(any other)",
+    ]
+    assert found.locator("#f3 option").count() == 4 and found.locator("#f1").evaluate("f => f.tagName") == "INPUT"
+    encoded = found.evaluate("cells => window.obliqueEncoded(cells)", [1, 4000, 40.5, 0])
+    assert sorted(encoded) == [0, 0, 0, 1, 1, 40.5, 4000]
+    assert found.evaluate("cells => window.obliqueEncoded(cells)", [3, 4000, 40.5, None]).count(1) == 0
+    before = found.locator("#way").inner_text()
+    for level in ("Biscoe", "Dream", "Torgersen <b>"):
+        found.locator("#f0").select_option(label=level)
+        assert "not a number" not in found.locator("#way").inner_text()
+    assert before and found.locator(".node.on").count() >= 2
+
+
+def test_the_page_of_words_sends_rows_where_the_fitted_tree_does_though_it_shows_less(opened, birds, call):
+    birds(*TREE)
+    birds("fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", 2, "--out", "m.json")
+    document = birds("tree", "m.json", "--html", "--output", "page.html")
+    assert "move no training row and are not shown" in document
+    model = load(call.folder / "m.json")
+    found = opened(document)
+    rng = np.random.default_rng(0)
+    n = 300
+    X = np.column_stack(
+        [rng.integers(0, 3, n), rng.normal(4000, 900, n), rng.normal(45, 9, n), rng.integers(0, 2, n)]
+    ).astype(float)
+    places = found.evaluate(
+        "rows => rows.map(row => window.obliqueFollow(window.obliqueEncoded(row)).at(-1).place)", X.tolist()
+    )
+    labels = [data_of(document)["classes"][data_of(document)["nodes"][place]["k"]] for place in places]
+    assert labels == model.predict(X).tolist()
+
+
+def test_a_row_that_is_clicked_fills_lists_and_numbers(opened, birds):
+    found = opened(birds(*TREE))
+    row = found.locator("#node tr[data-row]").first
+    cells = row.locator("td").all_inner_texts()
+    heads = found.locator("#node thead tr").last.locator("th").all_inner_texts()
+    row.click()
+    island = cells[[head.lower() for head in heads].index("island")]
+    assert found.locator("#f0").evaluate("f => f.selectedOptions[0].textContent") == island

@@ -27,7 +27,10 @@ def write(source: Source) -> str:
 
 
 def condition(split: Split, procedure: Procedure, precision: int, left: bool) -> str:
-    """Return what the rows of one side fulfill: "0.5 * "age" - 2 * "bmi" <= 3 (or missing)"."""
+    """Return what the rows of one side fulfill: "0.5 * "age" - 2 * "bmi" <= 3 (or missing)", ""sex" is not "male""."""
+    if (level := split.by_level) is not None:
+        is_there = split.level_goes_left == left
+        return f"{quoted(procedure.cells[level.cell].name)} is {'' if is_there else 'not '}{_level(procedure, level)}"
     # In the order of the columns, so that all levels of one are together.
     pieces = terms_of(tuple(sorted(split.terms, key=lambda term: term.cell)), procedure, precision)
     compared = "<=" if left else ">"
@@ -58,14 +61,17 @@ def terms_of(lane: Lane, procedure: Procedure, precision: int) -> list[tuple[str
         return ("-" if term.coef < 0 else "+"), name if size == "1" else f"{size} * {name}"
 
     def levels(cell: int, terms: Sequence[Term]) -> str:
-        known = procedure.cells[cell].levels
         says = (
-            f"{term.coef:.{precision}g} if {'missing' if term.level == MISSING else quoted(known[term.level])}"
+            f"{term.coef:.{precision}g} if {_level(procedure, term)}"
             for term in terms
         )
         return f"{quoted(procedure.cells[cell].name)}[{', '.join(says)}, else 0]"
 
     return summands(lane, number, levels)
+
+
+def _level(procedure: Procedure, term: Term) -> str:
+    return "missing" if term.level == MISSING else quoted(procedure.cells[term.cell].levels[term.level])
 
 
 def joined(pieces: Sequence[tuple[str, str]]) -> str:
