@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -91,7 +90,7 @@ class _Look:
             self.header, self.declared, self.typed = table.header, table.declared, table.typed
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, the header among them
-            rows = list(itertools.islice(table.rows, limit))
+            rows = own_rows.taken(table.rows, limit)
         if len(rows) == limit:
             raise DataError(f"{self.where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
         if not rows:
