@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isnan
 from pathlib import Path
@@ -20,6 +21,7 @@ from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.evaluation.tables import HasSheet, ResultTable
+    from oblique_cli.experiments.progress import Progress
     from oblique_cli.experiments.running import RunSummary, Shard
     from oblique_cli.experiments.store import Run, Store
     from oblique_cli.nouns import Experiment, Job
@@ -186,13 +188,14 @@ class Runner:
             raise click.UsageError("--backend dask and --scheduler, the address of its scheduler, go together")
         if self.keep_probabilities:
             experiment = replace(experiment, keep="probabilities")
-        with Store(database(self.results)) as store:
+        progress = Progress(quiet=self.quiet, closing=False)
+        with Store(database(self.results)) as store, progress.watched("preparing"):
             summary = run(
                 experiment,
                 store,
                 n_jobs=self.jobs,
                 fresh=self.fresh,
-                progress=Progress(quiet=self.quiet, closing=False),
+                progress=progress,
                 data_dir=self.data_dir,
                 offline=self.offline,
                 argv=command_line() if argv is None else argv,
@@ -350,6 +353,23 @@ def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[R
             "whether that is allowed."
         )
     return runner.run(found.experiment, only=only, argv=found.argv)
+
+
+@contextlib.contextmanager
+def working(doing: str, quiet: bool = False) -> Iterator[Progress]:
+    """Show on standard error what a command does and for how long: on a terminal after a second, elsewhere after ten.
+
+    doing : "reading my.csv"; the `Progress` that is returned may be told what follows, and of steps
+    """
+    from oblique_cli.experiments.progress import Progress
+
+    with Progress(quiet=quiet, closing=False, brief=True).watched(doing) as progress:
+        yield progress
+
+
+def called(table: str) -> str:
+    """Return what a file is called in messages."""
+    return "standard input" if table == "-" else table
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------

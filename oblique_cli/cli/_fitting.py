@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, pruned, refuse_strays
+from oblique_cli.cli._common import called, working
+from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, refuse_strays
 from oblique_cli.cli._starting import load_scikit_learn
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
     from oblique_cli.data.columns import Columns
     from oblique_cli.data.dataset import Dataset
+    from oblique_cli.experiments.progress import Progress
     from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+
+
+# HHCART(A) looks at a direction for each pair of columns and each class. Where the rows times these directions are more
+# than this, for the roots of all trees that are grown (3 to 25 seconds for the whole, by how deep they get), the tree
+# that nobody has named is one of HHCART(D), which looks at one reflection a class; docs/performance.md compares them.
+MOST_WORK = 500_000_000
+QUICK_TREE = "hhcart_d"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,21 +73,39 @@ def fit_to_all(
     if csv is None:
         refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
 
+    with working(f"reading {called(name or '-' if csv is None else csv)}") as progress:
+        full = [full_key(text) for text in overrides]
+        return _fitted(progress, name, csv, algorithm, full, seed, data_dir, offline, where, suits, own)
+
+
+def _fitted(
+    progress: Progress,
+    name: str | None,
+    csv: str | None,
+    algorithm: str | None,
+    full: list[str],
+    seed: int,
+    data_dir: str | None,
+    offline: bool,
+    where: str,
+    suits: Callable[[str], None],
+    own: OwnOptions,
+) -> Fitted:
+    """As `fit_to_all`, which says what is wrong with its arguments. full : overrides with whole keys"""
     load_scikit_learn()
     from oblique_cli import config, seeds
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
-    from oblique_cli.fitting.pruning import how_pruned
+    from oblique_cli.fitting.pruning import how_pruned, pruned_spec
 
-    full = [full_key(text) for text in overrides]
     columns = None
     if csv is None:
         plain: dict[str, Any] = {"dataset": {"name": name}, "algorithm": algorithm or ONE_TREE["classification"]}
     else:
         asked, looked, columns = looked_at(csv, own, full, where)
         key = {**own.dataset_key(csv), "target": asked.target, "task": columns.task}
-        plain = {"dataset": key, "algorithm": pruned(algorithm or ONE_TREE[columns.task])}
+        plain = {"dataset": key, "algorithm": algorithm or ONE_TREE[columns.task]}
     experiment = config.from_mapping({"version": 1, **plain}, "tree", full, where=where)
     policy: DatasetSpec = experiment.datasets[0]
     spec: AlgorithmSpec = experiment.algorithms[0]
@@ -90,13 +117,33 @@ def fit_to_all(
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
     encoder = fold_encoder(dataset, policy)
     X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
+    notes: list[str] = []
+    if columns is not None:
+        spec = pruned_spec(spec, len(X))
+        notes += dataset.notes
+        if algorithm is None and spec.name == ONE_TREE["classification"] and _work(spec, X, dataset) > MOST_WORK:
+            spec = replace(spec, name=QUICK_TREE)
+            notes.append(
+                f"{ALGORITHMS[QUICK_TREE].title}, as {ALGORITHMS[ONE_TREE[task]].title} would look at {X.shape[1]} "
+                f"columns of {len(X)} rows for long; --algorithm {ONE_TREE[task]} grows that."
+            )
+        if how := how_pruned(spec):
+            notes.append(f"{how}; --set pruning=none leaves it whole.")
     random_state = seeds.integer(seed, dataset.name if csv is None else seeds.OWN, "tree")
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
+    progress.doing("growing the tree")
     with own_labels(dataset):
         fitted = prepared(estimator, dataset, policy).fit(X, dataset.y)
-    how = how_pruned(spec)
-    notes = (*dataset.notes, *((f"{how}; --set pruning=none leaves it whole.",) if how else ()))
-    return Fitted(dataset, spec, encoder, X, fitted, columns, notes if columns else ())
+    return Fitted(dataset, spec, encoder, X, fitted, columns, tuple(notes))
+
+
+def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
+    """Return how often HHCART(A) would project a row at the roots of all trees that it grows: (n, p) rows X have for
+    each of C classes p directions of every reflection, one an eigenvector, of which there are no more than rows."""
+    folds, repeats = spec.params.get("pruning_folds", 10), spec.params.get("pruning_repeats", 1)
+    trees = 1 + folds * repeats if spec.params.get("pruning") == "cv" else 1
+    (n, p), classes = X.shape, len(dataset.classes)
+    return int(trees * n * classes * p * min(p, max(n // classes, 1)))
 
 
 def full_key(override: str) -> str:

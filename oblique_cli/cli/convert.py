@@ -6,7 +6,7 @@ import json
 
 import click
 
-from oblique_cli.cli._common import write
+from oblique_cli.cli._common import working, write
 
 
 @click.command()
@@ -27,7 +27,8 @@ def convert(source: str, target: str, delimiter: str | None, single: bool, forma
     from oblique_cli.data.own_rows import delimiter_of
     from oblique_cli.scale.tables import convert as converted
 
-    found = converted(source, target, delimiter=delimiter and delimiter_of(delimiter), single=single)
+    with working(f"converting {source}"):
+        found = converted(source, target, delimiter=delimiter and delimiter_of(delimiter), single=single)
     if format_ == "json":
         write(
             json.dumps({"rows": found.rows, "columns": dict(found.kinds), "empty": dict(found.empty)}, indent=1) + "\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import form_option, output_option, write
+from oblique_cli.cli._common import called, form_option, output_option, working, write
 from oblique_cli.cli._own import spare
 from oblique_cli.errors import ConfigError, DataError
 
@@ -69,11 +69,13 @@ def explain(
     fitted = load(model)
     procedure = procedure_of(fitted)
     needs_table(fitted, model)
-    if new is not None and row is not None:
-        cells, title = _row_of(fitted, new, row), f"row {row} of {'standard input' if new == '-' else new}"
-    else:
-        cells, title = _typed(fitted, values), "the row"
-    found = explained(fitted, cells, fix=fix, to=to)
+    with working(f"reading {called(new)}" if new else "reading the row") as progress:
+        if new is not None and row is not None:
+            cells, title = _row_of(fitted, new, row), f"row {row} of {called(new)}"
+        else:
+            cells, title = _typed(fitted, values), "the row"
+        progress.doing("looking for the nearest change")
+        found = explained(fitted, cells, fix=fix, to=to)
     if format_ == "json":
         document = {"model": model, "row": row, **report.plain_of(found, procedure)}
         write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
@@ -89,8 +91,7 @@ def _row_of(model: Model, table: str, number: int) -> Any:
         if number <= before + len(chunk.X):
             return chunk.X[number - before - 1]
         before += len(chunk.X)
-    where = "standard input" if table == "-" else table
-    raise DataError(f"{where}: there is no row {number}; the table has {before} rows below its header.")
+    raise DataError(f"{called(table)}: there is no row {number}; the table has {before} rows below its header.")
 
 
 def _typed(model: Model, texts: tuple[str, ...]) -> Any:

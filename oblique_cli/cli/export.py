@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import output_option, write
+from oblique_cli.cli._common import output_option, working, write
 from oblique_cli.cli._own import spare
 
 # Endings of files, and the format that each stands for: the names in models.exporting.FORMATS, which the help must know
@@ -73,7 +73,8 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     from oblique_cli.models.exporting import export as exported
 
     spare(model)
-    written = exported(load(model), chosen, name=name, precision=precision)
+    with working(f"writing {model} as {chosen}"):
+        written = exported(load(model), chosen, name=name, precision=precision)
     if isinstance(written, bytes):
         from oblique_cli.data import files
 

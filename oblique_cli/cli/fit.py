@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._beyond import Size, at_work, is_beyond, refuse_one_tree
-from oblique_cli.cli._common import data_dir_option, headed, offline_option, set_option, writable, write
+from oblique_cli.cli._common import (
+    called,
+    data_dir_option,
+    headed,
+    offline_option,
+    set_option,
+    working,
+    writable,
+    write,
+)
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._own import OwnOptions, own_data_options
 from oblique_cli.cli._starting import load_scikit_learn
@@ -123,22 +132,18 @@ def fit(
     if scheduler:
         refuse_one_tree(algorithm)
     from oblique_cli.data.files import as_typed
-    from oblique_cli.experiments.progress import Progress
     from oblique_cli.fitting import fitting, reporting
     from oblique_cli.models.model import save
 
-    dataset, policy, specs, columns = _asked(data, own, weights, algorithm, overrides, data_dir, offline)
+    with working(f"reading {called(data)}"):
+        dataset, policy, specs, columns = _asked(data, own, weights, algorithm, overrides, data_dir, offline)
     several = len(specs) > 1
     folds = folds or (5 if several else 10)
-    progress = Progress(quiet=not sys.stderr.isatty(), closing=False)
-    progress.begin("", fitting.steps(len(specs), folds))
-    try:
-        with at_work(scheduler, workers):
-            outcome = fitting.fit(
-                dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, step=progress.step
-            )
-    finally:
-        progress.end()
+    with working("fitting") as progress, at_work(scheduler, workers):
+        progress.begin("", fitting.steps(len(specs), folds))
+        outcome = fitting.fit(
+            dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, step=progress.step
+        )
     written = [] if out is None else [str(path) for path in save(outcome.model, out, dataset.X)]
     if format_ == "json":
         write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import form_option, output_option
+from oblique_cli.cli._common import called, form_option, output_option, working
 from oblique_cli.cli._own import spare
 
 FORMATS = ("csv", "json", "parquet")  # those of models.tables, which the help must know without importing it
@@ -41,19 +41,21 @@ def predict(model: str, new: str, proba: bool, leaf: bool, format_: str, output:
     fitted = load(model)
     needs_table(fitted, model)
     unseen = Unseen()
-    found = predictions(fitted, new, "standard input" if new == "-" else new, proba=proba, leaf=leaf, unseen=unseen)
-    if output is None:
-        sys.stdout.flush()
-        writer = WRITERS[format_](sys.stdout.buffer, fitted)
-        for some in found:
-            writer.add(some)
-        writer.close()
-        sys.stdout.buffer.flush()
-    else:
-        with files.written(Path(output)) as stream:
-            writer = WRITERS[format_](stream, fitted)
+    found = predictions(fitted, new, called(new), proba=proba, leaf=leaf, unseen=unseen)
+    # Predictions that appear on a terminal show by themselves how far the work is.
+    with working(f"predicting {called(new)}", quiet=output is None and sys.stdout.isatty()):
+        if output is None:
+            sys.stdout.flush()
+            writer = WRITERS[format_](sys.stdout.buffer, fitted)
             for some in found:
                 writer.add(some)
             writer.close()
+            sys.stdout.buffer.flush()
+        else:
+            with files.written(Path(output)) as stream:
+                writer = WRITERS[format_](stream, fitted)
+                for some in found:
+                    writer.add(some)
+                writer.close()
     for sentence in unseen.sentences():
         click.echo(f"note: {sentence}", err=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from oblique_cli.cli._common import columns, form_option, output_option, write
+from oblique_cli.cli._common import called, columns, form_option, output_option, working, write
 from oblique_cli.cli._own import spare
 
 
@@ -44,7 +44,8 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
     spare(model, test)
     fitted = load(model)
     needs_table(fitted, model)
-    found = scoring.score(fitted, test, "standard input" if test == "-" else test, metrics)
+    with working(f"scoring {called(test)}"):
+        found = scoring.score(fitted, test, called(test), metrics)
     if format_ == "json":
         document = {"model": model, "rows": found.rows, "metrics": found.values}
         write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)

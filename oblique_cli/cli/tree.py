@@ -18,6 +18,7 @@ from oblique_cli.cli._common import (
     output_option,
     results_option,
     set_option,
+    working,
 )
 from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
 from oblique_cli.cli._fitting import fit_to_all
@@ -155,11 +156,14 @@ def tree(
             own=own,
         )
         shown = _showing.of_fit(fitted, own.target or "target")
-    if sparse:
-        shown = shown.with_fewer_terms(tolerance or 0.0)
-    elif format_ == "text" and fold is None and not is_model:
-        shown = shown.with_hint()
-    found = _showing.content(shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output), full=full)
+    with working("leaving out terms" if sparse else "drawing the tree"):
+        if sparse:
+            shown = shown.with_fewer_terms(tolerance or 0.0)
+        elif format_ == "text" and fold is None and not is_model:
+            shown = shown.with_hint()
+        found = _showing.content(
+            shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output), full=full
+        )
     if output is None:
         click.echo(headed(found.decode()) if format_ == "text" else found.decode(), nl=False)
     else:
@@ -201,17 +205,18 @@ def _stored(
     with Store(database(results), must_exist=True) as store:
         found = find_run(store, run)
         rows = store.rows(run)
-    return regrown(
-        found,
-        rows,
-        repeat=repeat,
-        fold=fold,
-        dataset=dataset,
-        algorithm=algorithm,
-        csv=csv,
-        data_dir=data_dir,
-        offline=offline,
-    )
+    with working("growing the tree of the fold"):
+        return regrown(
+            found,
+            rows,
+            repeat=repeat,
+            fold=fold,
+            dataset=dataset,
+            algorithm=algorithm,
+            csv=csv,
+            data_dir=data_dir,
+            offline=offline,
+        )
 
 
 def _width(output: str | None) -> int:

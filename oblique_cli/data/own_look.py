@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from collections import Counter
@@ -99,7 +98,7 @@ class _Look:
             self.written = table.written
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, the header among them
-            rows = list(itertools.islice(table.rows, limit))
+            rows = own_rows.taken(table.rows, limit)
         lists = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
         self.reading = replace(reading, **lists)
         if len(rows) == limit:

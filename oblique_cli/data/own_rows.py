@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import datetime
+import gc
 import io
 import itertools
 import math
@@ -68,6 +69,18 @@ def opened(source: Source, kind: str, delimiter: str, charset: str, header: str 
     with source.opened() as stream:
         lines = _lines(stream, charset, source.where)
         yield _arff(lines, source.where) if kind == "arff" else _delimited(lines, delimiter, source.where, header)
+
+
+def taken(rows: Iterator[Row], most: int) -> list[Row]:
+    """Return at most `most` rows. Python's search for cycles waits: it would look at all rows again and again as their
+    number grows, a third of the time of 200,000 rows, and rows have no cycles."""
+    searches = gc.isenabled()
+    gc.disable()
+    try:
+        return list(itertools.islice(rows, most))
+    finally:
+        if searches:
+            gc.enable()
 
 
 def sniffed(source: Source, charset: str) -> str:

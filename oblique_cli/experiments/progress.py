@@ -1,33 +1,40 @@
-"""How far a run is: one live line on a terminal, plain lines elsewhere, always on standard error.
+"""How far a command is: one live line on a terminal, plain lines elsewhere, always on standard error.
 
-A live line is redrawn in place, fits the width, and shows the time left at the rate of the latest folds. Where output
-is not a terminal (a log, a pipe, TERM=dumb) a plain line appears every tenth of the way or every 30 seconds, whichever
-comes first. Failures are shown at once in both.
+A live line is redrawn in place, fits the width, and shows the time left at the rate of the latest steps. Where output
+is not a terminal (a log, a pipe, TERM=dumb) a plain line appears every tenth of the way or every ten seconds, whichever
+comes first; from a command that is brief as a rule, every ten seconds alone. Failures are shown at once in both.
+
+Work without steps, and a step that takes long, are shown by a thread of their own (`Progress.watched`): what goes on
+and for how long. The compiled core works without the interpreter lock, and reading tables gives it back often.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
+import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 REDRAW_SECONDS = 0.1
-PLAIN_SECONDS = 30.0
+PLAIN_SECONDS = 10.0
+BEAT_SECONDS = 1.0  # between looks of the thread at the clock
 RECENT = 200  # steps that the rate is taken over
 SHOWN_FAILURES = 10  # of a part; if everything fails, the rest says nothing new
 
 
 class Progress:
-    """Shows the steps of one part of a run after another: `begin`, `step` for each, `end`.
+    """Shows the steps of one part of the work after another: `begin`, `step` for each, `end`; or `doing` without steps.
 
     stream   where to write, standard error by default
     quiet    show nothing but failures
     live     redraw one line; by default if `stream` is a terminal that can do so
     closing  say at the end of a part how long it took
+    brief    of a command that seldom takes long: plain lines every ten seconds alone
     clock    seconds, for the rate
     width    columns, by default the terminal's at the time of drawing
     """
@@ -39,6 +46,7 @@ class Progress:
         quiet: bool = False,
         live: bool | None = None,
         closing: bool = True,
+        brief: bool = False,
         clock: Callable[[], float] = time.monotonic,
         width: int | None = None,
     ) -> None:
@@ -47,66 +55,127 @@ class Progress:
         self._live = (self._stream.isatty() and os.environ.get("TERM") != "dumb") if live is None else live
         self._color = self._live and not os.environ.get("NO_COLOR")
         self._closing = closing
+        self._brief = brief
         self._clock = clock
         self._width = width
         self._drawn = 0  # columns of the live line now on the screen
+        self._lock = threading.RLock()  # of all that is said: the thread of `watched` says it too
+        self._doing = ""
         self.begin("", 0)
 
     def begin(self, title: str, total: int, done: int = 0, unit: str = "folds") -> None:
         """Start a part of `total` steps, `done` of which need not be taken again."""
-        self._title, self._total, self._done, self._resumed, self._unit = title, total, done, done, unit
-        self._failed = 0
-        self._started = self._shown_at = self._clock()
-        self._shown_done = done
-        self._recent: deque[float] = deque([self._started], maxlen=RECENT + 1)
-        if title and not self._quiet:
-            resumed = f", resumed: {done} done" if done else ""
-            self._line(f"{title}: {total} {unit}{resumed}")
+        with self._lock:
+            self._title, self._total, self._done, self._resumed, self._unit = title, total, done, done, unit
+            self._failed = 0
+            self._label = ""
+            self._started = self._shown_at = self._clock()
+            self._shown_done = done
+            self._recent: deque[float] = deque([self._started], maxlen=RECENT + 1)
+            if title and not self._quiet:
+                resumed = f", resumed: {done} done" if done else ""
+                self._line(f"{title}: {total} {unit}{resumed}")
+
+    def doing(self, what: str) -> None:
+        """Say what goes on from now on, in work without steps: "reading my.csv"."""
+        with self._lock:
+            self._doing, self._label, self._total = what, "", 0
+            self._started = self._clock()
+
+    @contextlib.contextmanager
+    def watched(self, doing: str = "") -> Iterator[Progress]:
+        """Look at the clock every second from a thread, until the work inside is done; then the live line is gone."""
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(BEAT_SECONDS):
+                self.beat()
+
+        if doing:
+            self.doing(doing)
+        if self._quiet:
+            yield self
+            return
+        thread = threading.Thread(target=watch, name="progress", daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            done.set()
+            thread.join()
+            with self._lock:
+                self._clear()
+
+    def beat(self) -> None:
+        """Show how far the work is though no step has been taken, if nothing was shown for a while."""
+        with self._lock:
+            now = self._clock()
+            since = now - self._shown_at
+            if self._quiet or since < (BEAT_SECONDS if self._live else PLAIN_SECONDS):
+                return
+            so_far = duration(now - self._started)
+            if self._live and self._total:
+                self._redraw(self._label or self._doing or self._title, f"{so_far} so far")
+            elif self._live:
+                self._redraw(f"{self._doing}, {so_far}")
+            elif self._total:
+                self._line(self._counted())
+            else:
+                self._line(f"{self._doing}, {so_far}")
+            self._shown_at, self._shown_done = now, self._done
 
     def step(self, label: str, failure: str = "") -> None:
         """One step is done: `label` says which, `failure` why it failed (empty: it did not)."""
-        now = self._clock()
-        self._done += 1
-        self._recent.append(now)
-        if failure:
-            self._failed += 1
-            if self._failed <= SHOWN_FAILURES:
-                self._line(self._red(f"! {label} failed: {failure}"))
-            if self._failed == SHOWN_FAILURES + 1:
-                self._line(self._red("! more failures follow and are only counted"))
-        if self._quiet:
-            return
-        since = now - self._shown_at
-        if self._live:
-            if since >= REDRAW_SECONDS or not self._drawn:
-                self._redraw(label)
-                self._shown_at = now
-        elif self._done < self._total and (
-            since >= PLAIN_SECONDS or 10 * (self._done - self._shown_done) >= self._total
-        ):
-            self._line(f"{self._title}: {'  '.join(self._parts())}")
-            self._shown_at, self._shown_done = now, self._done
+        with self._lock:
+            now = self._clock()
+            self._done += 1
+            self._total = max(self._total, self._done) if self._total else 0  # which may have been guessed
+            self._label = label
+            self._recent.append(now)
+            if failure:
+                self._failed += 1
+                if self._failed <= SHOWN_FAILURES:
+                    self._line(self._red(f"! {label} failed: {failure}"))
+                if self._failed == SHOWN_FAILURES + 1:
+                    self._line(self._red("! more failures follow and are only counted"))
+            if self._quiet:
+                return
+            since = now - self._shown_at
+            if self._live:
+                if since >= REDRAW_SECONDS or not self._drawn:
+                    self._redraw(label)
+                    self._shown_at = now
+            elif self._done < self._total and (
+                since >= PLAIN_SECONDS or (not self._brief and 10 * (self._done - self._shown_done) >= self._total)
+            ):
+                self._line(self._counted())
+                self._shown_at, self._shown_done = now, self._done
 
     def note(self, text: str) -> None:
         """Show a line of text, above the live line if there is one."""
-        self._line(text)
+        with self._lock:
+            self._line(text)
 
     def remark(self, text: str) -> None:
         """Show a line of text that a quiet run can do without."""
         if not self._quiet:
-            self._line(text)
+            self.note(text)
 
     def end(self) -> None:
         """Close the part: remove the live line and, if `closing`, say how long the part took."""
-        if self._closing and not self._quiet and self._total:
-            failed = f", {self._failed} failed" if self._failed else ""
-            seconds = duration(self._clock() - self._started)
-            self._line(f"{self._title}: {self._done} of {self._total} {self._unit} in {seconds}{failed}")
-        else:
-            self._clear()
+        with self._lock:
+            if self._closing and not self._quiet and self._total:
+                failed = f", {self._failed} failed" if self._failed else ""
+                seconds = duration(self._clock() - self._started)
+                self._line(f"{self._title}: {self._done} of {self._total} {self._unit} in {seconds}{failed}")
+            else:
+                self._clear()
+            self._total, self._label = 0, ""
 
     def _parts(self) -> list[str]:
         """Counts, share, rate, time left and failures, as far as they are known."""
+        if not self._total:
+            return []
         parts = [f"{self._done}/{self._total}", f"{100 * self._done // self._total} %"]
         span = self._recent[-1] - self._recent[0]
         if span > 0:
@@ -116,12 +185,16 @@ class Progress:
             parts.append(f"failed {self._failed}")
         return parts
 
-    def _redraw(self, label: str) -> None:
-        parts = self._parts()
+    def _counted(self) -> str:
+        return f"{self._title or self._doing}: {'  '.join(self._parts())}"
+
+    def _redraw(self, label: str, so_far: str = "") -> None:
+        parts = [*self._parts(), so_far] if so_far else self._parts()
         # The first text that fits is shown, from the longest to the bare counts. The last column stays free, because
         # some terminals wrap when that column is written.
         columns = (self._width or shutil.get_terminal_size().columns) - 1
-        texts = ["  ".join([label, *parts]), "  ".join(parts), "  ".join([*parts[:2], *parts[3:]]), parts[0]]
+        shorter = ["  ".join(parts), "  ".join([*parts[:2], *parts[3:]]), parts[0]] if parts else [label]
+        texts = ["  ".join([label, *parts]), *shorter]
         text = next((t for t in texts if len(t) <= columns), texts[-1][: max(columns, 0)])
         self._write("\r" + text.ljust(min(self._drawn, columns)))
         self._drawn = len(text)

@@ -94,7 +94,7 @@ def fit(
 
     Stochasticity: folds, choices and fits have seeds named after `seed` and the data set, whatever the name of a file.
     """
-    prepared_specs = [pruned_spec(tuned_spec(spec) if tune else spec) for spec in specs]
+    prepared_specs = [pruned_spec(tuned_spec(spec) if tune else spec, dataset.n) for spec in specs]
 
     def cases(of: Dataset) -> dict[str, Case]:
         return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name]) for spec in prepared_specs}

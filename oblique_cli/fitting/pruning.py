@@ -1,38 +1,53 @@
-"""Pruning that nobody has to ask for, of trees on the user's own data: by cross-validation, the rule of one standard
-error."""
+"""Pruning that nobody has to ask for, of trees on the user's own data, by the rule of one standard error: by
+cross-validation, of many rows on some that are kept from growth (docs/pruning.md has what was measured)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
 from oblique_cli.nouns import AlgorithmSpec
-from oblique_cli.tree.pruning import PRUNINGS, TRAINING_ROWS
+from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS
 
-PRUNED = {"pruning": "cv", "standard_errors": 1.0}
+PRUNED: Mapping[str, Any] = {"pruning": "cv", "standard_errors": 1.0}
+KEPT: Mapping[str, Any] = {"pruning": "cost_complexity", "standard_errors": 1.0}
+# A tenth of so many rows gives an error rate with a standard error of 1.1 points or less. On four data sets of 13,000
+# to 29,000 training rows the accuracy was within 0.22 points of that by cross-validation, which grows eleven trees for
+# one; on 3,000 to 10,000 rows it was 0.2 to 2.1 points lower.
+MANY_ROWS = 20_000
+FRACTION = 0.1  # what the estimators keep without being told
 LIMIT = "max_misrate"  # the parameter that cuts a tree, where an algorithm has no other
 
 
-def pruned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
-    """Return the algorithm pruned by cross-validation with the rule of one standard error, if it can be.
+def pruned_spec(spec: AlgorithmSpec, rows: int = 0) -> AlgorithmSpec:
+    """Return the algorithm pruned by the rule of one standard error, if it can be.
 
-    Pruning that is said, and a grid for what pruning decides, stay as they are.
+    rows : of the table; from MANY_ROWS on a tenth of them decides, below it cross-validation
+    Pruning that is said, and a grid for what pruning decides, stay as they are; so does cross-validation where its
+    parameters are said.
     """
     limit = ALGORITHMS[spec.name].path_parameter or LIMIT
     if ALGORITHMS[spec.name].family is not TOP_DOWN or "pruning" in spec.params or limit in spec.grid:
         return spec
-    return replace(spec, params={**PRUNED, **spec.params})
+    of_cv = PRUNINGS["cv"].constraints.keys() - PRUNINGS["cost_complexity"].constraints.keys()
+    by_cv = rows < MANY_ROWS or of_cv & {*spec.params, *spec.grid}
+    return replace(spec, params={**(PRUNED if by_cv else KEPT), **spec.params})
 
 
 def how_pruned(spec: AlgorithmSpec) -> str:
     """Return how the trees are pruned, as in `pruned_spec`; "" for any other way."""
-    if spec.params.get("pruning") != PRUNED["pruning"]:
+    rule = spec.params.get("pruning")
+    if rule not in (PRUNED["pruning"], KEPT["pruning"]):
         return ""
     errors = float(spec.params.get("standard_errors", 0.0))
-    return f"pruned by cross-validation (smallest tree within {errors:g} SE of the best)"
+    share = 100 * float(spec.params.get("pruning_fraction", FRACTION))
+    by = "by cross-validation" if rule == PRUNED["pruning"] else f"on {share:g} % of the rows, kept from growth"
+    return f"pruned {by} (smallest tree within {errors:g} SE of the best)"
 
 
 def divides_rows(spec: AlgorithmSpec) -> bool:
     """Whether pruning holds rows out of the training rows, so that an estimate has to repeat it."""
     rule = spec.params.get("pruning")
-    return isinstance(rule, str) and PRUNINGS[rule].rows == TRAINING_ROWS
+    return isinstance(rule, str) and PRUNINGS[rule].rows in (TRAINING_ROWS, KEPT_ROWS)

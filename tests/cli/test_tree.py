@@ -10,6 +10,9 @@ import pytest
 from cli_support import call
 
 from oblique_cli import data, make, seeds
+from oblique_cli.cli import _common, _fitting
+from oblique_cli.experiments import progress as progress_module
+from oblique_cli.fitting import pruning
 from oblique_cli.models import load, save
 from oblique_cli.tree.structure import Tree
 
@@ -167,7 +170,18 @@ def test_an_indicator_is_read_as_its_level_and_two_levels_are_one_term(birds):
 
 @pytest.mark.parametrize("form", ["text", "svg", "html", "dot", "tikz"])
 def test_a_split_by_one_level_is_said_in_every_form(birds, form):
-    command = ("tree", "birds.csv", "--target", "species", "--algorithm", "axis_parallel", "--drop", "mass", "--drop", "length")
+    command = (
+        "tree",
+        "birds.csv",
+        "--target",
+        "species",
+        "--algorithm",
+        "axis_parallel",
+        "--drop",
+        "mass",
+        "--drop",
+        "length",
+    )
     ended = birds(*command, "--format", form)
     said = ended.out.replace("\N{NO-BREAK SPACE}", " ").replace("~", " ")
     assert ended.code == 0 and re.search(r"is (not )?(Biscoe|Dream)", said) and "island=" not in said
@@ -229,12 +243,16 @@ def test_a_line_has_seven_terms_and_counts_the_others(call):
 
 
 def test_a_model_file_shows_the_rules_of_its_fit_and_can_be_made_sparse(birds):
-    fitted = birds("fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", "2", "--out", "m.json")
+    fitted = birds(
+        "fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", "2", "--out", "m.json"
+    )
     assert fitted.code == 0
     shown = birds("tree", "m.json")
     assert rules_of(shown.out) == rules_of(fitted.out) and "are not shown: --full shows them" in shown.out
     sparse = birds("tree", "m.json", "--sparse")
-    before, after = map(int, re.search(r"# --sparse: terms (\d+) -> (\d+); no training row changes", sparse.out).groups())
+    before, after = map(
+        int, re.search(r"# --sparse: terms (\d+) -> (\d+); no training row changes", sparse.out).groups()
+    )
     assert after < before and rules_of(sparse.out) == rules_of(shown.out)
     tree = Tree.from_dict(json.loads(birds("tree", "m.json", "--sparse", "--format", "json").out))
     assert np.count_nonzero(tree.coef_) == after
@@ -266,3 +284,80 @@ def test_two_thousand_columns_print_under_sixty_lines(call):
     ended = call("tree", "wide.csv", "--target", "y", "--set", "pruning=none", "--set", "max_depth=3")
     assert ended.code == 0 and "smaller terms" in ended.out
     assert len(ended.out.splitlines()) < 60 and max(map(len, ended.out.splitlines())) < 400
+
+
+@pytest.fixture
+def table(call):
+    """A table of two numbers and a word, in the folder of `call`."""
+    rows = [f"{i % 17 / 4},{i % 5 / 4},{'red' if i % 3 else 'blue'},{'yes' if i % 17 > 8 else 'no'}" for i in range(60)]
+    (call.folder / "my.csv").write_text("\n".join(["size,width,color,class", *rows]) + "\n")
+    return call
+
+
+def test_many_rows_are_pruned_on_a_tenth_of_them_and_it_is_said(table, monkeypatch):
+    few = table("tree", "my.csv", "--target", "class")
+    assert "# Pruned by cross-validation (smallest tree within 1 SE of the best)" in few.out
+    monkeypatch.setattr(pruning, "MANY_ROWS", 60)
+    many = table("tree", "my.csv", "--target", "class")
+    assert many.code == 0, many.err
+    assert "# Pruned on 10 % of the rows, kept from growth (smallest tree within 1 SE of the best)" in many.out
+    said = table("tree", "my.csv", "--target", "class", "--set", "pruning=cv", "--format", "json")
+    assert json.loads(said.out)["parameters"]["pruning"] == "cv"
+
+
+def test_the_tree_of_a_large_table_that_nobody_has_named_is_a_quick_one_and_it_is_said(table, monkeypatch):
+    usual = table("tree", "my.csv", "--target", "class")
+    assert usual.out.startswith("# HHCART(A) on my")
+    # 10 folds and the tree itself, 60 rows, 2 classes, 2 numbers and an indicator for each of 2 levels
+    work = 11 * 60 * 2 * 4 * 4
+    monkeypatch.setattr(_fitting, "MOST_WORK", work)
+    assert table("tree", "my.csv", "--target", "class").out == usual.out
+    monkeypatch.setattr(_fitting, "MOST_WORK", work - 1)
+    quick = table("tree", "my.csv", "--target", "class")
+    assert quick.out.startswith("# HHCART(D) on my")
+    assert "# HHCART(D), as HHCART(A) would look at 4 columns of 60 rows for long; --algorithm hhcart_a" in quick.out
+    assert table("tree", "my.csv", "--target", "class", "--algorithm", "hhcart_a").out == usual.out
+    assert table("tree", "my.csv", "--target", "class", "--set", "pruning=none").out.startswith("# HHCART(A) on my")
+
+
+class Hasty(progress_module.Progress):
+    """Says something at every change of what is done, as if each took long."""
+
+    now = 0.0
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **{**options, "clock": lambda: self.now})
+
+    def doing(self, what):
+        super().doing(what)
+        self.now += 30
+        self.beat()
+
+
+def test_long_work_says_what_it_does_and_quick_work_nothing(table, monkeypatch):
+    assert table("tree", "my.csv", "--target", "class").err == ""
+    monkeypatch.setattr(progress_module, "Progress", Hasty)
+    monkeypatch.setattr(progress_module, "BEAT_SECONDS", 1e9)  # no thread beside the clock of the test
+    tree = table("tree", "my.csv", "--target", "class")
+    assert tree.err.splitlines() == ["reading my.csv, 0:30", "growing the tree, 0:30", "drawing the tree, 0:30"]
+    sparse = table("tree", "my.csv", "--target", "class", "--sparse")
+    assert sparse.err.splitlines()[-1] == "leaving out terms, 0:30"
+
+
+def test_commands_on_models_say_what_they_do_where_it_takes_long(table, monkeypatch):
+    fitted = table("fit", "my.csv", "--target", "class", "--algorithm", "axis_parallel", "--folds", "2", "-o", "m.json")
+    assert fitted.code == 0, fitted.err
+    monkeypatch.setattr(progress_module, "Progress", Hasty)
+    monkeypatch.setattr(progress_module, "BEAT_SECONDS", 1e9)
+    said = {
+        ("score", "m.json", "my.csv"): ["scoring my.csv, 0:30"],
+        ("predict", "m.json", "my.csv"): ["predicting my.csv, 0:30"],
+        ("predict", "m.json", "my.csv", "-o", "new.csv"): ["predicting my.csv, 0:30"],
+        ("export", "m.json", "--format", "sql"): ["writing m.json as sql, 0:30"],
+        ("explain", "m.json", "my.csv", "--row", "3"): ["reading my.csv, 0:30", "looking for the nearest change, 0:30"],
+        ("explain", "m.json", "--values", "size=1"): ["reading the row, 0:30", "looking for the nearest change, 0:30"],
+    }
+    for arguments, lines in said.items():
+        ended = table(*arguments)
+        assert (ended.code, ended.err.splitlines()) == (0, lines), arguments
+    assert _common.called("-") == "standard input"

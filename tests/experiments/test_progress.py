@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import threading
 
 import pytest
 
+from oblique_cli.experiments import progress as module
 from oblique_cli.experiments.progress import SHOWN_FAILURES, Progress, duration
 
 
@@ -61,14 +64,14 @@ def test_elsewhere_a_plain_line_appears_every_tenth_of_the_way(clock):
     assert "\r" not in out.getvalue() and "\x1b" not in out.getvalue()
 
 
-def test_elsewhere_slow_work_shows_a_line_every_thirty_seconds(clock):
+def test_elsewhere_slow_work_shows_a_line_every_ten_seconds(clock):
     out = io.StringIO()
     progress = Progress(out, clock=clock)
     progress.begin("letters", 100)
-    steps(progress, clock, 6, seconds=10)
+    steps(progress, clock, 6, seconds=4)
     assert out.getvalue().splitlines()[1:] == [
-        "letters: 3/100  3 %  0.1/s  left 16:10",
-        "letters: 6/100  6 %  0.1/s  left 15:40",
+        "letters: 3/100  3 %  0.25/s  left 6:28",
+        "letters: 6/100  6 %  0.25/s  left 6:16",
     ]
 
 
@@ -200,3 +203,93 @@ def test_a_note_stands_above_the_live_line(clock):
 
 def test_durations_read_as_people_say_them():
     assert [duration(s) for s in (0.04, 9.94, 59.6, 341, 7541)] == ["0.0 s", "9.9 s", "1:00", "5:41", "2:05:41"]
+
+
+def beats(progress, clock, n, seconds=1.0):
+    for _ in range(n):
+        clock.now += seconds
+        progress.beat()
+
+
+def test_work_without_steps_says_on_a_terminal_what_goes_on_and_for_how_long(clock):
+    out = Terminal()
+    progress = Progress(out, closing=False, clock=clock, width=80)
+    progress.doing("reading my.csv")
+    clock.now += 0.5
+    progress.beat()
+    assert out.getvalue() == ""
+    beats(progress, clock, 3)
+    assert screen(out.getvalue()) == ["reading my.csv, 3.5 s"]
+    progress.doing("growing the tree")
+    beats(progress, clock, 1)
+    assert screen(out.getvalue()) == ["growing the tree, 1.0 s"]
+
+
+def test_elsewhere_work_without_steps_is_a_line_every_ten_seconds_and_none_before(clock):
+    out = io.StringIO()
+    progress = Progress(out, brief=True, closing=False, clock=clock)
+    progress.doing("reading my.csv")
+    beats(progress, clock, 4)
+    progress.doing("growing the tree")
+    beats(progress, clock, 5)
+    assert out.getvalue() == ""
+    beats(progress, clock, 13)
+    assert out.getvalue().splitlines() == ["growing the tree, 6.0 s", "growing the tree, 0:16"]
+
+
+def test_a_long_step_is_not_silent(clock):
+    live, plain = Terminal(), io.StringIO()
+    for out in (live, plain):
+        progress = Progress(out, clock=clock, width=80)
+        progress.begin("chapter3", 10)
+        steps(progress, clock, 1)
+        beats(progress, clock, 12)
+    assert screen(live.getvalue())[1:] == ["bupa/gdt r0 f0  1/10  10 %  1/s  left 9.0 s  0:13 so far"]
+    assert plain.getvalue().splitlines() == ["chapter3: 10 folds"] + ["chapter3: 1/10  10 %  1/s  left 9.0 s"] * 2
+
+
+def test_a_brief_command_has_no_line_for_each_tenth_of_the_way(clock):
+    out = io.StringIO()
+    progress = Progress(out, brief=True, closing=False, clock=clock)
+    progress.doing("fitting")
+    progress.begin("", 10)
+    steps(progress, clock, 9)
+    assert out.getvalue() == ""
+    steps(progress, clock, 1, seconds=2)
+    assert out.getvalue() == ""
+    progress.begin("", 10)
+    steps(progress, clock, 5, seconds=3)
+    assert out.getvalue() == "fitting: 4/10  40 %  0.333/s  left 0:18\n"
+
+
+def test_a_total_that_was_guessed_too_small_is_passed_without_a_share_above_all(clock):
+    out = Terminal()
+    progress = Progress(out, closing=False, clock=clock, width=80)
+    progress.begin("", 2)
+    steps(progress, clock, 3)
+    assert screen(out.getvalue()) == ["bupa/gdt r0 f2  3/3  100 %  1/s  left 0.0 s"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_thread_watches_until_the_work_is_done_and_leaves_no_line(clock, monkeypatch, fails):
+    monkeypatch.setattr(module, "BEAT_SECONDS", 0.001)
+    out = Terminal()
+    progress = Progress(out, closing=False, clock=clock, width=80)
+    threads = threading.active_count()
+    with contextlib.suppress(ValueError), progress.watched("reading my.csv"):
+        while "\rreading my.csv, " not in out.getvalue():  # until the thread has looked
+            clock.now += 1
+        if fails:
+            raise ValueError
+    assert screen(out.getvalue()) == [""]
+    assert threading.active_count() == threads
+
+
+def test_quiet_work_has_no_thread(clock):
+    out = Terminal()
+    progress = Progress(out, quiet=True, clock=clock)
+    threads = threading.active_count()
+    with progress.watched("reading my.csv"):
+        assert threading.active_count() == threads
+        beats(progress, clock, 30)
+    assert out.getvalue() == ""

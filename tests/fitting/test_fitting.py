@@ -18,7 +18,7 @@ from oblique_cli.fitting import choosing, estimating, fitting
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import Candidate, Choice, Size, choose, nested_estimate, part
 from oblique_cli.fitting.estimating import Estimate, cross_validated, division, folds_of
-from oblique_cli.fitting.pruning import how_pruned, pruned_spec
+from oblique_cli.fitting.pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 
 POLICY = DatasetSpec("t", missing="impute", encoding="onehot")
@@ -336,6 +336,7 @@ def test_every_algorithm_has_a_grid_or_a_sentence(name):
 
 
 HOW = "pruned by cross-validation (smallest tree within {} SE of the best)"
+KEPT = "pruned on {} % of the rows, kept from growth (smallest tree within {} SE of the best)"
 
 
 def test_pruning_that_is_said_stays():
@@ -345,6 +346,35 @@ def test_pruning_that_is_said_stays():
     assert how_pruned(pruned_spec(spec("hhcart_a"))) == HOW.format("1")
     assert how_pruned(pruned_spec(spec("hhcart_a", standard_errors=0.5))) == HOW.format("0.5")
     assert how_pruned(spec("hhcart_a", pruning="none")) == how_pruned(spec("knn")) == ""
+
+
+def test_many_rows_are_pruned_on_some_that_are_kept_from_growth():
+    assert pruned_spec(spec("hhcart_a"), MANY_ROWS - 1) == pruned_spec(spec("hhcart_a"))
+    many = pruned_spec(spec("hhcart_a"), MANY_ROWS)
+    assert many.params == {"pruning": "cost_complexity", "standard_errors": 1.0}
+    assert how_pruned(many) == KEPT.format(10, 1) and divides_rows(many)
+    of_own = pruned_spec(spec("hhcart_a", pruning_fraction=0.25, standard_errors=0.5), MANY_ROWS)
+    assert how_pruned(of_own) == KEPT.format(25, 0.5)
+    assert make("hhcart_a").pruning_fraction == FRACTION
+
+
+def test_pruning_of_many_rows_that_is_said_stays():
+    assert pruned_spec(spec("hhcart_a", pruning="none"), MANY_ROWS).params == {"pruning": "none"}
+    assert pruned_spec(spec("knn"), MANY_ROWS).params == {}
+    # Folds are of cross-validation alone, as a value and in a grid.
+    assert pruned_spec(spec("hhcart_a", pruning_folds=5), MANY_ROWS).params["pruning"] == "cv"
+    assert pruned_spec(spec("hhcart_a", {"pruning_folds": (5, 10)}), MANY_ROWS).params["pruning"] == "cv"
+
+
+@pytest.mark.parametrize(("rows", "rule"), [(MANY_ROWS, "cost_complexity"), (MANY_ROWS - 1, "cv")])
+def test_the_rows_of_the_table_decide_how_the_tree_of_a_fit_is_pruned(rows, rule):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(rows, 2)).round(1)
+    y = ((X[:, 0] > 0) ^ (rng.random(rows) < 0.1)).astype(np.int32)
+    dataset = Dataset("many", X, y, ("u", "v"), ("a", "b"))
+    found = fitting.fit(dataset, POLICY, [spec("axis_parallel", max_depth=3)], folds=2)
+    assert found.model.parameters["pruning"] == rule
+    assert found.model.facts["leaves"] == 2 and found.estimate.score == pytest.approx(0.9, abs=0.02)
 
 
 def test_the_task_of_an_algorithm_must_be_that_of_the_data():

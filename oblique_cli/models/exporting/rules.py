@@ -61,10 +61,7 @@ def terms_of(lane: Lane, procedure: Procedure, precision: int) -> list[tuple[str
         return ("-" if term.coef < 0 else "+"), name if size == "1" else f"{size} * {name}"
 
     def levels(cell: int, terms: Sequence[Term]) -> str:
-        says = (
-            f"{term.coef:.{precision}g} if {_level(procedure, term)}"
-            for term in terms
-        )
+        says = (f"{term.coef:.{precision}g} if {_level(procedure, term)}" for term in terms)
         return f"{quoted(procedure.cells[cell].name)}[{', '.join(says)}, else 0]"
 
     return summands(lane, number, levels)
