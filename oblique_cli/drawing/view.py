@@ -257,7 +257,11 @@ def _histogram(
     """Rows of a node along the sum of its split; rows that lack a value of it are left out."""
     coef = tree.coef_[node]
     alone = len(found.terms) == 1
-    if not len(rows) or (alone and (found.terms[0].levels or found.terms[0].yes)) or np.abs(tree.thresholds[node]) > 1e300:
+    if (
+        not len(rows)
+        or (alone and (found.terms[0].levels or found.terms[0].yes))
+        or np.abs(tree.thresholds[node]) > 1e300
+    ):
         return None
     used = np.flatnonzero(coef)
     numbers = [j for j in used if j not in tree.level_columns]

@@ -198,9 +198,7 @@ def _printable(names: Sequence[str]) -> list[str]:
     return [name.each(printable) if isinstance(name, Indicator) else printable(name) for name in names]
 
 
-def equation(
-    tree: Any, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None
-) -> str:
+def equation(tree: Any, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None) -> str:
     """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3"; features of coefficient 0 are left out.
 
     most : terms that are written, those of the largest coefficients; the others are counted

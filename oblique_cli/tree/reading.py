@@ -215,7 +215,9 @@ def read(
         groups = _groups(sums[j] / scale, _names_of(j, len(sums[j]), level_names or {}), precision) if j in sums else ()
         name = names[j]
         weight = abs(weights[j]) / length if j in sums else weights[j] / scale
-        terms.append(Term(j, name.holds() if isinstance(name, Indicator) else name, weight, groups, isinstance(name, Indicator)))
+        terms.append(
+            Term(j, name.holds() if isinstance(name, Indicator) else name, weight, groups, isinstance(name, Indicator))
+        )
     terms.sort(key=lambda term: (-abs(term.weight), term.feature))
     at = (threshold - shift) / scale
     shown_terms = terms if most is None or len(terms) <= most else terms[:most]

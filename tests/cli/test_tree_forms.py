@@ -77,7 +77,9 @@ def test_html_is_a_word_of_its_own(call):
 
 def test_weights_are_per_standard_deviation_unless_raw(call):
     dataset = data.load("iris")
-    plain, raw = (call("tree", "iris", "--depth", "1", "--precision", "12", "--full", *more).out for more in ((), ("--raw",)))
+    plain, raw = (
+        call("tree", "iris", "--depth", "1", "--precision", "12", "--full", *more).out for more in ((), ("--raw",))
+    )
     document = json.loads(call("tree", "iris", "--format", "json").out)
     tree = Tree.from_dict(document)
 
@@ -209,7 +211,11 @@ def test_a_model_of_hyperplanes_is_shown_without_loading_scikit_learn(call):
         (["small", "--fold", "1"], 5, "there are no results at results/oblique.sqlite yet"),
         (["small", "--fold", "1", "--set", "tau=0"], 2, "--set goes with a tree that is fitted now; the run says how"),
         (["no.json"], 4, "no.json"),
-        (["model.json", "--sparse"], 2, "which terms move no training row, and the model file does not say: fit it again."),
+        (
+            ["model.json", "--sparse"],
+            2,
+            "which terms move no training row, and the model file does not say: fit it again.",
+        ),
         (["model.json", "--algorithm", "gdt"], 2, "a model file goes without --csv and --algorithm"),
         (
             ["spect", "--algorithm", "c45", "--sparse"],
