@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
@@ -26,8 +29,27 @@ from oblique_cli.cli._starting import load_scikit_learn
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.fitting.fitting import Outcome
+    from oblique_cli.models.model import Model
 
 AUTO = "auto"
+CLASS_WEIGHT = "algorithm.class_weight"
+
+
+class Seconds(click.ParamType[float]):
+    """A time, such as 30s, 2m or 1h."""
+
+    name = "TIME"
+    units: ClassVar[dict[str, int]] = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return seconds."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", value.lower())
+        seconds = float(found[1]) * self.units[found[2]] if found else 0.0
+        if seconds < 1:
+            self.fail(f"{value!r} is no time of a second or more, such as 30s, 2m or 1h.", param, ctx)
+        return seconds
 
 
 @click.command()
@@ -48,6 +70,26 @@ AUTO = "auto"
     shell_complete=complete_algorithm,
 )
 @set_option("max_depth=3, missing=drop or 'min_samples_leaf={grid: [1, 5, 20]}'")
+@click.option(
+    "--time",
+    "seconds",
+    type=Seconds(),
+    default="60s",
+    show_default=True,
+    help="Budget of the comparison and of the estimate: 30s, 2m, 1h. Counted by rows and columns, not by the clock.",
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="Decides choice, pruning and estimate: a metric (oblique list metrics), recall:CLASS or cost:FILE, a CSV of "
+    "costs.  [default: accuracy, or rmse]",
+)
+@click.option("--class-weight", type=click.Choice(["balanced"]), help="Rows of each class weigh as much in training.")
+@click.option(
+    "--threshold",
+    metavar="auto|SHARE",
+    help="Two classes: say the one of fewer rows (or of recall:CLASS) from this share of it on.",
+)
 @click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
 @click.option("--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
@@ -80,6 +122,10 @@ def fit(
     weights: str,
     algorithm: str,
     overrides: tuple[str, ...],
+    seconds: float,
+    metric: str | None,
+    class_weight: str | None,
+    threshold: str | None,
     tune: bool,
     folds: int | None,
     seed: int,
@@ -97,9 +143,11 @@ def fit(
 
     auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, trees of logistic regressions (logistic_split)
     and of several heuristics (union), a tree refined as a whole (tao) and a bagged forest (hhgdt_forest) on the same
-    folds, for numbers regression trees (those of hyperplanes on small tables), and takes the one of fewest leaves,
-    then of fewest coefficients, whose error is within one standard error of the least; it says what it compared. Trees
-    are pruned by cross-validation with the rule of one standard error unless --set pruning=none says otherwise.
+    folds, for numbers regression trees, and takes the one of fewest leaves, then of fewest coefficients, whose error
+    is within one standard error of the least; it says what it compared. What the budget (--time) does not pay for on
+    all rows is compared on few rows first, and dropped by halves. Where the smallest model is no single tree, the best
+    tree is kept beside it (model.tree.json). Trees are pruned by cross-validation with the rule of one standard error
+    unless --set pruning=none says otherwise.
 
     The estimate is of rows that the fit has not seen. Whatever was chosen, algorithm or parameters, is chosen again
     inside each training set (nested cross-validation), so no row has a part in its own prediction. The model is then
@@ -116,11 +164,16 @@ def fit(
     \b
     Example: oblique fit my.csv --target class --output model.json
              oblique fit my.csv --target price --algorithm m5_style --tune
+             oblique fit my.csv --target class --metric recall:fault --class-weight balanced --threshold auto
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
              oblique fit big.parquet --target class --algorithm hhcart_d --memory 1GB --output model.json
              oblique fit X.npy --target y.npy --weights w.npy --algorithm hhgdt_forest --workers 2
     """
+    if class_weight:
+        overrides = (*overrides, f"{CLASS_WEIGHT}={class_weight}")
     if is_beyond(data, memory):
+        if metric or threshold:
+            raise click.UsageError("--metric and --threshold are for tables in memory; leave out --memory, or them")
         assert memory is not None
         how = {"memory": memory, "scratch": scratch, "workers": workers, "scheduler": scheduler, "seed": seed}
         how["weights"] = weights
@@ -131,20 +184,26 @@ def fit(
     load_scikit_learn()
     if scheduler:
         refuse_one_tree(algorithm)
+    import numpy as np
+
     from oblique_cli.data.files import as_typed
     from oblique_cli.fitting import fitting, reporting
+    from oblique_cli.fitting.goals import goal_of
     from oblique_cli.models.model import save
 
     with working(f"reading {called(data)}"):
         dataset, policy, specs, columns = _asked(data, own, weights, algorithm, overrides, data_dir, offline)
-    several = len(specs) > 1
-    folds = folds or (5 if several else 10)
+    rows_of = np.bincount(dataset.y, minlength=len(dataset.classes)) if dataset.classes else np.zeros(0, int)
+    goal = goal_of(metric, threshold, dataset.task, dataset.classes, rows_of, "oblique fit")
     with working("fitting") as progress, at_work(scheduler, workers):
-        progress.begin("", fitting.steps(len(specs), folds))
+        progress.begin("", fitting.steps(len(specs), folds), unit="fits")
         outcome = fitting.fit(
-            dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, step=progress.step
-        )
+            dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, goal=goal, seconds=seconds,
+            step=progress.step,
+        )  # fmt: skip
     written = [] if out is None else [str(path) for path in save(outcome.model, out, dataset.X)]
+    if out is not None and outcome.tree is not None:
+        written += [str(path) for path in save(outcome.tree, tree_beside(out), dataset.X)]
     if format_ == "json":
         write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")
         return
@@ -153,6 +212,12 @@ def fit(
         click.echo(f"model written to {as_typed(path)}", err=True)
     if not written:
         click.echo("the model is not kept: --output model.json writes it, for predict, explain and export", err=True)
+
+
+def tree_beside(out: str) -> str:
+    """Return the file of the tree beside a model: model.tree.json beside model.json."""
+    path = Path(out)
+    return str(path.with_name(f"{path.name.removesuffix('.json')}.tree.json"))
 
 
 def _fit_beyond(
@@ -222,7 +287,12 @@ def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:
     model, title, remarks = outcome.model, reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
     if not hasattr(model.fitted.state.get("tree_"), "to_dict"):
         lines = [title, *remarks, "The model is not one tree of ours, so no rules are shown."]
-        return "".join(f"# {line}\n" for line in lines)
+        text = "".join(f"# {line}\n" for line in lines)
+        if outcome.tree is None or not hasattr(outcome.tree.fitted.state.get("tree_"), "to_dict"):
+            return text
+        beside = f"{outcome.tree.facts['title']} on {dataset.name}, the tree beside it"
+        shown = _showing.of_loaded(outcome.tree, beside, outcome.tree_X, dataset.y, ())
+        return text + "\n" + _showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
     shown = _showing.of_loaded(model, title, outcome.X, dataset.y, remarks)
     return _showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
 
@@ -235,8 +305,15 @@ def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
         "classes": list(model.classes),
         "features": list(model.feature_names),
         **model.facts,
+        **({} if outcome.tree is None else {"tree_beside": _beside(outcome.tree)}),
+        **({} if model.threshold is None else {"threshold": asdict(model.threshold)}),
+        "curve": [{"leaves": cut.leaves, "score": cut.score} for cut in outcome.curve],
         "written": written,
     }
+
+
+def _beside(tree: Model) -> dict[str, Any]:
+    return {"algorithm": tree.algorithm, **{key: tree.facts[key] for key in ("estimate", "leaves", "depth")}}
 
 
 def _asked(
@@ -280,9 +357,16 @@ def _asked(
         first = parsed({"name": "hhcart_a" if algorithm == AUTO else algorithm}, about_data)
         dataset = catalogue.load(first.datasets[0], data_dir, offline)
     if algorithm != AUTO:
+        weighted = any(text.startswith(f"{CLASS_WEIGHT}=") for text in keyed)
+        if weighted and "class_weight" not in ALGORITHMS[algorithm].parameters:
+            raise ConfigError(f"{algorithm} takes no class weights; take a tree such as hhgdt, or leave them out.")
         experiment = parsed({"name": algorithm}, keyed)
         return dataset, experiment.datasets[0], experiment.algorithms, columns
-    listed = candidates(dataset.task, cells=dataset.n * dataset.p)
+    listed = candidates(dataset.task)
+    if any(text.startswith(f"{CLASS_WEIGHT}=") for text in keyed):
+        if dataset.task == "regression":
+            raise ConfigError("--class-weight is for classes, and this target is of numbers; leave it out.")
+        listed = tuple(one for one in listed if "class_weight" in ALGORITHMS[one["name"]].parameters)
     names = tuple(dict.fromkeys(one["name"] for one in listed))
     of_algorithm = [text for text in keyed if text.startswith("algorithm.")]
     takers = {text: [name for name in names if _key(text) in ALGORITHMS[name].parameters] for text in of_algorithm}

@@ -10,21 +10,23 @@ value, and tables show a dash and say why. No metric gives NaN.
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.later import Later
 from oblique_cli.nodes import depths_of
 from oblique_cli.nouns import CVSpec, Row
-from oblique_cli.registry import Registry, misfit, source_of
+from oblique_cli.registry import Registry, close_matches, misfit, source_of
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.structure import Tree
 
@@ -471,6 +473,95 @@ def ece(y: Codes, probabilities: Array, weights: Array | None = None) -> float:
     bins = np.clip(np.ceil(confidence * ECE_BINS).astype(np.intp) - 1, 0, ECE_BINS - 1)
     gaps = np.bincount(bins, weights=w * (right - confidence), minlength=ECE_BINS)
     return float(np.abs(gaps).sum() / w.sum())
+
+
+# ---- of classes and costs that only the data know --------------------------------------------------------------------
+
+MOST_NAMED = 10  # classes in a message
+
+
+def named(text: str, task: str, classes: Sequence[str], owner: str) -> Metric:
+    """Return a metric of predictions or probabilities by its name, recall:CLASS or cost:FILE.
+
+    task, classes : of the data; owner : what messages begin with
+    ConfigError for one that is unknown, for another task, or of a model; DataError for a file that cannot be used
+    """
+    kind, colon, rest = text.partition(":")
+    if colon and kind in OF_DATA:
+        if task != CLASSIFICATION:
+            raise ConfigError(f"{owner}: metric {kind} is for {CLASSIFICATION}, and this is {task}; leave it out.")
+        return OF_DATA[kind](rest, classes, owner)
+    (name,) = chosen([text], task, owner)
+    if METRICS[name].needs not in (LABELS, PROBABILITIES):
+        raise ConfigError(f"{owner}: metric {name} is of models or runs, not of predictions; take f1_macro, say.")
+    return METRICS[name]
+
+
+def _recall_of(label: str, classes: Sequence[str], owner: str) -> Metric:
+    if label not in classes:
+        known = ", ".join(map(repr, classes[:MOST_NAMED])) + (", ..." if len(classes) > MOST_NAMED else "")
+        hint = close_matches(label, classes) or f" Classes: {known}."
+        raise ConfigError(f"{owner}: recall:{label} names no class of the target.{hint}")
+    code = list(classes).index(label)
+
+    def recall(y: Codes, predicted: Codes) -> float:
+        """Share of the rows of one class that are predicted as it; undefined without such rows."""
+        of_class = np.asarray(y) == code
+        if not of_class.any():
+            raise Undefined(f"no test row is of class {label!r}")
+        return 100.0 * float(np.mean(np.asarray(predicted)[of_class] == code))
+
+    return Metric(f"recall:{label}", recall, f"recall of {label!r}", "%", True, CLASSIFICATION, LABELS, POOLED)
+
+
+def _cost_of(file: str, classes: Sequence[str], owner: str) -> Metric:
+    matrix = costs(file, classes, owner)
+
+    def cost(y: Codes, predicted: Codes) -> float:
+        """Mean cost of a row, by a matrix of costs."""
+        return float(matrix[np.asarray(y), np.asarray(predicted)].mean())
+
+    return Metric(f"cost:{file}", cost, "cost", "", False, CLASSIFICATION, LABELS, POOLED)
+
+
+OF_DATA: dict[str, Callable[[str, Sequence[str], str], Metric]] = {"recall": _recall_of, "cost": _cost_of}
+
+
+def costs(file: str, classes: Sequence[str], owner: str) -> Array:
+    """Return what each prediction costs, (C, C): rows the class, columns the prediction, in the order of `classes`.
+
+    file : CSV; a heading with the predicted classes behind an empty cell, then a line a class with its label first
+    DataError for a file that cannot be read, or whose classes or numbers are not those expected
+    """
+    where = f"{owner}: costs of {file}"
+    expected = f"a heading with the {len(classes)} predicted classes behind an empty cell, then a line for each class"
+    try:
+        lines = [
+            line for line in csv.reader(Path(file).read_text("utf-8-sig").splitlines()) if any(map(str.strip, line))
+        ]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{where} cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+    cells = [[cell.strip() for cell in line] for line in lines]
+    if len(cells) != len(classes) + 1 or any(len(line) != len(classes) + 1 for line in cells):
+        shape = f"{len(cells)} lines of {max(map(len, cells), default=0)} cells"
+        raise DataError(f"{where} must be {expected}; there are {shape}.")
+    for said, found in (("columns", cells[0][1:]), ("lines", [line[0] for line in cells[1:]])):
+        if strays := [label for label in found if label not in classes]:
+            hint = close_matches(strays[0], classes) or f" Classes: {', '.join(map(repr, classes[:MOST_NAMED]))}."
+            raise DataError(f"{where} has {said} for {strays[0]!r}, which is no class of the target.{hint}")
+        if twice := [label for label in found if found.count(label) > 1]:
+            raise DataError(f"{where} has two {said} for {twice[0]!r}; each class needs one.")
+    matrix = np.zeros((len(classes), len(classes)))
+    for line in cells[1:]:
+        for label, cell in zip(cells[0][1:], line[1:], strict=True):
+            try:
+                value = float(cell)
+            except ValueError:
+                value = -1.0
+            if not (isfinite(value) and value >= 0):
+                raise DataError(f"{where}: {line[0]!r} taken for {label!r} costs {cell!r}; give a number from 0 up.")
+            matrix[classes.index(line[0]), classes.index(label)] = value
+    return matrix
 
 
 # ---- regression ------------------------------------------------------------------------------------------------------

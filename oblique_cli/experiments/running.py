@@ -120,7 +120,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         tuned = time.perf_counter()
         estimator, encoder = fit_on(case, fold.train, fold.pruning, job.seed, chosen, case.spec.limits)
         fitted = time.perf_counter()
-        X, y = _columns(case, encoder, fold.test), case.dataset.y[fold.test]
+        X, y = columns_of(case, encoder, fold.test), case.dataset.y[fold.test]
         predicted = estimator.predict(X)
         done = time.perf_counter()
         names = case.dataset.classes
@@ -250,7 +250,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
             if path and path_values:
                 params = {**params, path: min(path_values)}
             estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params, case.spec.limits)
-            X = _columns(case, encoder, pair.valid)
+            X = columns_of(case, encoder, pair.valid)
             if path_values:
                 predictions = estimator.predict_path(X, path_values)
                 n_correct[j] += (predictions == y[:, None]).sum(axis=0)
@@ -308,13 +308,13 @@ def predictions(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any] | N
     if chosen is None:
         chosen = tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
     estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
-    return np.asarray(estimator.predict(_columns(case, encoder, fold.test)))
+    return np.asarray(estimator.predict(columns_of(case, encoder, fold.test)))
 
 
 def fitted(case: Case, fold: Fold, seed: int, chosen: Mapping[str, Any]) -> tuple[Any, Any, np.ndarray]:
     """Return the estimator that `run_job` tests, its encoder (or None), and its training rows as it saw them."""
     estimator, encoder = fit_on(case, fold.train, fold.pruning, seed, chosen)
-    return estimator, encoder, _columns(case, encoder, fold.train)
+    return estimator, encoder, columns_of(case, encoder, fold.train)
 
 
 def fit_on(
@@ -362,7 +362,8 @@ def _leaves(estimator: Any) -> int:
     return int(getattr(estimator, "n_leaves_", 0))
 
 
-def _columns(case: Case, encoder: Any, rows: np.ndarray) -> np.ndarray:
+def columns_of(case: Case, encoder: Any, rows: np.ndarray) -> np.ndarray:
+    """Return rows as the estimator of `fit_on` takes them."""
     X = case.dataset.X[rows]
     return X if encoder is None else np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
 

@@ -1,9 +1,14 @@
-"""`auto`: the smallest of several models among those that are as good as the best."""
+"""`auto`: the smallest of several models among those that are as good as the best.
+
+Where all of them, on all rows, are more work than the budget has, they are compared by successive halving (Jamieson and
+Talwalkar 2016): on few rows first, then the better half of them on more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,23 +20,29 @@ from oblique_cli.estimators.encoding import fold_encoder, prepared
 from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
+from oblique_cli.fitting.budget import Budget, cost_of
+from oblique_cli.fitting.cutting import cut_to_goal
 from oblique_cli.fitting.estimating import (
     Estimate,
     Step,
+    Validated,
+    answers_of,
     cross_validated,
     division,
     folds_of,
-    out_of_fold,
     tuning_pairs,
     unseen,
 )
-from oblique_cli.nouns import Fold
+from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 Cases = Callable[["Dataset"], Mapping[str, Case]]
+
+LEAST_ROWS = 300  # of a comparison
+HELD_OUT_FROM = 5000  # rows from which a part is held out once in place of a cross-validation
 
 
 @dataclass(frozen=True)
@@ -63,67 +74,244 @@ class Size:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An algorithm in the comparison, by its id. size : of its model of all rows; failure : why it has no estimate"""
+    """An algorithm in the comparison, by its id.
+
+    estimate  None where there is none; size : of the models of the folds, the middle one
+    failure   why it has no estimate, or none on more rows
+    rows      that it was compared on; dropped : whether others went on to more rows without it
+    is_tree   whether its model is a single tree
+    """
 
     algorithm: str
     estimate: Estimate | None
     size: Size
     failure: str = ""
+    rows: int = 0
+    dropped: bool = False
+    is_tree: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a budget is spent.
+
+    held_out  whether the estimate is of rows held out once, not of nested cross-validation
+    entrants  ids of the algorithms whose fits to all rows are paid for
+    work      seconds of counted work of one comparison
+    """
+
+    held_out: bool
+    entrants: tuple[str, ...]
+    work: float
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A comparison and its outcome: the smallest model whose loss is within one standard error of the least."""
+    """A comparison and its outcome: the smallest model whose loss is within one standard error of the least.
+
+    threshold : chosen for the answers of the chosen algorithm, or given; None without any
+    """
 
     candidates: tuple[Candidate, ...]
     chosen: str
+    threshold: float | None = field(default=None, compare=False)
+
+    @property
+    def last(self) -> tuple[Candidate, ...]:
+        """Those that were compared on the most rows."""
+        return tuple(c for c in self.candidates if c.estimate and not c.dropped)
 
     @property
     def limit(self) -> float:
         """The largest loss that counts as good as the best."""
-        best = min((c.estimate for c in self.candidates if c.estimate), key=lambda e: e.loss)
-        return best.loss + best.loss_error
+        return _limit(self.last)
 
-    def plain(self, task: str) -> list[dict[str, Any]]:
+    @property
+    def best_tree(self) -> Candidate | None:
+        """The smallest of the single trees that are as good as the best of them."""
+        trees = [c for c in self.last if c.is_tree]
+        return _smallest(trees) if trees else None
+
+    def plain(self) -> list[dict[str, Any]]:
         """Return the table for a model file and JSON."""
         return [
             {
                 "algorithm": c.algorithm,
                 "leaves": c.size.leaves,
                 "coefficients": c.size.coefficients,
-                **({"failure": c.failure} if c.estimate is None else c.estimate.plain(task)),
+                **({"failure": c.failure} if c.estimate is None else c.estimate.plain()),
+                "compared_on": c.rows,
+                "dropped": c.dropped,
                 "chosen": c.algorithm == self.chosen,
             }
             for c in self.candidates
         ]
 
 
-def choose(cases: Mapping[str, Case], folds: int, seed: int, step: Step = unseen) -> Choice:
+def _loss(candidate: Candidate) -> float:
+    assert candidate.estimate is not None
+    return candidate.estimate.loss
+
+
+def _limit(candidates: Sequence[Candidate]) -> float:
+    best = min((c.estimate for c in candidates if c.estimate), key=lambda e: e.loss)
+    return best.loss + best.loss_error
+
+
+def _smallest(candidates: Sequence[Candidate]) -> Candidate:
+    """The smallest whose loss is within one standard error of the least; of equal sizes the lesser loss, the first."""
+    limit = _limit(candidates)
+    within = [(c.size.key, _loss(c), i) for i, c in enumerate(candidates) if _loss(c) <= limit]
+    return candidates[min(within)[2]]
+
+
+def planned(own: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan:
+    """Return how the budget is spent on n rows: cross-validated and nested, if that leaves half of the algorithms in.
+
+    own : the algorithms, by id. Half of the work may go into fits of the chosen algorithm, to all rows and in each fold
+    of the estimate; the rest is shared by the comparisons.
+    """
+    cheapest = sorted(own, key=lambda name: cost_of(own[name], n, folds))
+    half = cheapest[: max(1, len(cheapest) // 2)]
+    for held_out in (False, True):
+        fits, comparisons = (2, 1) if held_out else (folds + 1, folds + 1)
+        entrants = [name for name in cheapest if fits * cost_of(own[name], n, folds) <= budget.work / 2]
+        reserve = max((fits * cost_of(own[name], n, folds) for name in entrants), default=0.0)
+        work = budget.work if budget.seconds is None else (budget.work - reserve) / comparisons
+        least = _round_work(own, half, min(n, LEAST_ROWS), folds) * _rounds(len(half))
+        if held_out or (len(entrants) >= len(half) and least <= work):
+            return Plan(held_out, tuple(entrants or cheapest[:1]), work)
+    raise AssertionError("rows can always be held out")
+
+
+def choose(
+    dataset: Dataset,
+    cases: Cases,
+    folds: int,
+    seed: int,
+    goal: Goal,
+    budget: Budget,
+    work: float,
+    entrants: Sequence[str],
+    step: Step = unseen,
+) -> Choice:
     """Compare algorithms on the same folds and choose one; equal sizes go to the lesser loss, then to the first.
 
-    cases : by id
+    cases     the algorithms on some rows of the data set, by id
+    work      seconds of counted work that the comparison may do
+    entrants  ids of those that take part
+    If all of them, on all rows, are less work than that, they are compared so. Otherwise each round has an equal part
+    of the work, takes as many rows as that pays for, and sends its better half on to the next one. If `LEAST_ROWS` rows
+    take more than half of the work, the dearest leave before the first round. Rows of a round are part of those of the
+    next. From `HELD_OUT_FROM` rows on, one fold is tested in place of all.
     ConfigError if none could be fitted
+
+    Stochasticity: the order in which rows are taken is named after `seed`, as the folds are.
     """
-    candidates = []
-    for name, case in cases.items():
-        try:
-            estimate, size = cross_validated(case, folds, seed, step), _size(case, folds, seed)
-            candidates.append(Candidate(name, estimate, size))
-        except (ObliqueError, ValueError, FloatingPointError) as error:
-            candidates.append(Candidate(name, None, Size(), running.first_line(error)))
-    good = [c for c in candidates if c.estimate]
-    if not good:
-        raise ConfigError(f"none of {', '.join(cases)} could be fitted ({candidates[0].failure}).")
-    limit = Choice(tuple(candidates), "").limit
-    within = [(c.size.key, c.estimate.loss, i) for i, c in enumerate(good) if c.estimate and c.estimate.loss <= limit]
-    return Choice(tuple(candidates), good[min(within)[2]].algorithm)
+    own = cases(dataset)
+    found = {name: Candidate(name, None, Size(), NOT_PAID) for name in own}
+    answers: dict[str, Validated] = {}
+    alive, before = sorted(entrants, key=lambda name: cost_of(own[name], dataset.n, folds)), 0
+    while True:
+        rounds = _rounds(len(alive))
+        rows = _affordable(own, alive, folds, work, rounds, dataset.n)  # `LEAST_ROWS` at least
+        if rows <= before:
+            break
+        while not before and len(alive) > 1 and _round_work(own, alive, rows, folds) > work / min(rounds, 2):
+            alive.pop()
+        work, before = work - _round_work(own, alive, rows, folds), rows
+        some = cases(dataset if rows == dataset.n else part(dataset, rows_in_turn(dataset, rows, seed)))
+        good: list[str] = []
+        for name in alive:
+            if any(c.estimate for c in found.values()) and budget.is_over(f"{name} on {rows:,} rows"):
+                found[name] = replace(found[name], failure=CLOCK, dropped=bool(good))
+                continue
+            found[name], validated = _compared(some[name], rows, folds, seed, goal, step)
+            if validated is not None:
+                answers[name] = validated
+                good.append(name)
+        if rows == dataset.n or rounds == 1 or len(good) < 2 or budget.cut:
+            break
+        alive = [name for name in good if name in _better_half([found[name] for name in good])]
+        for name in good:
+            found[name] = replace(found[name], dropped=name not in alive)
+    listed = tuple(found[name] for name in own)
+    last_ones = [c for c in listed if c.estimate and not c.dropped]
+    if not last_ones:
+        raise ConfigError(f"none of {', '.join(own)} could be fitted ({found[alive[0]].failure}).")
+    chosen = _smallest(last_ones).algorithm
+    return Choice(listed, chosen, goal.decided(answers[chosen].answers)[1])
 
 
-def _size(case: Case, folds: int, seed: int) -> Size:
-    return Size.of(fit_to_all(case, folds, seed)[0])
+NOT_PAID = "not compared: more work than the budget pays for"
+CLOCK = "left out: the clock cut"
 
 
-def fit_to_all(case: Case, folds: int, seed: int) -> tuple[Any, Any, dict[str, Any]]:
+def _rounds(n: int) -> int:
+    """Rounds until two algorithms are left, and the one in which they are compared."""
+    return ceil(log2(max(n, 2))) if n > 1 else 1
+
+
+def _tested(rows: int, folds: int) -> tuple[int, float]:
+    """How many fits a comparison on so many rows takes, and on how many rows each."""
+    return (1 if rows >= HELD_OUT_FROM else folds), rows * (folds - 1) / folds
+
+
+def _round_work(own: Mapping[str, Case], names: Sequence[str], rows: int, folds: int) -> float:
+    fits, of = _tested(rows, folds)
+    return fits * sum(cost_of(own[name], of, folds) for name in names)
+
+
+def _affordable(own: Mapping[str, Case], names: Sequence[str], folds: int, work: float, rounds: int, n: int) -> int:
+    """The rows of a round: all, if the work that is left pays for them, else what an equal part of it pays for."""
+    if _round_work(own, names, n, folds) <= work:
+        return n
+    share = work / rounds
+    low, high = min(n, LEAST_ROWS), n
+    if n >= HELD_OUT_FROM:  # testing one fold of many rows takes less than testing all folds of a few less
+        low, high = (
+            (HELD_OUT_FROM, n) if _round_work(own, names, HELD_OUT_FROM, folds) <= share else (low, HELD_OUT_FROM)
+        )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _round_work(own, names, middle, folds) <= share else (low, middle)
+    return low
+
+
+def _better_half(candidates: Sequence[Candidate]) -> set[str]:
+    """Half of them: the best, the best single tree and the smallest that is as good as the best, then by loss."""
+    by_loss = sorted(candidates, key=_loss)
+    first = [by_loss[0], *[c for c in by_loss if c.is_tree][:1], _smallest(candidates)]
+    names = dict.fromkeys(c.algorithm for c in [*first, *by_loss])
+    return set(list(names)[: max(2, ceil(len(candidates) / 2))])
+
+
+def _compared(
+    case: Case, rows: int, folds: int, seed: int, goal: Goal, step: Step
+) -> tuple[Candidate, Validated | None]:
+    try:
+        validated = cross_validated(case, folds, seed, goal, step, held_out=_tested(rows, folds)[0] == 1)
+        estimate = replace(validated, answers=goal.decided(validated.answers)[0]).estimate(goal)
+    except (ObliqueError, ValueError, FloatingPointError) as error:
+        return Candidate(case.spec.id, None, Size(), running.first_line(error), rows), None
+    sizes = sorted((Size.of(one) for one in validated.estimators), key=lambda size: size.key)
+    is_tree = all(hasattr(one, "tree_") for one in validated.estimators)
+    return Candidate(case.spec.id, estimate, sizes[len(sizes) // 2], rows=rows, is_tree=is_tree), validated
+
+
+def rows_in_turn(dataset: Dataset, n: int, seed: int) -> NDArray[np.intp]:
+    """Return n rows, ascending: a random order, in which every class comes at its own rate, has them first."""
+    shuffled = seeds.generator(seed, dataset.name, "rounds").permutation(dataset.n)
+    if dataset.task == "classification":
+        turn = np.empty(dataset.n)
+        for k in range(len(dataset.classes)):
+            of_class = shuffled[dataset.y[shuffled] == k]
+            turn[of_class] = (np.arange(len(of_class)) + 0.5) / max(len(of_class), 1)
+        shuffled = shuffled[np.argsort(turn[shuffled], kind="stable")]
+    return np.sort(shuffled[:n])
+
+
+def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any, dict[str, Any]]:
     """Return the estimator fitted to all rows, the encoder fitted with it (or None), and what a grid chose for it.
 
     Stochasticity: the fit has the seed that `oblique tree` gives it.
@@ -132,27 +320,40 @@ def fit_to_all(case: Case, folds: int, seed: int) -> tuple[Any, Any, dict[str, A
     if case.spec.grid:
         pairs = tuning_pairs(dataset, folds, seed)
         chosen = running.tune(case, pairs, seeds.integer(seed, dataset.name, "tuning"))[0]
+    own = seeds.integer(seed, dataset.name, "tree")
+    params = {**case.spec.params, **chosen}
+    cut = cut_to_goal(case, np.arange(dataset.n), goal, params, own)
     encoder = fold_encoder(dataset, case.policy)
     X = dataset.X if encoder is None else np.ascontiguousarray(encoder.fit_transform(dataset.X), dtype=np.float64)
-    made = case.algorithm.make(seeds.integer(seed, dataset.name, "tree"), **{**case.spec.params, **chosen})
-    estimator = prepared(made, dataset, case.policy)
+    estimator = prepared(case.algorithm.make(own, **{**params, **cut}), dataset, case.policy)
     return estimator.fit(X, dataset.y, **running.weights_of(case, estimator)), encoder, chosen
 
 
-def nested_estimate(dataset: Dataset, cases: Cases, folds: int, seed: int, step: Step = unseen) -> Estimate:
-    """Return the estimate of the whole procedure: in each training set the comparison is made anew, and its choice
-    fitted; the test rows of a fold have no part in either."""
+def estimated(
+    dataset: Dataset, cases: Cases, plan: Plan, folds: int, seed: int, goal: Goal, budget: Budget, step: Step = unseen
+) -> tuple[Validated, Choice]:
+    """Return what the whole procedure says of rows that it has not seen, and the choice of the first training set.
+
+    In each training set the comparison is made anew, and its choice fitted; the test rows of a fold have no part in
+    either. Where the clock cuts, or the plan is to hold rows out, fewer folds are tested than there are.
+    """
     cv = division(dataset, folds, tuned=True)
     if not any(case.spec.grid for case in cases(dataset).values()):
         cv = replace(cv, scheme="ordinary")  # without the rows by which a grid would be searched
-
-    def predicted(fold: Fold, number: int) -> NDArray[Any]:
+    parts: list[Answers] = []
+    choices: list[Choice] = []
+    for number, fold in enumerate(folds_of(dataset, cv, seed)):
+        if parts and (plan.held_out or budget.is_over(f"fold {number + 1} of the estimate")):
+            break
         inner = seeds.integer(seed, dataset.name, "auto", number)
-        chosen = choose(cases(part(dataset, fold.train)), folds, inner, step).chosen
+        within = part(dataset, fold.train)
+        choice = choose(within, cases, folds, inner, goal, budget, plan.work, plan.entrants, step)
         job = seeds.integer(seed, dataset.name, "job", 0, number)
-        return running.predictions(cases(dataset)[chosen], fold, job)
-
-    return Estimate.of(dataset, out_of_fold(dataset, folds_of(dataset, cv, seed), predicted), cv.folds, nested=True)
+        answers = answers_of(cases(dataset)[choice.chosen], fold, goal, job)[0]
+        parts.append(goal.applied(answers, choice.threshold))
+        choices.append(choice)
+        step(f"{choice.chosen}, test rows")
+    return Validated(Answers.together(parts), [], 0 if plan.held_out else cv.folds, nested=True), choices[0]
 
 
 def part(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:

@@ -7,24 +7,27 @@ small; as in their rule of one standard error, it serves to call small differenc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import schemes, seeds
+from oblique_cli.evaluation import metrics
+from oblique_cli.evaluation.metrics import METRICS, Undefined
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
+from oblique_cli.fitting.cutting import cut_to_goal
+from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.nouns import CVSpec, Fold, TuningPair
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
 
-# Called with the name of an algorithm for each fold that is done, for whoever shows how far the work is.
+# Called with what was done for each fit that is done, for whoever shows how far the work is.
 Step = Callable[[str], None]
 
 
@@ -36,11 +39,15 @@ def unseen(name: str) -> None:
 class Estimate:
     """What is to be expected on new rows.
 
-    score      share of right answers, or the root of the mean squared error in regression
+    score      in the unit of the metric; the share of right answers for accuracy
     error      standard error of the score
-    loss       what choices compare: the share of wrong answers, or the mean squared error
+    loss       what choices compare: the share of wrong answers, the mean squared error, the metric turned so that less
+               is better
     loss_error standard error of the loss
-    folds      of the cross-validation; nested : whether parameters or the algorithm were chosen inside them
+    folds      of the cross-validation, 0 for rows held out once
+    nested     whether parameters or the algorithm were chosen inside the training rows
+    rows       that were predicted
+    metric     its name
     """
 
     score: float
@@ -49,25 +56,48 @@ class Estimate:
     loss_error: float
     folds: int
     nested: bool
+    rows: int = 0
+    metric: str = "accuracy"
 
     @classmethod
-    def of(cls, dataset: Dataset, predicted: NDArray[Any], folds: int, nested: bool) -> Estimate:
-        """Return the estimate from a prediction of every row."""
-        if dataset.task == "regression":
-            squares = (np.asarray(predicted, dtype=np.float64) - dataset.y) ** 2
-            loss = float(squares.mean())
-            loss_error = float(squares.std()) / sqrt(dataset.n)
-            score = sqrt(loss)
-            return cls(score, loss_error / (2 * score) if score > 0 else 0.0, loss, loss_error, folds, nested)
-        score = int((predicted == dataset.y).sum()) / dataset.n
-        error = sqrt(score * (1 - score) / dataset.n)
-        return cls(score, error, 1 - score, error, folds, nested)
+    def of(cls, answers: Answers, goal: Goal, folds: int, nested: bool) -> Estimate:
+        """Return the estimate from predictions of rows. Undefined for a metric that has no value on them."""
+        return cls(*goal.measured(answers), folds, nested, len(answers.y), goal.metric.name)
 
-    def plain(self, task: str) -> dict[str, Any]:
+    @property
+    def by(self) -> str:
+        """How it came about, in words."""
+        if not self.folds:
+            return f"{self.rows} rows held out"
+        return f"{'nested ' if self.nested else ''}{self.folds}-fold cross-validation"
+
+    def plain(self) -> dict[str, Any]:
         """Return what a model file and JSON hold."""
-        name = "rmse" if task == "regression" else "accuracy"
-        how = "nested cross-validation" if self.nested else "cross-validation"
-        return {name: self.score, "standard_error": self.error, "folds": self.folds, "by": how}
+        how = "held-out rows" if not self.folds else "nested cross-validation" if self.nested else "cross-validation"
+        extra = {} if self.folds else {"rows": self.rows}
+        return {self.metric: self.score, "standard_error": self.error, "folds": self.folds, "by": how, **extra}
+
+
+def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
+    """Return what else out-of-fold predictions of classes say: counts by class and prediction, recalls, other metrics.
+
+    Metrics without a value on these rows are left out.
+    """
+    counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    np.add.at(counts, (answers.y, answers.predicted), 1)
+    rows = counts.sum(axis=1)
+    found: dict[str, Any] = {
+        "confusion": counts.tolist(),
+        "recalls": {label: float(counts[k, k] / rows[k]) for k, label in enumerate(classes) if rows[k]},
+    }
+    names = ["accuracy", "balanced_accuracy", "f1_macro", *(["roc_auc"] if len(classes) == 2 else [])]
+    for name in names:
+        try:
+            value = answers.value(METRICS[name])
+        except Undefined:
+            continue
+        found[name] = value / 100 if METRICS[name].unit == "%" else value
+    return found
 
 
 def division(dataset: Dataset, folds: int, tuned: bool) -> CVSpec:
@@ -93,26 +123,60 @@ def tuning_pairs(dataset: Dataset, folds: int, seed: int) -> list[TuningPair]:
     return list(next(iter(schemes.repetition(dataset, shared, seed, 0))).tuning)
 
 
-def out_of_fold(dataset: Dataset, folds: list[Fold], predicted: Callable[[Fold, int], NDArray[Any]]) -> NDArray[Any]:
-    """Return a prediction for every row, (n,), by `predicted`(fold, its number) for the test rows of each fold."""
-    found = np.zeros(dataset.n, dtype=dataset.y.dtype)
-    for number, fold in enumerate(folds):
-        found[fold.test] = predicted(fold, number)
-    return found
+def answers_of(case: Case, fold: Fold, goal: Goal, seed: int) -> tuple[Answers, Any]:
+    """Return what a fit to the training rows of a fold says of its test rows, and the fitted estimator.
+
+    A grid is searched, and a tree is cut, inside the training rows.
+    """
+    chosen = running.tune(case, fold.tuning, seed)[0] if case.spec.grid else {}
+    cut = cut_to_goal(case, fold.train, goal, {**case.spec.params, **chosen}, seed)
+    estimator, encoder = running.fit_on(case, fold.train, fold.pruning, seed, {**chosen, **cut})
+    X = running.columns_of(case, encoder, fold.test)
+    return answers_at(case, estimator, X, fold.test), estimator
 
 
-def cross_validated(case: Case, folds: int, seed: int, step: Step = unseen) -> Estimate:
-    """Return the estimate of one algorithm; parameters with a grid are chosen inside each training set.
+def answers_at(case: Case, estimator: Any, X: NDArray[Any], rows: NDArray[np.intp]) -> Answers:
+    """Return what a fitted estimator says of rows that it takes as X."""
+    predicted, shares = np.asarray(estimator.predict(X)), None
+    n_classes = 0 if case.dataset.task == "regression" else len(case.dataset.classes)
+    if n_classes:
+        try:
+            shares = metrics.probabilities(estimator, X, n_classes)
+        except Undefined:
+            shares = None
+    return Answers(rows, case.dataset.y[rows], predicted, shares, n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Validated:
+    """One algorithm cross-validated. answers : for every row tested; estimators : those of the folds"""
+
+    answers: Answers
+    estimators: list[Any]
+    folds: int
+    nested: bool
+
+    def estimate(self, goal: Goal) -> Estimate:
+        """Return the estimate of the answers as they are."""
+        return Estimate.of(self.answers, goal, self.folds, self.nested)
+
+
+def cross_validated(
+    case: Case, folds: int, seed: int, goal: Goal, step: Step = unseen, held_out: bool = False
+) -> Validated:
+    """Predict rows by fits of one algorithm that have not seen them; a grid is searched inside each training set.
+
+    held_out : the rows of the first fold are tested, and no others
 
     Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
     """
     tuned = bool(case.spec.grid)
     cv = division(case.dataset, folds, tuned)
-
-    def predicted(fold: Fold, number: int) -> NDArray[Any]:
-        there = running.predictions(case, fold, seeds.integer(seed, case.dataset.name, "job", 0, number))
+    parts, estimators = [], []
+    for number, fold in enumerate(folds_of(case.dataset, cv, seed)[: 1 if held_out else None]):
+        job = seeds.integer(seed, case.dataset.name, "job", 0, number)
+        answers, estimator = answers_of(case, fold, goal, job)
+        parts.append(answers)
+        estimators.append(estimator)
         step(case.spec.id)
-        return there
-
-    found = out_of_fold(case.dataset, folds_of(case.dataset, cv, seed), predicted)
-    return Estimate.of(case.dataset, found, cv.folds, tuned)
+    return Validated(Answers.together(parts), estimators, 0 if held_out else cv.folds, tuned)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +12,20 @@ import numpy as np
 
 from oblique_cli import __version__, seeds
 from oblique_cli.data.columns import Column, Columns
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.encoding import encoded_names, own_labels
+from oblique_cli.evaluation.metrics import Undefined
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
-from oblique_cli.fitting.choosing import Choice, choose, fit_to_all, nested_estimate
-from oblique_cli.fitting.estimating import Estimate, Step, cross_validated, unseen
+from oblique_cli.fitting.budget import Budget, cost_of
+from oblique_cli.fitting.choosing import Choice, choose, estimated, fit_to_all, planned
+from oblique_cli.fitting.cutting import Cut, cuts, is_cut
+from oblique_cli.fitting.estimating import Estimate, Step, cross_validated, details, unseen
+from oblique_cli.fitting.goals import AUTO, Answers, Goal
 from oblique_cli.fitting.pruning import LIMIT, pruned_spec
 from oblique_cli.models.encoder import ColumnEncoder
-from oblique_cli.models.model import Model
+from oblique_cli.models.model import Model, Threshold
 from oblique_cli.nodes import pairs_of
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 from oblique_cli.tree.reading import Units
@@ -46,7 +52,10 @@ GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
 class Outcome:
     """A fitted model, its estimate, and the comparison if there was one.
 
-    chosen : parameters by a grid; X : training rows as the estimator saw them
+    chosen    parameters by a grid; X : training rows as the estimator saw them
+    tree      where the model is no single tree, the best one, fitted to all rows; None otherwise; tree_X : its rows
+    curve     what the chosen tree does on rows that it was not grown on, cut to fewer and fewer leaves; () without
+    warnings  what a reader must know before anything else, sentences, the gravest first
     """
 
     model: Model
@@ -55,6 +64,12 @@ class Outcome:
     chosen: Mapping[str, Any]
     case: Case
     X: np.ndarray
+    goal: Goal
+    budget: Budget
+    tree: Model | None = None
+    tree_X: np.ndarray | None = None
+    curve: tuple[Cut, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def tuned_spec(spec: AlgorithmSpec) -> AlgorithmSpec:
@@ -77,28 +92,39 @@ def fit(
     *,
     columns: Columns | None = None,
     tune: bool = False,
-    folds: int = 10,
+    folds: int | None = None,
     seed: int = 1,
+    goal: Goal | None = None,
+    seconds: float | None = None,
     step: Step = unseen,
+    clock: Callable[[], float] = time.process_time,
 ) -> Outcome:
-    """Estimate by cross-validation, then fit to all rows.
+    """Estimate, then fit to all rows.
 
     policy   what is done to missing cells and levels
-    specs    one algorithm, or several to choose from: the smallest tree as good as the best. Trees are pruned by
+    specs    one algorithm, or several to choose from: the smallest model as good as the best. Trees are pruned by
              cross-validation unless a specification says otherwise (`pruned_spec`)
     columns  how the table was read; without it the model reads tables with the columns of `dataset`
     tune     choose parameters, from the grid of a specification or one of `GRIDS`
-    folds    of every cross-validation
-    step     called for each fold that is done, `steps` of them where there are rows enough for all folds
-    A choice by grid or among algorithms is made inside each training set of the estimate, so the estimate is nested.
+    folds    of every cross-validation; without it 10, of several algorithms 5, and none where the budget does not pay
+             for them
+    goal     what choices, pruning and the estimate go by; accuracy or the squared error without it
+    seconds  budget of work, counted (`fitting.budget`); None for no limit
+    step     called for each fit that is done
+    clock    seconds of CPU, for the brake of the budget
+    A choice by grid, among algorithms or of a threshold is made inside each training set of the estimate, so the
+    estimate is nested.
 
     Stochasticity: folds, choices and fits have seeds named after `seed` and the data set, whatever the name of a file.
     """
     prepared_specs = [pruned_spec(tuned_spec(spec) if tune else spec, dataset.n) for spec in specs]
 
     def cases(of: Dataset) -> dict[str, Case]:
-        return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name]) for spec in prepared_specs}
+        return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name], tune_metric=by) for spec in prepared_specs}
 
+    goal = goal or Goal.usual(dataset.task)
+    by = None if goal.is_usual else goal.metric
+    budget = Budget(seconds, clock)
     called, dataset = dataset, dataset if columns is None else replace(dataset, name=seeds.OWN)
     own = cases(dataset)
     for case in own.values():
@@ -107,73 +133,172 @@ def fit(
             raise DataError(
                 f"data set {called.name!r} is for {dataset.task}, and {case.spec.name} predicts {predicts}."
             )
-    choice = None
+    choice, several = None, len(own) > 1
+    usual = folds or (FOLDS_OF_AUTO if several else FOLDS)
+    plan = planned(own, dataset.n, usual, budget)
     with own_labels(dataset):
-        if len(own) > 1:
-            choice = choose(own, folds, seed, step)
-            case = own[choice.chosen]
-            estimate = nested_estimate(dataset, cases, folds, seed, step)
+        if several or goal.threshold == AUTO:
+            if not plan.held_out:
+                choice = choose(dataset, cases, usual, seed, goal, budget, plan.work, plan.entrants, step)
+            validated, first = estimated(dataset, cases, plan, usual, seed, goal, budget, step)
+            choice = choice or first
+            case, threshold = own[choice.chosen], choice.threshold
         else:
             (case,) = own.values()
-            estimate = cross_validated(case, folds, seed, step)
-        estimator, encoder, chosen = fit_to_all(case, folds, seed)
+            held_out = plan.held_out and folds is None
+            validated = cross_validated(case, usual, seed, goal, step, held_out)
+            answers, threshold = goal.decided(validated.answers)
+            validated = replace(validated, answers=answers)
+        estimate = validated.estimate(goal)
+        estimator, encoder, chosen = fit_to_all(case, usual, seed, goal)
+        step(f"{case.spec.id} on all rows")
+
+    about = _About(called, columns, policy, seed, goal, estimate, choice if several else None, budget, threshold)
     X = dataset.X if encoder is None else np.ascontiguousarray(encoder.transform(dataset.X), dtype=np.float64)
-    model = Model.of(
-        estimator,
-        algorithm=case.spec.name,
-        classes=dataset.classes,
-        feature_names=dataset.feature_names,
-        encoder=filling(dataset, policy, encoder),
-        columns=columns or columns_of(dataset),
-        facts=_facts(
-            case.spec.name, called, estimate, choice, chosen, seed, estimator, X, encoded_names(dataset, encoder)
-        ),
-    )
-    return Outcome(model, estimate, choice, chosen, case, X)
+    own_details = details(validated.answers, dataset.classes) if dataset.task == "classification" else {}
+    warned = warnings_of(dataset, goal, validated.answers, estimate)
+    extra = {"on_new_rows": own_details, "warnings": list(warned)}
+    model = about.model(case, estimator, encoder, chosen, X, extra)
+    tree, rows, curve = None, None, tuple[Cut, ...]()
+    best = choice.best_tree if choice and several else None
+    if best is not None and best.algorithm != case.spec.id:
+        of_tree = own[best.algorithm]
+        with own_labels(dataset):
+            beside, coder, params = fit_to_all(of_tree, usual, seed, goal)
+        step(f"{best.algorithm} on all rows")
+        rows = dataset.X if coder is None else np.ascontiguousarray(coder.transform(dataset.X), dtype=np.float64)
+        assert best.estimate is not None
+        tree = replace(about, estimate=best.estimate).model(of_tree, beside, coder, params, rows, {})
+    shown = own[best.algorithm] if best is not None else case
+    if is_cut(shown, shown.spec.params) and not shown.spec.grid and _pays_for_curve(shown, budget):
+        with own_labels(dataset), contextlib.suppress(ObliqueError, ValueError):
+            found = cuts(
+                shown, np.arange(dataset.n), goal, shown.spec.params, seeds.integer(seed, dataset.name, "tree")
+            )
+            curve = tuple(found)
+    return Outcome(model, estimate, about.choice, chosen, case, X, goal, budget, tree, rows, curve, warned)
 
 
-def steps(n_algorithms: int, folds: int) -> int:
-    """Return how many folds a fit takes: those of its estimate, and with a choice those of a comparison in each."""
-    return folds if n_algorithms == 1 else n_algorithms * folds * (1 + folds)
+def _pays_for_curve(case: Case, budget: Budget) -> bool:
+    """Whether growing a tree in a few folds is a small part of the budget: pruning has grown it in ten."""
+    return cost_of(case, case.dataset.n, 1) <= budget.work / 10 and not budget.cut
 
 
-def _facts(
-    algorithm: str,
-    dataset: Dataset,
-    estimate: Estimate,
-    choice: Choice | None,
-    chosen: Any,
-    seed: int,
-    estimator: Any,
-    X: np.ndarray,
-    seen: Sequence[str],
-) -> dict[str, Any]:
-    """What a model file says of a fit. X, seen : training rows as the estimator saw them, and names of their columns"""
-    tree = getattr(estimator, "tree_", None)
-    rows = estimator.tree_rows(X) if isinstance(tree, Tree) else X
-    units = Units.deviations(rows, tree.levels if isinstance(tree, Tree) else ())
-    facts: dict[str, Any] = {
-        "title": ALGORITHMS[algorithm].title,
-        "data": dataset.name,
-        "data_digest": f"sha256:{dataset.digest}",
-        "rows": dataset.n,
-        "seed": seed,
-        "estimate": estimate.plain(dataset.task),
-        "leaves": int(getattr(estimator, "n_leaves_", 0)),
-        "depth": int(getattr(estimator, "depth_", 0)),
-        "chosen": dict(chosen),
-        "notes": list(dataset.notes),
-        "units": units.to_plain(),
-        **({"sparse": Light.of(tree, rows, pairs_of(seen)).to_plain()} if isinstance(tree, Tree) else {}),
-        "whole_numbers": whole_numbers(dataset),
-        "versions": {"oblique-trees": __version__, **environment()["packages"]},
+FOLDS, FOLDS_OF_AUTO = 10, 5
+
+
+def steps(n_algorithms: int, folds: int | None) -> int:
+    """Return about how many fits there are: those of the estimate, and with a choice those of a comparison in each."""
+    usual = folds or (FOLDS_OF_AUTO if n_algorithms > 1 else FOLDS)
+    return 1 + (usual if n_algorithms == 1 else usual + n_algorithms * usual * (1 + usual))
+
+
+FEW_OF_CLASS, SMALL_SHARE = 10, 0.02  # rows and share of a class below which a count of right answers says little of it
+
+
+def rare_classes(dataset: Dataset) -> dict[str, int]:
+    """Return the classes of few rows, or of a small share of the rows, with their numbers of rows."""
+    if dataset.task == "regression":
+        return {}
+    counts = np.bincount(dataset.y, minlength=len(dataset.classes)).tolist()
+    return {
+        label: n
+        for label, n in zip(dataset.classes, counts, strict=True)
+        if n < FEW_OF_CLASS or n < SMALL_SHARE * dataset.n
     }
-    if dataset.task == "classification":
-        counts = np.bincount(dataset.y, minlength=len(dataset.classes)).tolist()
-        facts["class_counts"] = dict(zip(dataset.classes, counts, strict=True))
-    if choice is not None:
-        facts["compared"] = choice.plain(dataset.task)
-    return facts
+
+
+def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estimate) -> tuple[str, ...]:
+    """Return what is to be said before anything else: a model that is of no use, and classes of few rows."""
+    said = []
+    constant = said_by_constant(dataset, answers)
+    try:
+        useless = estimate.loss >= goal.measured(constant)[2]
+    except Undefined:
+        useless = False
+    if useless:
+        always = "the mean" if dataset.task == "regression" else repr(dataset.classes[int(constant.predicted[0])])
+        said.append(f"This model is no better than always saying {always}, by {goal.metric.title}.")
+    if rare := rare_classes(dataset):
+        some = ", ".join(f"{label!r} {n} row{'s' if n != 1 else ''}" for label, n in list(rare.items())[:5])
+        more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
+        said.append(
+            f"Few rows of some classes ({some}{more}): the share of right answers says little of them, look at the "
+            "recalls; --metric balanced_accuracy and --class-weight balanced make them count."
+        )
+    return tuple(said)
+
+
+def said_by_constant(dataset: Dataset, answers: Answers) -> Answers:
+    """Return what whoever looks at no column says of the same rows: the largest class with its share, the mean."""
+    n = len(answers.y)
+    if dataset.task == "regression":
+        return replace(answers, predicted=np.full(n, float(dataset.y.mean())))
+    shares = np.bincount(dataset.y, minlength=len(dataset.classes)) / dataset.n
+    return replace(answers, predicted=np.full(n, int(shares.argmax())), shares=np.tile(shares, (n, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class _About:
+    """What the models of one fit have in common."""
+
+    dataset: Dataset
+    columns: Columns | None
+    policy: DatasetSpec
+    seed: int
+    goal: Goal
+    estimate: Estimate
+    choice: Choice | None
+    budget: Budget
+    threshold: float | None
+
+    def model(
+        self, case: Case, estimator: Any, encoder: Any, chosen: Any, X: np.ndarray, extra: Mapping[str, Any]
+    ) -> Model:
+        """Return the model of an estimator that was fitted to all rows. X : these as it saw them"""
+        dataset, threshold = self.dataset, None
+        if self.threshold is not None:
+            threshold = Threshold(dataset.classes[self.goal.positive], self.threshold)
+        return Model.of(
+            estimator,
+            algorithm=case.spec.name,
+            classes=dataset.classes,
+            feature_names=dataset.feature_names,
+            encoder=filling(dataset, self.policy, encoder),
+            columns=self.columns or columns_of(dataset),
+            facts={**self._facts(case.spec.name, chosen, estimator, X, encoded_names(dataset, encoder)), **extra},
+            threshold=threshold,
+        )
+
+    def _facts(self, algorithm: str, chosen: Any, estimator: Any, X: np.ndarray, seen: Sequence[str]) -> dict[str, Any]:
+        """What a model file says of a fit. X, seen : training rows as the estimator saw them, names of their columns"""
+        dataset, tree = self.dataset, getattr(estimator, "tree_", None)
+        rows = estimator.tree_rows(X) if isinstance(tree, Tree) else X
+        units = Units.deviations(rows, tree.levels if isinstance(tree, Tree) else ())
+        facts: dict[str, Any] = {
+            "title": ALGORITHMS[algorithm].title,
+            "data": dataset.name,
+            "data_digest": f"sha256:{dataset.digest}",
+            "rows": dataset.n,
+            "seed": self.seed,
+            "metric": self.goal.metric.name,
+            "estimate": self.estimate.plain(),
+            "leaves": int(getattr(estimator, "n_leaves_", 0)),
+            "depth": int(getattr(estimator, "depth_", 0)),
+            "chosen": dict(chosen),
+            "notes": list(dataset.notes),
+            "budget": self.budget.plain(),
+            "units": units.to_plain(),
+            **({"sparse": Light.of(tree, rows, pairs_of(seen)).to_plain()} if isinstance(tree, Tree) else {}),
+            "whole_numbers": whole_numbers(dataset),
+            "versions": {"oblique-trees": __version__, **environment()["packages"]},
+        }
+        if dataset.task == "classification":
+            counts = np.bincount(dataset.y, minlength=len(dataset.classes)).tolist()
+            facts["class_counts"] = dict(zip(dataset.classes, counts, strict=True))
+        if self.choice is not None:
+            facts["compared"] = self.choice.plain()
+        return facts
 
 
 def whole_numbers(dataset: Dataset) -> list[str]:

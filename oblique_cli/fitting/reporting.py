@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Choice
+from oblique_cli.fitting.cutting import is_cut_cart
 from oblique_cli.fitting.estimating import Estimate
-from oblique_cli.fitting.fitting import Outcome
+from oblique_cli.fitting.fitting import Outcome, rare_classes
+from oblique_cli.fitting.goals import AUTO, Goal
 from oblique_cli.fitting.pruning import divides_rows, how_pruned
 
 if TYPE_CHECKING:
@@ -19,13 +23,16 @@ if TYPE_CHECKING:
 
 
 def before(outcome: Outcome, dataset: Dataset) -> str:
-    """Return what is said of the data and of the comparison, as lines that begin with #."""
-    lines = [*_of_data(dataset), *(note[:1].upper() + note[1:] for note in dataset.notes)]
+    """Return what is said of the data and of the comparison, as lines that begin with #; warnings come first."""
+    lines = [line for warning in outcome.warnings for line in textwrap.wrap(warning, WIDTH)]
+    lines += [*_of_data(dataset), *(note[:1].upper() + note[1:] for note in dataset.notes)]
     if outcome.choice is not None:
-        lines += ["", *comparison(outcome.choice, dataset.task)]
+        lines += ["", *comparison(outcome.choice, outcome.goal, outcome.budget, dataset.n)]
+    lines += size_curve(outcome)
     return "".join(f"# {line}".rstrip() + "\n" for line in [*lines, ""])
 
 
+WIDTH = 110
 FEW = 50  # rows below which estimates are hardly worth their digits
 
 
@@ -41,27 +48,64 @@ def _of_data(dataset: Dataset) -> list[str]:
 
 def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
     """Return sentences on the estimate, on pruning and on parameters."""
-    estimate = outcome.estimate
+    estimate, facts = outcome.estimate, outcome.model.facts
     inside = "choices included" if outcome.choice or outcome.case.spec.grid else "pruning included"
     whole = divides_rows(outcome.case.spec) or outcome.choice or outcome.case.spec.grid
-    nested = "nested " if estimate.nested else ""
-    by = f"{nested}{estimate.folds}-fold cross-validation{f', {inside}' if whole else ''}"
-    said = [f"On new rows: {scored(estimate, dataset.task)} ({by}).", baseline(dataset)]
+    by = f"{estimate.by}{f', {inside}' if whole else ''}"
+    if estimate.folds and estimate.rows < dataset.n:
+        by += f", of which the clock left {estimate.rows} rows"
+    found = facts.get("on_new_rows", {})
+    said = [f"On new rows: {headline(outcome, dataset)} ({by}).", baseline(dataset)]
+    if found:
+        said += list(matrix_lines(found["confusion"], found["recalls"], dataset.classes))
+        if "roc_auc" in found and outcome.goal.metric.name != "roc_auc":
+            said.append(f"Area under the ROC curve: {found['roc_auc']:.3f}.")
+    if (threshold := outcome.model.threshold) is not None:
+        how = "chosen by cross-validation" if outcome.goal.threshold == AUTO else "as asked"
+        said.append(f"It says {threshold.label!r} from a share of {threshold.share:.3g} of it on ({how}).")
     if dataset.n < FEW:
         said.append(f"{dataset.n} rows are few: other rows could give quite another tree and another estimate.")
     if how := how_pruned(outcome.case.spec):
+        if outcome.model.parameters.get("pruning") == "ccp_alpha":
+            how = how.replace("of the best", f"of the best by {outcome.goal.pruning.metric.title}")
         said.append(f"{how[0].upper()}{how[1:]}; --set pruning=none leaves it whole.")
+    if is_cut_cart(outcome.case, outcome.case.spec.params):
+        said.append(
+            "Pruned by cross-validation (smallest tree within 1 SE of the best); --set ccp_alpha=0 leaves it whole."
+        )
     if outcome.chosen:
         values = ", ".join(f"{name} {value}" for name, value in outcome.chosen.items())
-        said.append(f"Chosen by {estimate.folds}-fold cross-validation: {values}.")
+        folds = outcome.estimate.folds or "held-out and"
+        said.append(f"Chosen by {folds}-fold cross-validation: {values}.")
+    if outcome.budget.cut:
+        said.append(
+            f"The clock cut the work short, at {outcome.budget.cut}: another run may give another model; --time gives "
+            "it longer."
+        )
+    if outcome.tree is not None:
+        said.append(price(outcome))
     return tuple(said)
 
 
-def scored(estimate: Estimate, task: str) -> str:
+def headline(outcome: Outcome, dataset: Dataset) -> str:
+    """Return the estimate in words: by the metric asked for, and of rare classes not by the share of right rows."""
+    estimate, found = outcome.estimate, outcome.model.facts.get("on_new_rows", {})
+    told = scored(estimate, outcome.goal)
+    if outcome.goal.is_usual and rare_classes(dataset) and "balanced_accuracy" in found:
+        parts = [f"balanced accuracy {100 * found['balanced_accuracy']:.1f} %, F1 macro {found['f1_macro']:.3f}"]
+        return f"{parts[0]}; {told}"
+    if not outcome.goal.is_usual and "accuracy" in found:
+        told += f"; {100 * found['accuracy']:.1f} % right"
+    return told
+
+
+def scored(estimate: Estimate, goal: Goal) -> str:
     """Return an estimate with its standard error in words."""
-    if task == "regression":
-        return f"RMSE {estimate.score:.4g}, standard error {estimate.error:.2g}"
-    return f"{100 * estimate.score:.1f} % right, standard error {100 * estimate.error:.1f} points"
+    if goal.metric.name == "accuracy":
+        return f"{100 * estimate.score:.1f} % right, standard error {100 * estimate.error:.1f} points"
+    if goal.metric.unit == "%":
+        return f"{goal.metric.title} {estimate.score:.1f} %, standard error {estimate.error:.1f} points"
+    return f"{goal.metric.title} {estimate.score:.4g}, standard error {estimate.error:.2g}"
 
 
 def baseline(dataset: Dataset) -> str:
@@ -72,28 +116,142 @@ def baseline(dataset: Dataset) -> str:
     return f"Always saying {dataset.classes[counts.argmax()]!r}: {100 * counts.max() / dataset.n:.1f} % right."
 
 
-def comparison(choice: Choice, task: str) -> list[str]:
-    """Return the table of `auto` as lines, and what was chosen by which rule."""
-    measure = "RMSE" if task == "regression" else "% right"
-    rows: list[tuple[str, ...]] = [("algorithm", measure, "std. error", "leaves", "coefficients", "")]
+MOST_CLASSES = 12  # whose matrix is printed; beyond, the recalls of the worst
+
+
+def matrix_lines(
+    confusion: Sequence[Sequence[int]], recalls: Mapping[str, float], classes: Sequence[str]
+) -> Iterator[str]:
+    """Yield the table of rows by class and prediction, with the recall of each class; of many classes the worst."""
+    if len(classes) > MOST_CLASSES:
+        worst = sorted(recalls.items(), key=lambda one: one[1])[:MOST_CLASSES]
+        yield "Lowest recalls: " + ", ".join(f"{label} {100 * share:.0f} %" for label, share in worst) + "."
+        return
+    yield "New rows by class (lines) and prediction (columns), and the share of each class that is found (recall):"
+    rows = [("", *classes, "recall")]
+    for label, counts in zip(classes, confusion, strict=True):
+        found = f"{100 * recalls[label]:.1f} %" if label in recalls else "-"
+        rows.append((label, *map(str, counts), found))
+    yield from _aligned(rows, left={0})
+
+
+def price(outcome: Outcome) -> str:
+    """Return what the tree beside a model that is none costs, in a sentence."""
+    assert outcome.choice is not None and outcome.tree is not None and outcome.choice.best_tree is not None
+    tree, goal = outcome.choice.best_tree, outcome.goal
+    best = next(c for c in outcome.choice.candidates if c.algorithm == outcome.choice.chosen)
+    assert tree.estimate is not None and best.estimate is not None
+    lost = abs(best.estimate.score - tree.estimate.score)
+    if goal.metric.name == "accuracy":
+        told = f"{100 * lost:.1f} points of accuracy"
+    else:
+        told = (
+            f"{lost:.1f} points of {goal.metric.title}"
+            if goal.metric.unit == "%"
+            else f"{goal.metric.title} by {lost:.3g}"
+        )
+    return (
+        f"A tree that can be read, {tree.algorithm} of {outcome.tree.facts['leaves']} leaves, is kept beside it; on "
+        f"the same rows it is worse by {told}."
+    )
+
+
+def size_curve(outcome: Outcome) -> list[str]:
+    """Return how the score rises with the size: the models that no smaller one matches, and the tree cut smaller."""
+    goal, lines = outcome.goal, list[str]()
+    sign = 1 if goal.metric.larger_is_better else -1
+    found = []
+    if outcome.choice is not None:
+        ranked = sorted(outcome.choice.last, key=lambda c: c.size.key)
+        found += [(c.size.leaves, c.estimate.score, c.algorithm) for c in ranked if c.estimate]
+    front: list[tuple[int, float, str]] = []
+    for one in found:
+        if not front or sign * one[1] > sign * front[-1][1]:
+            front.append(one)
+    cuts = [(cut.leaves, cut.score, "cut") for cut in reversed(outcome.curve)]
+    if len(front) > 1:
+        lines += ["", f"{_heading(goal)} against size, of models that no smaller one matches:", *_curve(front, goal)]
+    if len(cuts) > 2:
+        kept = [cuts[i] for i in np.unique(np.linspace(0, len(cuts) - 1, min(8, len(cuts))).round().astype(int))]
+        best = outcome.choice.best_tree if outcome.choice else None
+        name = best.algorithm if best is not None else outcome.case.spec.id
+        lines += ["", f"{_heading(goal)} of {name} cut to fewer leaves (5 folds):", *_curve(kept, goal)]
+    return lines
+
+
+def _heading(goal: Goal) -> str:
+    title = str(goal.metric.title)
+    return "Accuracy" if goal.metric.name == "accuracy" else title[:1].upper() + title[1:]
+
+
+BAR = 30  # characters of the longest bar
+
+
+def _curve(points: Sequence[tuple[int, float, str]], goal: Goal) -> list[str]:
+    scores = [score for _, score, _ in points]
+    low, high = min(scores), max(scores)
+    rows = []
+    for leaves, score, name in points:
+        length = 1 + round((BAR - 1) * (score - low) / (high - low)) if high > low else BAR
+        size = f"{leaves} leaves" if leaves != 1 else "1 leaf"
+        rows.append((size, _number(score, goal), "#" * length, "" if name == "cut" else name))
+    return _aligned(rows, left={2, 3})
+
+
+def _number(score: float, goal: Goal) -> str:
+    if goal.metric.name == "accuracy":
+        return f"{100 * score:.1f} %"
+    return f"{score:.1f} %" if goal.metric.unit == "%" else f"{score:.4g}"
+
+
+def _aligned(rows: Sequence[Sequence[str]], left: set[int]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  "
+        + "  ".join(
+            f"{cell:<{w}}" if i in left else f"{cell:>{w}}" for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
+    """Return the table of `auto` as lines, and what was chosen by which rule. n : rows of the data"""
+    accuracy = goal.metric.name == "accuracy"
+    measure = "% right" if accuracy else str(goal.metric.title)
+    halved = any(c.rows not in (0, n) for c in choice.candidates)
+    rows: list[tuple[str, ...]] = [("algorithm", measure, "std. error", "leaves", "coefficients", "rows", "")]
     errors = [c.estimate.error for c in choice.candidates if c.estimate and c.estimate.error > 0]
     # Two digits of the smallest error of the table; no two numbers of a column with their points apart.
-    places = max(0, 1 - floor(log10(min(errors)))) if task == "regression" and errors else 1
+    fine = max(0, 1 - floor(log10(min(errors)))) if errors else 1
+    places = 1 if accuracy or goal.metric.unit == "%" else fine
     for c in choice.candidates:
         if c.estimate is None:
-            rows.append((c.algorithm, "-", "-", "-", "-", c.failure))
+            rows.append((c.algorithm, "-", "-", "-", "-", "-", c.failure))
             continue
-        scale = 1.0 if task == "regression" else 100.0
-        shown = [f"{scale * value:.{places}f}" for value in (c.estimate.score, c.estimate.error)]
-        mark = "chosen" if c.algorithm == choice.chosen else "as good" if c.estimate.loss <= choice.limit else ""
-        rows.append((c.algorithm, *shown, str(c.size.leaves), str(c.size.coefficients), mark))
-    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+        shown = [f"{(100 if accuracy else 1) * value:.{places}f}" for value in (c.estimate.score, c.estimate.error)]
+        good = "as good" if not c.dropped and c.estimate.loss <= choice.limit else ""
+        mark = (
+            "chosen"
+            if c.algorithm == choice.chosen
+            else c.failure or (f"dropped at {c.rows:,} rows" if c.dropped else good)
+        )
+        rows.append((c.algorithm, *shown, str(c.size.leaves), str(c.size.coefficients), f"{c.rows:,}", mark))
+    kept = [i for i in range(6) if i != 5 or halved]
+    widths = [max(len(row[i]) for row in rows) for i in range(6)]
     table = [
-        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3, 4)), row[5]]).rstrip()
+        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{row[i]:>{widths[i]}}" for i in kept[1:]), row[6]]).rstrip()
         for row in rows
     ]
     rule = (
         "Chosen: fewest leaves, then fewest coefficients, of all with an error within one standard error of the least. "
         "The figures of the table flatter what is chosen from it; the nested estimate below does not."
     )
-    return [*table, *textwrap.wrap(rule, 110)]
+    if halved:
+        rule += (
+            " Algorithms were compared on few rows first, and the better half of them on more, as many as the budget "
+            "pays for."
+        )
+    if budget.seconds is not None:
+        rule += f" Budget: {budget.seconds:g} s (--time), counted by rows and columns, not by the clock."
+    return [*table, *textwrap.wrap(rule, WIDTH)]

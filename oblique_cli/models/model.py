@@ -21,6 +21,14 @@ from oblique_cli.models.predicting import Predictor
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Threshold:
+    """For a model of two classes: `label` is predicted from this share of it on, the other class below it."""
+
+    label: str
+    share: float
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """A fitted estimator, and what its numbers mean.
@@ -33,6 +41,7 @@ class Model:
     encoder        what happens to X before the estimator sees it, None if nothing
     columns        how a table of the user's own becomes X (`data.columns.Columns`), None for a model of arrays
     facts          plain data on the training: rows, seed, versions, estimates, digest of the data, ...
+    threshold      decides between two classes; None for the largest share
     """
 
     fitted: Fitted
@@ -43,6 +52,7 @@ class Model:
     encoder: ColumnEncoder | None = None
     columns: Any = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    threshold: Threshold | None = None
 
     @classmethod
     def of(
@@ -55,6 +65,7 @@ class Model:
         encoder: Any = None,
         columns: Any = None,
         facts: Mapping[str, Any] | None = None,
+        threshold: Threshold | None = None,
     ) -> Model:
         """Return the model of a fitted estimator.
 
@@ -75,7 +86,8 @@ class Model:
         if classes is None:
             classes = () if regression else tuple(str(label) for label in fitted.state["classes_"].tolist())
         task = "regression" if regression else "classification"
-        model = cls(fitted, algorithm, task, tuple(classes), tuple(feature_names), own, columns, dict(facts or {}))
+        names, told = (tuple(classes), tuple(feature_names)), dict(facts or {})
+        model = cls(fitted, algorithm, task, *names, own, columns, told, threshold)
         model._check()
         return model
 
@@ -126,6 +138,10 @@ class Model:
         a table gives labels as text, one of arrays those it was fitted on. A model of arrays also takes whatever its
         estimator takes, such as a data frame.
         """
+        if self.threshold is not None:
+            place = self.classes.index(self.threshold.label)
+            is_label = self.predict_proba(X)[:, place] >= self.threshold.share
+            return np.array(self.classes, dtype=object)[np.where(is_label, place, 1 - place)]
         found = self._predictor(X).predict(self.encoded(X))
         return np.asarray(np.array(self.classes, dtype=object).take(found)) if self.has_codes else found
 
@@ -170,6 +186,10 @@ class Model:
             raise ConfigError(f"the encoder takes {self.encoder.n_columns} columns, not {len(self.feature_names)}.")
         if self.columns is not None:
             self._check_levels()
+        if self.threshold is not None:
+            two = self.has_codes and len(self.classes) == 2
+            if not (two and self.threshold.label in self.classes and 0 < self.threshold.share < 1):
+                raise ConfigError("the threshold must be a share between 0 and 1 of one of two classes of a table.")
         if ("classes_" in state) != (self.task == "classification"):
             raise ConfigError(f"the estimator is not for {self.task}.")
         if self.task == "regression":
@@ -201,6 +221,7 @@ def _level(code: Any, names: Sequence[str] | None) -> str:
 
 TOP = ("kind", "estimator", "algorithm", "task", "classes", "feature_names", "encoder", "columns", "parameters",
        "state", "facts")  # fmt: skip
+THRESHOLD = "threshold"  # a key that only models with one have
 
 
 ASKED = 1000  # rows of those given to `save` that are predicted again
@@ -232,6 +253,8 @@ def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) ->
         "parameters": own["parameters"],
         "state": own["state"],
     }
+    if model.threshold is not None:  # a version that does not know thresholds refuses the key
+        document[THRESHOLD] = {"class": model.threshold.label, "share": model.threshold.share}
     found = file_format.contents(Path(path), document, arrays)
     try:
         _hold(model, _read(Path(path), found), rows)
@@ -283,7 +306,7 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
     for key in TOP:
         if key not in own:
             root.fail(f"has no key {key!r}")
-    if strays := sorted(own.keys() - set(TOP)):
+    if strays := sorted(own.keys() - {*TOP, THRESHOLD}):
         root.fail(f"has a key {strays[0]!r}, which it should not have")
     texts = {key: Text().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
     if own["task"] not in ("classification", "regression"):
@@ -301,7 +324,16 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
         None if encoder is None else ENCODER.value(encoder, _scope("encoder", arrays, True)),
         None if columns is None else _columns(columns),
         own["facts"],
+        _threshold(own[THRESHOLD]) if THRESHOLD in own else None,
     )
+
+
+def _threshold(plain: Any) -> Threshold:
+    if isinstance(plain, dict) and plain.keys() == {"class", "share"}:
+        label, share = plain["class"], plain["share"]
+        if isinstance(label, str) and isinstance(share, float):
+            return Threshold(label, share)
+    raise DataError(f"threshold must be an object of a class and a share. Got {quoted(plain)}")
 
 
 def _columns(plain: Any) -> Any:

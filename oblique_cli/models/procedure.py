@@ -240,6 +240,11 @@ def procedure_of(model: Model) -> Procedure:
     classes = _Classes(tuple(int(code) for code in known), len(model.classes))
     forest, tree = state.get("forest_"), state.get("tree_")
     if forest is not None and hasattr(forest, "state") and "leaf_values_" not in state:
+        if model.threshold is not None:
+            raise ConfigError(
+                f"{title} with a threshold cannot be exported or explained, only its predictions can be had (oblique "
+                "predict); fit it without --threshold, or take a tree."
+            )
         given, first, trees, voting = state.get("leaf_probabilities_"), 0, [], str(model.parameters["voting"])
         for one in forest.state():
             last = first + len(one["label"])
@@ -271,7 +276,15 @@ def procedure_of(model: Model) -> Procedure:
             f"{title} cannot be exported or explained, only its predictions can be had (oblique predict); {EXPORTABLE} "
             "can."
         )
+    if model.threshold is not None:
+        steps = _at_threshold(steps, model.classes.index(model.threshold.label), model.threshold.share)
     return Procedure(tuple(cells), (steps,), model.classes, None, title, target)
+
+
+def _at_threshold(steps: Steps, code: int, share: float) -> Steps:
+    """Leaves that say a class of two from a share of it on, and the other class below it."""
+    leaves = (leaf and replace(leaf, label=code if leaf.shares[code] >= share else 1 - code) for leaf in steps.leaves)
+    return replace(steps, leaves=tuple(leaves))
 
 
 def columns_of(model: Model) -> list[tuple[int, int]]:

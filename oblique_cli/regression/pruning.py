@@ -33,7 +33,15 @@ def squared_errors(tree: RegressionTree, path: PruningPath, alphas: Array, X: Ar
 def cross_validated(
     tree: RegressionTree, X: Array, y: Array, parts: Sequence[Rows], grown: Grown, standard_errors: float
 ) -> RegressionTree:
-    """Return the member of the tree's sequence that cross-validation chooses by the c-SE rule.
+    """Return the member of the tree's sequence that cross-validation chooses by the c-SE rule (`chosen_alpha`)."""
+    alpha = chosen_alpha(tree, X, y, parts, grown, standard_errors)
+    return tree if alpha == -np.inf else tree.collapse(path_of(tree).node_alpha <= alpha)
+
+
+def chosen_alpha(
+    tree: RegressionTree, X: Array, y: Array, parts: Sequence[Rows], grown: Grown, standard_errors: float
+) -> float:
+    """Return the complexity that cross-validation chooses by the c-SE rule, -inf for the tree as grown.
 
     parts : rows left out by each fold, none in two; grown : rows -> the tree of these rows
 
@@ -42,7 +50,7 @@ def cross_validated(
     """
     path = path_of(tree)
     if len(path.alphas) < 2 or len(parts) < 2:
-        return tree
+        return -np.inf
     positive = np.maximum(path.alphas, 0.0)
     cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
     every = np.arange(len(y))
@@ -53,4 +61,4 @@ def cross_validated(
     best = int(np.flatnonzero(means <= means.min())[-1])
     error_of_mean = float(errors[:, best].std(ddof=1)) / np.sqrt(len(errors))
     chosen = int(np.flatnonzero(means <= means[best] + standard_errors * error_of_mean)[-1])
-    return tree.collapse(path.node_alpha <= path.alphas[chosen])
+    return float(path.alphas[chosen])

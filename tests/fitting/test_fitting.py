@@ -14,10 +14,11 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import candidates as candidates_module
-from oblique_cli.fitting import choosing, estimating, fitting
+from oblique_cli.fitting import estimating, fitting
 from oblique_cli.fitting.candidates import candidates
-from oblique_cli.fitting.choosing import Candidate, Choice, Size, choose, nested_estimate, part
-from oblique_cli.fitting.estimating import Estimate, cross_validated, division, folds_of
+from oblique_cli.fitting.choosing import Size, part
+from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
+from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.fitting.pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 
@@ -45,16 +46,28 @@ def case(dataset: Dataset, name: str, grid: dict | None = None, **params: object
 # ---- estimates -------------------------------------------------------------------------------------------------------
 
 
+def answered(y, predicted, n_classes: int = 2, shares=None) -> Answers:
+    """Predictions of rows 0, 1, ..."""
+    return Answers(np.arange(len(y)), np.asarray(y), np.asarray(predicted), shares, n_classes)
+
+
+def validated(given: Case, folds: int) -> Validated:
+    return cross_validated(given, folds, 1, Goal.usual(given.dataset.task))
+
+
+def score(given: Case, folds: int) -> float:
+    return validated(given, folds).estimate(Goal.usual(given.dataset.task)).score
+
+
 def test_an_estimate_is_a_share_of_all_rows_with_its_binomial_error():
-    dataset = replace(noise(4), y=np.array([0, 0, 1, 1], dtype=np.int32))
-    found = Estimate.of(dataset, np.array([0, 0, 1, 0]), 2, nested=False)
+    found = Estimate.of(answered([0, 0, 1, 1], [0, 0, 1, 0]), Goal.usual("classification"), 2, nested=False)
     assert found.score == 0.75 and found.loss == 0.25
     assert found.error == found.loss_error == pytest.approx((0.75 * 0.25 / 4) ** 0.5)
 
 
 def test_an_estimate_of_numbers_has_the_error_of_a_mean_of_squares():
-    dataset = replace(noise(4, task="regression"), y=np.array([0.0, 0.0, 0.0, 0.0]))
-    found = Estimate.of(dataset, np.array([1.0, 1.0, 3.0, 3.0]), 2, nested=False)
+    of = answered([0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 3.0, 3.0], 0)
+    found = Estimate.of(of, Goal.usual("regression"), 2, nested=False)
     assert found.loss == 5.0 and found.loss_error == pytest.approx(4 / 2)  # squares 1, 1, 9, 9 have a deviation of 4
     assert found.score == pytest.approx(5**0.5) and found.error == pytest.approx(2 / (2 * 5**0.5))
 
@@ -62,7 +75,7 @@ def test_an_estimate_of_numbers_has_the_error_of_a_mean_of_squares():
 def test_no_row_has_a_part_in_its_own_prediction(monkeypatch):
     """1-nearest-neighbor predictions of labels without signal are right half of the time, not always."""
     dataset = noise(200)
-    assert 0.35 < cross_validated(case(dataset, "knn"), 10, 1).score < 0.65
+    assert 0.35 < score(case(dataset, "knn"), 10) < 0.65
     seen = []
     fit = running.fit_on
 
@@ -71,16 +84,16 @@ def test_no_row_has_a_part_in_its_own_prediction(monkeypatch):
         return fit(given, train, *rest)
 
     monkeypatch.setattr(running, "fit_on", spied)
-    cross_validated(case(dataset, "knn"), 4, 1)
+    validated(case(dataset, "knn"), 4)
     folds = folds_of(dataset, division(dataset, 4, False), 1)
     assert [set(train) for train in seen] == [set(range(200)) - set(fold.test) for fold in folds]
 
 
 def test_a_grid_is_searched_inside_each_training_set():
     dataset = noise(80)
-    found = cross_validated(case(dataset, "hhgdt", grid={"epsilon": (0.0, 0.3)}), 4, 1)
+    found = validated(case(dataset, "hhgdt", grid={"epsilon": (0.0, 0.3)}), 4)
     assert found.nested and found.folds == 4
-    assert not cross_validated(case(dataset, "hhgdt"), 4, 1).nested
+    assert not validated(case(dataset, "hhgdt"), 4).nested
 
 
 @pytest.mark.parametrize(("counts", "stratified"), [((30, 30), True), ((57, 3), False), ((50, 10), True)])
@@ -96,87 +109,10 @@ def test_folds_are_stratified_where_every_class_has_rows_enough(counts, stratifi
 def test_few_rows_make_fewer_folds():
     dataset = noise(7)
     assert division(dataset, 10, tuned=False).folds == 3
-    assert 0 <= cross_validated(case(dataset, "axis_parallel"), 10, 1).score <= 1
+    assert 0 <= score(case(dataset, "axis_parallel"), 10) <= 1
 
 
 # ---- auto ------------------------------------------------------------------------------------------------------------
-
-
-def estimate(loss: float, error: float = 0.02) -> Estimate:
-    return Estimate(1 - loss, error, loss, error, 5, nested=False)
-
-
-def chosen_of(monkeypatch, candidates: dict[str, tuple[float, int, int] | tuple[float, int]]) -> str:
-    """What `choose` takes of algorithms with these losses and leaves."""
-    monkeypatch.setattr(choosing, "cross_validated", lambda c, *_: estimate(candidates[c][0]))
-    monkeypatch.setattr(choosing, "_size", lambda c, folds, seed: Size(*candidates[c][1:]))
-    return choose({name: name for name in candidates}, 5, 1).chosen
-
-
-def test_the_smallest_tree_within_one_standard_error_is_chosen(monkeypatch):
-    assert chosen_of(monkeypatch, {"best": (0.10, 20), "near": (0.115, 5), "far": (0.13, 2)}) == "near"
-    assert chosen_of(monkeypatch, {"best": (0.10, 3), "near": (0.115, 5), "far": (0.13, 2)}) == "best"
-
-
-def test_of_as_many_leaves_the_fewest_coefficients_are_the_smallest(monkeypatch):
-    assert chosen_of(monkeypatch, {"dense": (0.10, 5, 24), "axis": (0.11, 5, 4), "small": (0.2, 2, 1)}) == "axis"
-    assert chosen_of(monkeypatch, {"dense": (0.10, 4, 24), "axis": (0.11, 5, 4)}) == "dense"
-
-
-def test_equal_sizes_go_to_the_lesser_loss_and_then_to_the_first(monkeypatch):
-    assert chosen_of(monkeypatch, {"a": (0.11, 5), "b": (0.10, 5)}) == "b"
-    assert chosen_of(monkeypatch, {"a": (0.10, 5), "b": (0.10, 5)}) == "a"
-
-
-def test_an_algorithm_that_fails_is_left_out_with_its_reason(monkeypatch):
-    def fails(c, folds, seed, step):
-        if c == "bad":
-            raise ConfigError("it does not settle.")
-        return estimate(0.3)
-
-    monkeypatch.setattr(choosing, "cross_validated", fails)
-    monkeypatch.setattr(choosing, "_size", lambda c, folds, seed: Size(4))
-    found = choose({"bad": "bad", "good": "good"}, 5, 1)
-    assert found.chosen == "good"
-    assert found.candidates[0] == Candidate("bad", None, Size(), "ConfigError: it does not settle.")
-    with pytest.raises(ConfigError, match=r"none of bad could be fitted \(ConfigError: it does not settle"):
-        choose({"bad": "bad"}, 5, 1)
-
-
-def test_the_nested_estimate_chooses_without_the_test_rows(monkeypatch):
-    dataset = noise(60)
-    rows: list[np.ndarray] = []
-
-    def chooses(cases, folds, seed, step):
-        rows.append(cases["axis_parallel"].dataset.X)
-        return Choice((), "axis_parallel")
-
-    monkeypatch.setattr(choosing, "choose", chooses)
-    found = nested_estimate(dataset, lambda of: {"axis_parallel": case(of, "axis_parallel")}, 5, 1)
-    assert found.nested and found.folds == 5 and len(rows) == 5
-    outer = folds_of(dataset, replace(division(dataset, 5, tuned=True), scheme="ordinary"), 1)
-    for X, fold in zip(rows, outer, strict=True):
-        assert np.array_equal(X, dataset.X[fold.train])
-        assert not (X[:, None] == dataset.X[fold.test]).all(axis=2).any()
-
-
-def test_the_nested_estimate_searches_the_grid_of_what_it_chose(monkeypatch):
-    """Folds without tuning pairs made every value as good as any other, and the last one was taken."""
-    dataset, seen = noise(60), []
-
-    def tune(case, pairs, seed):
-        seen.append([(pair.train, pair.valid) for pair in pairs])
-        return {"max_depth": 1}, []
-
-    monkeypatch.setattr(choosing, "choose", lambda *_: Choice((), "axis_parallel"))
-    monkeypatch.setattr(running, "tune", tune)
-    grid = {"max_depth": (1, 2)}
-    nested_estimate(dataset, lambda of: {"axis_parallel": case(of, "axis_parallel", grid)}, 5, 1)
-    outer = folds_of(dataset, division(dataset, 5, tuned=True), 1)
-    assert len(seen) == 5 and all(len(pairs) == 5 for pairs in seen)
-    for pairs, fold in zip(seen, outer, strict=True):
-        for train, valid in pairs:
-            assert sorted([*train, *valid]) == fold.train.tolist()
 
 
 def test_a_part_of_a_data_set_is_one():
@@ -233,22 +169,6 @@ def test_candidates_are_data(tmp_path):
         with pytest.raises(ConfigError, match=message):
             candidates("classification", other)
         candidates_module._lists.cache_clear()
-
-
-def test_slow_candidates_are_for_small_tables():
-    names = {cells: [one["name"] for one in candidates("regression", cells=cells)] for cells in (1440, 2744, 10**6)}
-    assert set(names[1440]) - set(names[2744]) == {"hhcart_model_tree"}
-    assert set(names[2744]) - set(names[10**6]) == {"hhcart_regression"}
-    assert len(candidates("classification", cells=10**9)) == len(candidates("classification"))
-    assert all("most_cells" not in one for one in candidates("regression"))
-
-
-@pytest.mark.parametrize("most", ["0", "many", "true"])
-def test_most_cells_is_a_number(tmp_path, most):
-    path = tmp_path / "cells.yaml"
-    path.write_text(f"regression: [retis, {{name: m5_style, most_cells: {most}}}]\n")
-    with pytest.raises(ConfigError, match=r"^most_cells in cells.yaml must be a whole number above 0\. Got"):
-        candidates("regression", path)
 
 
 def test_two_candidates_of_one_algorithm_go_by_their_ids():
@@ -424,10 +344,11 @@ def test_every_fold_is_a_step():
     done = []
     two = [spec("fdt"), spec("axis_parallel")]
     fitting.fit(noise(), POLICY, two, folds=3, step=done.append)
-    assert len(done) == fitting.steps(2, 3) == 24 and set(done) == {"fdt", "axis_parallel"}
+    assert len(done) == fitting.steps(2, 3) == 28
+    assert [label for label in done if " " not in label] == [*["fdt"] * 3, *["axis_parallel"] * 3] * 4
     done.clear()
     fitting.fit(noise(), POLICY, two[:1], folds=4, step=done.append)
-    assert done == ["fdt"] * fitting.steps(1, 4)
+    assert done == [*["fdt"] * 4, "fdt on all rows"] and len(done) == fitting.steps(1, 4)
 
 
 def test_models_in_leaves_have_coefficients():

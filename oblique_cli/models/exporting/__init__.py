@@ -17,6 +17,8 @@ from oblique_cli.models.procedure import procedure_of
 
 __all__ = ["FORMATS", "Format", "Source", "export", "kind_of"]
 
+DRAWN = ("dot", "latex")  # from the tree itself, not from its steps
+
 for _module in pkgutil.iter_modules(__path__):
     if not _module.name.startswith("_"):
         import_module(f"{__name__}.{_module.name}")
@@ -40,6 +42,10 @@ def export(model: Any, format: str, *, name: str = "", precision: int | None = N
         raise ConfigError(f"format {format} has every number to the bit. Leave the precision out.")
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
+    if model.threshold is not None and format in DRAWN:
+        raise ConfigError(
+            f"format {format} draws the most frequent class of a leaf, and this model goes by a threshold; take rules."
+        )
     procedure = procedure_of(model)
     refuse(format, procedure)
     return form.write(Source(model, procedure, name, precision or form.digits))

@@ -405,4 +405,4 @@ def _remark(procedure: Procedure, node: int) -> str:
     if procedure.is_regression:
         return f"/* {leaf.n_rows} training rows */"
     label = _in_comment(quoted(procedure.classes[leaf.label]))
-    return f"/* {label}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows */"
+    return f"/* {label}: {leaf.counts[leaf.label]:.10g} of {sum(leaf.counts):.10g} training rows */"

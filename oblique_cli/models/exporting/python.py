@@ -268,4 +268,5 @@ def _remark(procedure: Procedure, node: int) -> str:
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         return f"  # {leaf.n_rows} training rows"
-    return f"  # {procedure.classes[leaf.label]!a}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows"
+    of_class, rows = leaf.counts[leaf.label], sum(leaf.counts)
+    return f"  # {procedure.classes[leaf.label]!a}: {of_class:.10g} of {rows:.10g} training rows"

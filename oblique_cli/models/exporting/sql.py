@@ -186,9 +186,8 @@ def _remark(procedure: Procedure, node: int) -> str:
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         return f" -- {leaf.n_rows} training rows"
-    return (
-        f" -- {quoted(procedure.classes[leaf.label])}: {max(leaf.counts):.10g} of {sum(leaf.counts):.10g} training rows"
-    )
+    of_class, rows = leaf.counts[leaf.label], sum(leaf.counts)
+    return f" -- {quoted(procedure.classes[leaf.label])}: {of_class:.10g} of {rows:.10g} training rows"
 
 
 def _flat(procedure: Procedure, leaf: str, table: str) -> list[str]:

@@ -1,0 +1,119 @@
+"""What a fit costs, and how much of a budget is left: counted by rows, columns and classes, not by the clock.
+
+A choice that depended on the clock would give another model on a busy machine. So the budget, in seconds, is spent by
+the table of costs.yaml, and the clock is a brake alone: where the work takes much longer than it was counted to take,
+what has not begun is left out, and the outcome says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.experiments.running import Case
+from oblique_cli.strict_yaml import Problems, parse, read
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+FILE = Path(__file__).with_name("costs.yaml")
+
+# Seconds of work that are planned for a second of the budget. Trees of other data than those that were measured take up
+# to three times as long, and so may a machine.
+PLANNED = 1 / 3
+BRAKE = 1.5  # budgets of CPU time after which nothing further is begun
+
+KEYS = ("base", "seconds", "rows", "columns", "classes")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of one fit: base + seconds (rows / 1000)^rows (columns / 10)^columns (classes / 2)^classes."""
+
+    base: float
+    seconds: float
+    rows: float
+    columns: float
+    classes: float
+
+    def of(self, rows: float, columns: int, classes: int) -> float:
+        """Return seconds. classes : 1 for a target of numbers"""
+        sizes = ((rows / 1000, self.rows), (columns / 10, self.columns), (classes / 2, self.classes))
+        return self.base + self.seconds * prod(float(size**power) for size, power in sizes)
+
+
+@cache
+def costs(task: str, path: Path = FILE) -> dict[str, Cost]:
+    """Return what the candidates of a task cost, by name. ConfigError for a file that does not say it."""
+    problems = Problems()
+    plain = parse(read(path, path.name, problems), problems).plain()
+    listed = plain.get(task) if isinstance(plain, dict) else None
+    if not isinstance(listed, dict) or not listed:
+        raise ConfigError(f"{path.name} must list costs for {task}. Got {listed!r}.")
+    found = {}
+    for name, values in listed.items():
+        if not (isinstance(values, dict) and sorted(values) == sorted(KEYS)):
+            raise ConfigError(f"the cost of {name} in {path.name} must have {', '.join(KEYS)}. Got {values!r}.")
+        if not all(isinstance(value, float | int) and not isinstance(value, bool) for value in values.values()):
+            raise ConfigError(f"the cost of {name} in {path.name} must be numbers. Got {values!r}.")
+        found[name] = Cost(**{key: float(values[key]) for key in KEYS})
+    return found
+
+
+def cost_of(case: Case, rows: float, folds: int) -> float:
+    """Return the seconds of one fit of an algorithm to so many rows of its data set, the search of its grid included.
+
+    An algorithm that is not listed counts as the dearest.
+    """
+    dataset, listed = case.dataset, costs(case.dataset.task)
+    columns = seen_columns(dataset, case.policy.encoding)
+    classes = len(dataset.classes) or 1
+    known = [listed[case.spec.name]] if case.spec.name in listed else list(listed.values())
+    once = max(cost.of(max(rows, 1.0), columns, classes) for cost in known)
+    path = case.algorithm.path_parameter
+    searched = prod(len(values) for name, values in case.spec.grid.items() if name != path)
+    return once * (1 + folds * searched) if case.spec.grid else once
+
+
+def seen_columns(dataset: Dataset, encoding: str) -> int:
+    """Return how many columns an estimator sees: with indicators one for each level."""
+    if encoding != "onehot":
+        return max(dataset.p, 1)
+    return dataset.p - len(dataset.qualitative) + sum(len(dataset.levels.get(j, ())) for j in dataset.qualitative)
+
+
+class Budget:
+    """The work that a fit may do, in seconds.
+
+    seconds  as asked for, None for no limit
+    clock    CPU time of this process, for the brake
+    """
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.process_time) -> None:
+        self.seconds = seconds
+        self._clock = clock
+        self._started = clock()
+        self.cut = ""  # what the clock cut, "" for nothing
+
+    @property
+    def work(self) -> float:
+        """Seconds of counted work that may be planned."""
+        return float("inf") if self.seconds is None else self.seconds * PLANNED
+
+    def is_over(self, what: str) -> bool:
+        """Whether the clock forbids to begin `what`, which is then remembered."""
+        if self.seconds is None or self._clock() - self._started <= BRAKE * self.seconds:
+            return False
+        self.cut = self.cut or what
+        return True
+
+    def plain(self) -> dict[str, Any]:
+        """Return what a model file holds."""
+        found: Mapping[str, Any] = {"seconds": self.seconds, **({"clock_cut": self.cut} if self.cut else {})}
+        return dict(found)

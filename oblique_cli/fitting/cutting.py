@@ -1,0 +1,171 @@
+"""Trees cut to a metric: cross-validation of the training rows chooses the complexity, as pruning "cv" chooses it by
+wrong answers (Breiman et al. 1984, section 3.4.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold
+
+from oblique_cli import seeds
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
+from oblique_cli.evaluation.metrics import Undefined
+from oblique_cli.experiments import running
+from oblique_cli.experiments.running import Case
+from oblique_cli.fitting.goals import Answers, Goal
+from oblique_cli.fitting.pruning import PRUNED
+from oblique_cli.regression.pruning import chosen_alpha
+from oblique_cli.regression.structure import RegressionTree
+from oblique_cli.tree.pruning import cost_complexity_path
+from oblique_cli.tree.structure import Tree
+
+FOLDS = 5
+MOST_CUTS = 25  # of a tree that are compared, evenly over the sequence
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A tree of the sequence. alpha : its complexity; leaves : of the tree of all rows; score, error : out of fold"""
+
+    alpha: float
+    leaves: int
+    score: float
+    error: float
+    loss: float
+
+
+def is_cut(case: Case, params: Mapping[str, Any]) -> bool:
+    """Whether pruning by cross-validation cuts the trees of an algorithm."""
+    return ALGORITHMS[case.spec.name].family is TOP_DOWN and params.get("pruning") == PRUNED["pruning"]
+
+
+CART = "cart_regression"
+CART_FOLDS = 10
+LIMITS = ("ccp_alpha", "max_leaf_nodes", "max_depth")  # of CART: whoever sets one has cut the tree
+
+
+def is_cut_cart(case: Case, params: Mapping[str, Any]) -> bool:
+    """Whether CART regression is cut by cross-validation, which scikit-learn leaves to its caller."""
+    return case.spec.name == CART and not any(name in params or name in case.spec.grid for name in LIMITS)
+
+
+def _cart_alpha(case: Case, train: NDArray[np.intp], params: Mapping[str, Any], seed: int) -> float:
+    """The `ccp_alpha` of the smallest tree within one standard error of the least squared error (Breiman et al. 1984,
+    section 8.5)."""
+    plain = _plain(case, params)
+
+    def grown(rows: NDArray[np.intp]) -> tuple[Any, Any]:
+        return running.fit_on(plain, train[rows], rows[:0], seeds.integer(seed, "cart cuts"), {})
+
+    every = np.arange(len(train))
+    estimator, encoder = grown(every)
+    # As scikit-learn's trees see rows: in single precision.
+    X = running.columns_of(case, encoder, train).astype(np.float32).astype(np.float64)
+    divided = KFold(min(CART_FOLDS, len(train)), shuffle=True, random_state=seeds.integer(seed, "cut folds"))
+    parts = [out for _, out in divided.split(every)] if len(train) > 1 else []
+    y = np.asarray(case.dataset.y[train], dtype=np.float64)
+    whole = _as_regression_tree(estimator.tree_)
+    alpha = chosen_alpha(whole, X, y, parts, lambda rows: _as_regression_tree(grown(rows)[0].tree_), 1.0)
+    # Ours is a share of the variance. The sums of both differ in their last digits.
+    return float(max(alpha, 0.0) * estimator.tree_.impurity[0] * (1 + 1e-9))
+
+
+def _as_regression_tree(tree: Any) -> RegressionTree:
+    """A tree of scikit-learn with constants in its leaves."""
+    left, right, n = np.asarray(tree.children_left), np.asarray(tree.children_right), tree.node_count
+    coef, inner = np.zeros((n, tree.n_features)), np.flatnonzero(left >= 0)
+    coef[inner, tree.feature[inner]] = 1.0
+    rows = tree.n_node_samples
+    splits = Tree(left, right, coef, np.where(left >= 0, tree.threshold, 0.0), rows[:, None], np.zeros(n), rows)
+    rss = tree.impurity * tree.weighted_n_node_samples
+    return RegressionTree(splits, np.zeros_like(coef), tree.value[:, 0, 0].copy(), np.asarray(rss))
+
+
+def cut_to_goal(
+    case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """Return parameters that cut the tree of an algorithm by a metric; {} where wrong answers cut it, or nothing does.
+
+    CART regression, which does not cut itself, is cut by the squared error.
+
+    train : rows to fit to
+    The smallest tree whose loss is within `standard_errors` of the least. A metric without a value on the rows of the
+    folds leaves the tree to wrong answers.
+    """
+    if is_cut_cart(case, params):
+        return {"ccp_alpha": _cart_alpha(case, train, params, seed)}
+    if (goal.is_usual and goal.threshold is None) or not is_cut(case, params):
+        return {}
+    try:
+        found = cuts(case, train, goal.pruning, params, seed)
+    except Undefined:
+        return {}
+    best = min(found, key=lambda cut: cut.loss)
+    limit = best.loss + float(params.get("standard_errors", 0.0)) * best.error
+    alpha = max(cut.alpha for cut in found if cut.loss <= limit + 1e-12)
+    return {"pruning": "ccp_alpha", "standard_errors": 0.0, "ccp_alpha": alpha}
+
+
+def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int) -> list[Cut]:
+    """Return the trees of the weakest-link sequence with what each does on rows that it was not grown on.
+
+    The trees of the folds are cut at the geometric mean of neighboring complexities of the tree of all rows.
+    """
+    whole = {key: value for key, value in params.items() if key not in ("standard_errors", "pruning_folds")}
+    whole["pruning"] = "none"
+
+    def grown(rows: NDArray[np.intp], number: int) -> tuple[Any, Any]:
+        return running.fit_on(_plain(case, whole), rows, rows[:0], seeds.integer(seed, "cuts", number), {})
+
+    tree = grown(train, 0)[0].tree_
+    path = cost_complexity_path(tree)
+    positive = np.maximum(path.alphas, 0.0)
+    between = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+    kept = np.unique(np.linspace(0, len(between) - 1, min(MOST_CUTS, len(between))).round().astype(np.intp))
+    parts: list[list[Answers]] = [[] for _ in kept]
+    for number, (grow_on, test_on) in enumerate(_folds(train, seed)):
+        estimator, encoder = grown(grow_on, number + 1)
+        X = estimator.tree_rows(running.columns_of(case, encoder, test_on))
+        for k, answers in enumerate(_answers(case, estimator, X, test_on, between[kept])):
+            parts[k].append(answers)
+    found = []
+    for k, some in zip(kept.tolist(), parts, strict=True):
+        answers = goal.decided(Answers.together(some))[0]
+        alpha = (
+            float(max(between[k], path.alphas[k], 0.0))
+            if k + 1 < len(between)
+            else float(max(path.alphas[-1], 0.0)) + 1.0
+        )
+        score, error, loss, loss_error = goal.measured(answers)
+        found.append(Cut(alpha, int(path.n_leaves[k]), score, loss_error if error else 0.0, loss))
+    return found
+
+
+def _plain(case: Case, params: Mapping[str, Any]) -> Case:
+    return replace(case, spec=replace(case.spec, params=dict(params), grid={}))
+
+
+def _folds(train: NDArray[np.intp], seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    if len(train) < 2:
+        raise ConfigError("a tree is cut by a metric on two rows or more.")
+    divided = KFold(min(FOLDS, len(train)), shuffle=True, random_state=seeds.integer(seed, "cut folds"))
+    for grow_on, test_on in divided.split(train):
+        yield train[grow_on], train[test_on]
+
+
+def _answers(case: Case, estimator: Any, X: Any, rows: Any, alphas: NDArray[np.float64]) -> Iterator[Answers]:
+    tree: Tree = estimator.tree_
+    own, n = cost_complexity_path(tree), len(case.dataset.classes)
+    known = np.asarray(estimator.classes_, dtype=np.intp)
+    for alpha in alphas:
+        cut = tree.collapse(own.node_alpha <= alpha)
+        at = cut.apply(X)
+        shares = np.zeros((len(at), n))
+        shares[:, known] = cut.shares_at(at)
+        yield Answers(rows, case.dataset.y[rows], known[cut.labels[at]], shares, n)

@@ -1,0 +1,204 @@
+"""What choices and estimates go by: a metric, and for two classes a threshold of the share of one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation import metrics
+from oblique_cli.evaluation.metrics import LABELS, METRICS, Metric, Scored, Undefined
+
+Array = NDArray[np.float64]
+
+GROUPS = 20  # of rows, for the standard error of a metric that is no mean over rows
+MOST_THRESHOLDS = 99  # that an automatic choice compares
+AUTO = "auto"
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What fits that had not seen them said of some rows.
+
+    rows       (m,) row numbers; y : (m,) their codes or numbers
+    predicted  (m,) codes or numbers
+    shares     (m, C) of the classes; None in regression, and of an algorithm that gives none
+    n_classes  C, 0 in regression
+    """
+
+    rows: NDArray[np.intp]
+    y: NDArray[Any]
+    predicted: NDArray[Any]
+    shares: Array | None
+    n_classes: int
+
+    @classmethod
+    def together(cls, parts: list[Answers]) -> Answers:
+        """Return those of several folds as one."""
+        shares = [one.shares for one in parts if one.shares is not None]
+        return cls(
+            np.concatenate([one.rows for one in parts]),
+            np.concatenate([one.y for one in parts]),
+            np.concatenate([one.predicted for one in parts]),
+            np.concatenate(shares) if len(shares) == len(parts) else None,
+            parts[0].n_classes,
+        )
+
+    def part(self, rows: NDArray[Any]) -> Answers:
+        """Return the answers for some of the rows, a mask or places."""
+        shares = None if self.shares is None else self.shares[rows]
+        return Answers(self.rows[rows], self.y[rows], self.predicted[rows], shares, self.n_classes)
+
+    def value(self, metric: Metric) -> float:
+        """Return the value of a metric of predictions or probabilities. Undefined if it has none."""
+
+        def shares() -> Array:
+            if self.shares is None:
+                raise Undefined("the algorithm gives no class probabilities")
+            return self.shares
+
+        return float(metric.evaluate(Scored(self.y, self.predicted, self.n_classes, shares, None, np.zeros((0, 0)))))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What decides.
+
+    metric     of predictions or probabilities
+    threshold  share from which on `positive` is said; AUTO to choose it in training rows; None for the largest share
+    positive   code of the class that the threshold is for
+    """
+
+    metric: Metric
+    threshold: float | str | None = None
+    positive: int = 0
+
+    @classmethod
+    def usual(cls, task: str) -> Goal:
+        """Return what decides unless something else is asked for: accuracy, or the squared error."""
+        return cls(METRICS["rmse" if task == "regression" else "accuracy"])
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is accuracy or the squared error."""
+        return self.metric.name in ("accuracy", "rmse", "mse")
+
+    def measured(self, answers: Answers) -> tuple[float, float, float, float]:
+        """Return score, its standard error, loss and its standard error.
+
+        The share of right answers and the root of the mean squared error have those of a mean over rows. Any other
+        metric has that of a jackknife, which leaves out one of `GROUPS` groups of rows at a time, classes spread evenly
+        over them (Efron and Tibshirani 1993, section 11.5). Undefined for a metric without a value on all rows.
+        """
+        y, predicted = answers.y, answers.predicted
+        if self.metric.name in ("rmse", "mse"):
+            squares = (np.asarray(predicted, dtype=np.float64) - y) ** 2
+            loss = float(squares.mean())
+            loss_error = float(squares.std()) / sqrt(len(y))
+            if self.metric.name == "mse":
+                return loss, loss_error, loss, loss_error
+            score = sqrt(loss)
+            return score, loss_error / (2 * score) if score > 0 else 0.0, loss, loss_error
+        if self.metric.name == "accuracy":
+            score = int((predicted == y).sum()) / len(y)
+            error = sqrt(score * (1 - score) / len(y))
+            return score, error, 1 - score, error
+        score = answers.value(self.metric)
+        error = self._jackknife(answers)
+        return score, error, -score if self.metric.larger_is_better else score, error
+
+    def _jackknife(self, answers: Answers) -> float:
+        groups = np.zeros(len(answers.y), dtype=np.int64)
+        order = np.argsort(answers.y, kind="stable")
+        groups[order] = np.arange(len(order)) % GROUPS
+        values = []
+        for group in range(min(GROUPS, len(order))):
+            try:
+                values.append(answers.part(groups != group).value(self.metric))
+            except Undefined:  # the only rows of a class are in this group
+                continue
+        n = len(values)
+        return sqrt((n - 1) * float(np.var(values))) if n > 1 else 0.0
+
+    def applied(self, answers: Answers, threshold: float | None) -> Answers:
+        """Return answers that say `positive` from a threshold on, the likelier other class below it."""
+        if threshold is None:
+            return answers
+        return replace(answers, predicted=labels_at(self._shares(answers), self.positive, threshold))
+
+    def decided(self, answers: Answers) -> tuple[Answers, float | None]:
+        """Return answers by the threshold, and that threshold; one that is chosen is chosen for these very answers."""
+        threshold = self._chosen(answers) if self.threshold == AUTO else self.threshold
+        assert not isinstance(threshold, str)
+        return self.applied(answers, threshold), threshold
+
+    def _chosen(self, answers: Answers) -> float:
+        """The threshold of least loss, of equal ones the nearest to a half, then the smaller."""
+        shares = np.unique(self._shares(answers)[:, self.positive])
+        middles = (shares[1:] + shares[:-1]) / 2
+        if len(middles) > MOST_THRESHOLDS:
+            places = np.linspace(0, len(middles) - 1, MOST_THRESHOLDS).round().astype(np.intp)
+            middles = middles[places]
+        by = self.deciding
+        sign = 1.0 if by.larger_is_better else -1.0
+        tried = np.unique(np.append(middles, 0.5)).tolist()
+
+        def rank(threshold: float) -> tuple[float, float, float]:
+            return (sign * self.applied(answers, threshold).value(by), -abs(threshold - 0.5), -threshold)
+
+        return float(max(tried, key=rank))
+
+    @property
+    def deciding(self) -> Metric:
+        """The metric that chooses a threshold: the balanced accuracy where the metric does not see one, or where a
+        recall would be whole at the threshold 0."""
+        if self.metric.needs != LABELS or self.metric.name.startswith("recall:"):
+            return METRICS["balanced_accuracy"]
+        return self.metric
+
+    @property
+    def pruning(self) -> Goal:
+        """What cuts trees: the balanced accuracy for a recall, which is whole in the one leaf that says its class."""
+        return replace(self, metric=self.deciding) if self.metric.name.startswith("recall:") else self
+
+    def _shares(self, answers: Answers) -> Array:
+        if answers.shares is None:
+            raise ConfigError("a threshold needs class probabilities, and this algorithm gives none; leave it out.")
+        return answers.shares
+
+
+def labels_at(shares: Array, positive: int, threshold: float) -> NDArray[np.int64]:
+    """Return codes for shares of two classes, (n, 2): `positive` from the threshold on, the other one below it."""
+    return np.where(shares[:, positive] >= threshold, positive, 1 - positive)
+
+
+def goal_of(
+    metric: str | None, threshold: str | None, task: str, classes: tuple[str, ...], counts: NDArray[Any], owner: str
+) -> Goal:
+    """Return what --metric and --threshold ask for.
+
+    counts : (C,) rows of each class; owner : what messages begin with
+    The threshold is of the class that the metric names, or else of the class of fewer rows, the second on a tie.
+    """
+    usual = Goal.usual(task)
+    of = metrics.named(metric, task, classes, owner) if metric else usual.metric
+    if threshold is None:
+        return Goal(of)
+    if task == "regression" or len(classes) != 2:
+        has = "predicts numbers" if task == "regression" else f"has {len(classes)} classes"
+        raise ConfigError(f"{owner}: --threshold is for two classes, and this target {has}; leave it out.")
+    named = of.name.removeprefix("recall:") if of.name.startswith("recall:") else None
+    positive = classes.index(named) if named is not None else int(counts[1] <= counts[0])
+    if threshold == AUTO:
+        return Goal(of, AUTO, positive)
+    try:
+        value = float(threshold)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise ConfigError(f"{owner}: --threshold must be auto or a share between 0 and 1. Got {threshold!r}.")
+    return Goal(of, value, positive)

@@ -1,0 +1,240 @@
+"""`oblique fit` of rare classes, by other metrics, with thresholds, within a budget, from the table to the export."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cli_support import call, oblique  # noqa: F401  (a fixture)
+
+from oblique_cli.cli.fit import Seconds, tree_beside
+from oblique_cli.models import load
+
+QUICK = ("--algorithm", "hhgdt", "--folds", "4")
+
+
+@pytest.fixture
+def rare(call):  # noqa: F811
+    """2,000 rows, 20 of them of another class, in rare.csv; and costs of mistakes, in costs.csv."""
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(2000, 5)), np.zeros(2000, int)
+    y[rng.permutation(2000)[:20]] = 1
+    X[y == 1, 0] += 2.4
+    X[y == 1, 1] -= 2.0
+    with open(call.folder / "rare.csv", "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["a", "b", "c", "d", "e", "state"])
+        writer.writerows([*(f"{v:.3f}" for v in row), ("ok", "fault")[k]] for row, k in zip(X, y, strict=True))
+    (call.folder / "costs.csv").write_text(",fault,ok\nfault,0,50\nok,1,0\n")
+    return call
+
+
+def fitted(command, *arguments: str) -> str:
+    ended = command("fit", "rare.csv", "--target", "state", *arguments)
+    assert ended.code == 0, ended.err
+    return ended.out
+
+
+def test_a_model_that_is_of_no_use_says_so_in_its_first_line(rare):
+    lines = fitted(rare, "--algorithm", "axis_parallel", "--folds", "4", "--set", "max_depth=0").splitlines()
+    assert lines[0] == "# This model is no better than always saying 'ok', by accuracy."
+    assert lines[1].startswith("# Few rows of some classes ('fault' 20 rows)")
+    said = next(line for line in lines if line.startswith("# On new rows: "))
+    assert said.startswith("# On new rows: balanced accuracy 50.0 %, F1 macro 0.497; 99.0 % right, standard error ")
+    assert "#          fault    ok   recall" in lines and "#   fault      0    20    0.0 %" in lines
+    assert "#   ok         0  1980  100.0 %" in lines and "# Area under the ROC curve: 0.500." in lines
+
+
+def test_json_and_the_model_have_what_is_said(rare):
+    document = json.loads(fitted(rare, *QUICK, "--format", "json", "--out", "m.json"))
+    model = load(rare.folder / "m.json")
+    for facts in (document, model.facts):
+        assert facts["metric"] == "accuracy" and facts["warnings"][-1].startswith("Few rows of some classes")
+        found = facts["on_new_rows"]
+        assert np.sum(found["confusion"]) == 2000 and np.sum(found["confusion"][0]) == 20
+        assert set(found["recalls"]) == {"fault", "ok"} and 0 <= found["roc_auc"] <= 1
+        assert facts["budget"] == {"seconds": 60.0}
+    assert "threshold" not in document
+
+
+def test_weights_and_a_threshold_find_the_rare_class(rare):
+    plain = json.loads(fitted(rare, *QUICK, "--format", "json"))
+    goal = ("--metric", "balanced_accuracy", "--class-weight", "balanced")
+    heavy = json.loads(fitted(rare, *QUICK, *goal, "--format", "json"))
+    auto = json.loads(fitted(rare, *QUICK, "--metric", "balanced_accuracy", "--threshold", "auto", "--format", "json"))
+    recalls = [one["on_new_rows"]["recalls"]["fault"] for one in (plain, heavy, auto)]
+    assert recalls[1] > recalls[0] + 0.2 and recalls[2] > recalls[0] + 0.2
+    assert heavy["parameters"]["class_weight"] == "balanced" and heavy["estimate"]["balanced_accuracy"] > 60
+    # The estimate counts rows once.
+    assert np.sum(heavy["on_new_rows"]["confusion"]) == 2000
+    assert auto["threshold"]["label"] == "fault" and 0 < auto["threshold"]["share"] < 1
+
+
+def test_costs_decide(rare):
+    text = fitted(rare, *QUICK, "--metric", "cost:costs.csv", "--threshold", "auto")
+    assert "# On new rows: cost 0." in text and "% right (nested 4-fold cross-validation" in text
+    assert "# It says 'fault' from a share of " in text and "on (chosen by cross-validation)." in text
+
+
+def test_auto_goes_by_the_metric_and_leaves_out_what_takes_no_class_weights(rare):
+    text = fitted(rare, "--metric", "recall:fault", "--class-weight", "balanced", "--folds", "3", "--time", "5s")
+    lines = text.splitlines()
+    assert any(line.startswith("# algorithm") and "recall of 'fault'" in line for line in lines)
+    assert "hhgdt_forest" not in text and sum(line.endswith("  chosen") for line in lines) == 1
+    assert "Budget: 5 s (--time)" in text.replace("\n# ", " ")
+    assert any(line.startswith("# On new rows: recall of 'fault' ") for line in lines)
+
+
+# ---- the model goes by its threshold everywhere ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(rare):
+    """A tree that says the rare class from a tenth of it on, in t.json."""
+    tree = ("--algorithm", "axis_parallel", "--folds", "2", "--set", "pruning=none", "--set", "max_depth=1")
+    said = fitted(rare, *tree, "--threshold", "0.1", "--out", "t.json")
+    assert "# It says 'fault' from a share of 0.1 of it on (as asked)." in said
+    return rare
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_predictions_and_scores_go_by_the_threshold(model):
+    found = rows(model("predict", "t.json", "rare.csv", "--proba").out)
+    expected = ["fault" if float(row["p(fault)"]) >= 0.1 else "ok" for row in found]
+    assert [row["prediction"] for row in found] == expected
+    assert any(float(row["p(fault)"]) < 0.5 and row["prediction"] == "fault" for row in found)
+    scored = json.loads(model("score", "t.json", "rare.csv", "--format", "json").out)
+    truth = [row["state"] for row in rows((model.folder / "rare.csv").read_text())]
+    right = np.mean([a == b for a, b in zip(expected, truth, strict=True)])
+    assert scored["metrics"]["accuracy"] == pytest.approx(100 * right)
+
+
+def test_exports_go_by_the_threshold(model):
+    expected = [row["prediction"] for row in rows(model("predict", "t.json", "rare.csv").out)]
+    assert model("export", "t.json", "--output", "t.py").code == 0
+    code = (
+        "import csv, t; "
+        "print(*[t.predict({name: float(row[name]) for name in 'abcde'}) for row in csv.DictReader(open('rare.csv'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=model.folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == expected
+    assert 'class "fault"' in model("export", "t.json", "--format", "rules").out
+    for name in ("dot", "latex"):
+        ended = model("export", "t.json", "--format", name)
+        assert ended.code == 2 and ended.err.count("\n") == 1
+        assert f"format {name} draws the most frequent class of a leaf, and this model goes by a threshold" in ended.err
+
+
+def test_a_forest_with_a_threshold_predicts_by_it_and_is_not_exported(rare):
+    forest = ("--algorithm", "hhgdt_forest", "--set", "n_estimators=9", "--folds", "2")
+    fitted(rare, *forest, "--threshold", "0.2", "--out", "f.json")
+    found = rows(rare("predict", "f.json", "rare.csv", "--proba").out)
+    assert all((row["prediction"] == "fault") == (float(row["p(fault)"]) >= 0.2) for row in found)
+    ended = rare("export", "f.json", "--format", "python")
+    assert ended.code == 2 and "with a threshold cannot be exported or explained" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("threshold", "sentence"),
+    [
+        ({"class": "fault"}, "threshold must be an object of a class and a share. Got"),
+        ({"class": "fault", "share": "x"}, "threshold must be an object of a class and a share. Got"),
+        ({"class": "falt", "share": 0.2}, "the threshold must be a share between 0 and 1 of one of two classes"),
+        ({"class": "fault", "share": 1.5}, "the threshold must be a share between 0 and 1 of one of two classes"),
+    ],
+)
+def test_a_damaged_threshold_is_one_sentence(model, threshold, sentence):
+    from oblique_cli.models import file_format
+
+    path = model.folder / "t.json"
+    document = json.loads(path.read_text())
+    document["threshold"] = threshold
+    document["digest"] = file_format.digest(document)
+    path.write_text(json.dumps(document))
+    ended = model("predict", "t.json", "rare.csv")
+    assert ended.code == 4 and sentence in ended.err and ended.err.count("\n") == 1
+
+
+# ---- a tree beside ---------------------------------------------------------------------------------------------------
+
+
+def test_a_tree_is_written_beside_a_forest(rare):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(400, 6))
+    y = ((X**2).sum(axis=1) > 5.3).astype(int)  # inside or outside a ball
+    np.savetxt(
+        rare.folder / "w.csv", np.column_stack([X, y]), fmt="%.4f", delimiter=",", header="a,b,c,d,e,f,y", comments=""
+    )
+    text = (rare.folder / "w.csv").read_text().replace("0.0000\n", "no\n").replace("1.0000\n", "yes\n")
+    (rare.folder / "w.csv").write_text(text)
+    ended = rare("fit", "w.csv", "--target", "y", "--folds", "3", "--out", "model.json")
+    assert ended.code == 0, ended.err
+    assert load(rare.folder / "model.json").algorithm == "hhgdt_forest"
+    tree = load(rare.folder / "model.tree.json")
+    assert tree.facts["leaves"] < 40 and hasattr(tree.estimator, "tree_")
+    assert (
+        "points of accuracy." in ended.out
+        and f"{tree.algorithm} of {tree.facts['leaves']} leaves, is kept" in ended.out
+    )
+    assert "Accuracy against size, of models that no smaller one matches:" in ended.out
+    assert any(line.startswith("if ") for line in ended.out.splitlines())  # the rules of the tree beside it
+    assert "model written to model.tree.json" in ended.err
+    assert rare("predict", "model.tree.json", "w.csv").code == 0
+
+
+def test_the_file_of_the_tree_beside():
+    assert tree_beside("model.json") == "model.tree.json" and tree_beside("a/b.model") == "a/b.model.tree.json"
+
+
+# ---- what cannot be --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("--time", "0"), 2, "'0' is no time of a second or more, such as 30s, 2m or 1h."),
+        (("--time", "soon"), 2, "'soon' is no time of a second or more, such as 30s, 2m or 1h."),
+        (("--metric", "recall:falt"), 2, "recall:falt names no class of the target. Did you mean 'fault'?"),
+        (("--metric", "rmse"), 2, "metric rmse is for regression, and this is classification"),
+        (("--metric", "acuracy"), 2, "unknown metric 'acuracy'. Did you mean 'accuracy'"),
+        (("--metric", "cost:none.csv"), 4, "costs of none.csv cannot be read (No such file or directory)"),
+        (("--metric", "cost:rare.csv"), 4, "costs of rare.csv must be a heading with the 2 predicted classes"),
+        (("--threshold", "2"), 2, "--threshold must be auto or a share between 0 and 1. Got '2'."),
+        (("--class-weight", "heavy"), 2, "'heavy' is not 'balanced'"),
+        (("--class-weight", "balanced", "--algorithm", "knn"), 2, "knn takes no class weights; take a tree"),
+    ],
+)
+def test_what_cannot_decide_is_one_sentence(rare, arguments, code, sentence):
+    ended = rare("fit", "rare.csv", "--target", "state", *arguments)
+    assert ended.code == code and sentence in ended.err, ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--threshold", "0.5"), "--threshold is for two classes, and this target has 3 classes"),
+        (("--threshold", "auto"), "--threshold is for two classes, and this target has 3 classes"),
+    ],
+)
+def test_a_threshold_of_three_classes_is_one_sentence(call, arguments, sentence):  # noqa: F811
+    ended = call("fit", "iris", *arguments)
+    assert ended.code == 2 and sentence in ended.err and ended.err.count("\n") == 1
+
+
+def test_times_as_people_write_them():
+    found = {text: Seconds().convert(text, None, None) for text in ("30s", "2m", "1h", "45", "1.5m", " 2 M ")}
+    assert list(found.values()) == [30, 120, 3600, 45, 90, 120]
+
+
+def test_help_states_the_budget(call):  # noqa: F811
+    assert "[default: 60s]" in call("fit", "--help").out
