@@ -116,7 +116,9 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         check_is_fitted(self)
         rows = np.asarray(checked(self, X, dtype=np.float64, reset=False))
         if self.metric != PRECOMPUTED:
-            return (rows - self._shift) / self._scale
+            most = np.finfo(np.float64).max
+            with np.errstate(over="ignore"):  # as far as numbers go
+                return np.clip((rows - self._shift) / self._scale, -most, most)
         if (rows < 0).any():
             raise DataError(f"dissimilarities must be 0 or more. Got {rows.min():g}.")
         return rows
