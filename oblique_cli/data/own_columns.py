@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data.own_rows import MAX_COLUMNS
 from oblique_cli.data.own_source import charset_of
-from oblique_cli.errors import DataError
+from oblique_cli.errors import DataError, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,8 +132,8 @@ class Columns:
             raise DataError(f"{where}: no column is a feature")
         if (found.task == "classification") != (len(found.classes) > 1):
             raise DataError(f"{where}: classification needs two classes or more, and regression has none")
-        if found.format == "csv" and len(found.delimiter) != 1:
-            raise DataError(f"{where}: a delimiter is one character. Got {found.delimiter!r}")
+        if found.format == "csv" and (len(found.delimiter) != 1 or found.delimiter in '"\r\n\0'):
+            raise DataError(f"{where}: a delimiter is one character. Got {quoted(found.delimiter)}")
         try:
             charset_of(found.charset)
         except LookupError:
@@ -152,6 +152,7 @@ class Chunk:
     lines    (m,) line in the file of each row, from 1; the row number for Parquet
     unseen   column of X -> unknown levels in these rows, in the order they appear
     labels   text of the target, as the file has it, () without a target column
+    kept     name -> text of the columns that were asked for beside the features
     """
 
     X: np.ndarray
@@ -159,6 +160,7 @@ class Chunk:
     lines: np.ndarray
     unseen: Mapping[int, Sequence[str]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    kept: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def _listed(value: Any) -> Any:
