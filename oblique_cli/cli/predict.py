@@ -18,22 +18,37 @@ FORMATS = ("csv", "json", "parquet")  # those of models.tables, which the help m
 @click.argument("new", type=click.Path())
 @click.option("--proba", is_flag=True, help="Also the share of each class.")
 @click.option("--leaf", is_flag=True, help="Also the leaf, as a node number; of a forest the leaf in each tree.")
+@click.option(
+    "--keep-column",
+    "keep",
+    metavar="COLUMN",
+    multiple=True,
+    help="A column of NEW to put before the predictions; may be repeated; none keeps none.  [default: identifiers that "
+    "fit left out]",
+)
 @form_option(FORMATS, "csv", what="Form of the predictions")
 @output_option
-def predict(model: str, new: str, proba: bool, leaf: bool, format_: str, output: str | None) -> None:
+def predict(
+    model: str, new: str, proba: bool, leaf: bool, keep: tuple[str, ...], format_: str, output: str | None
+) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
 
     NEW has the columns that the model was fitted on, by name and in any order; others are passed over. A missing column
     or a cell that cannot be read is an error with its place. A level that the training rows did not have counts as no
     level at all, and is named. Rows are read and answered block by block, so NEW may be of any length.
 
+    Columns that fit left out because they tell rows apart come first, as text, so that predictions can be matched;
+    --keep-column names others in their place. A kept column that is called as one of the predictions, such as "row",
+    becomes "input.row".
+
     \b
     Example: oblique predict model.json new.csv --proba --output predictions.csv
+             oblique predict model.json new.csv --keep-column patient --keep-column visit
              zcat new.csv.gz | oblique predict model.json - --format json
     """
     from oblique_cli.data import files
     from oblique_cli.models.model import load
-    from oblique_cli.models.tables import WRITERS, Unseen, needs_table, predictions
+    from oblique_cli.models.tables import WRITERS, Unseen, identifiers, needs_table, predictions
 
     if format_ == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output, the file to write to")
@@ -41,7 +56,8 @@ def predict(model: str, new: str, proba: bool, leaf: bool, format_: str, output:
     fitted = load(model)
     needs_table(fitted, model)
     unseen = Unseen()
-    found = predictions(fitted, new, called(new), proba=proba, leaf=leaf, unseen=unseen)
+    kept = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new)
+    found = predictions(fitted, new, called(new), proba=proba, leaf=leaf, unseen=unseen, keep=kept)
     # Predictions that appear on a terminal show by themselves how far the work is.
     with working(f"predicting {called(new)}", quiet=output is None and sys.stdout.isatty()):
         if output is None:

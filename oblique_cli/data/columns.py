@@ -3,8 +3,19 @@
 `Columns` says how a table becomes numbers, which a fitted model keeps. docs/own_data.md has the rules.
 """
 
-from oblique_cli.data.own_cells import chunks
+from oblique_cli.data.own_cells import chunks, header_of
 from oblique_cli.data.own_columns import FEATURES, LEFT_OUT, TREATMENTS, Chunk, Column, Columns
 from oblique_cli.data.own_look import Reading, read_own
 
-__all__ = ["FEATURES", "LEFT_OUT", "TREATMENTS", "Chunk", "Column", "Columns", "Reading", "chunks", "read_own"]
+__all__ = [
+    "FEATURES",
+    "LEFT_OUT",
+    "TREATMENTS",
+    "Chunk",
+    "Column",
+    "Columns",
+    "Reading",
+    "chunks",
+    "header_of",
+    "read_own",
+]

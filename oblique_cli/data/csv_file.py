@@ -1,4 +1,4 @@
-"""Reading CSV: bytes to a table of text, with every fault named by line and column."""
+"""CSV: bytes to a table of text, with every fault named by line and column; and rows to text that is read back so."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import gzip
 import io
 import itertools
 import math
+import re
 import stat
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from oblique_cli.bounds import TABLE_BYTES, TABLE_CELLS
 from oblique_cli.errors import DataError
 
 BLOCK = 1 << 20
+_QUOTED = re.compile(r'[,"\r\n]')
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
@@ -163,6 +165,28 @@ def is_number(text: str) -> bool:
         return math.isfinite(float(text)) and "_" not in text and text.isascii()
     except ValueError:
         return False
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Return rows as CSV with lines that end in a line feed; whatever a cell holds, it is read back as it was.
+
+    A cell with a line end of any kind is quoted, which `csv.writer` does for the signs of its own line ends alone.
+    """
+    lines = _Lines()
+    csv.writer(lines, lineterminator="\r\n").writerows(rows)
+    return "".join(lines)
+
+
+def csv_cell(text: str) -> str:
+    """Return a cell as `csv_text` writes it among others."""
+    return csv_text([[text, ""]]).removesuffix(",\n") if _QUOTED.search(text) else text
+
+
+class _Lines(list[str]):
+    """Lines of a `csv.writer`, which writes each by one call, with ends of one character."""
+
+    def write(self, line: str) -> None:
+        self.append(f"{line[:-2]}\n")
 
 
 def label_order(label: str) -> tuple[bool, float, str]:

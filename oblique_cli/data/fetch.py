@@ -316,11 +316,7 @@ def convert(text: str, recipe: Recipe) -> str:
         raise _Unusable("it has no rows")
     named = zip(recipe.columns, zip(*rows, strict=True), strict=True)
     kept = [(name, _rewritten(cells, recipe.missing)) for name, cells in named if name != "-"]
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(name for name, _ in kept)
-    writer.writerows(zip(*(cells for _, cells in kept), strict=True))
-    return out.getvalue()
+    return csv_file.csv_text([[name for name, _ in kept], *zip(*(cells for _, cells in kept), strict=True)])
 
 
 def _rewritten(cells: Sequence[str], missing: str) -> list[str]:

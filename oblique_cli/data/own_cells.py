@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import numpy as np
 from oblique_cli.data import own_numbers, own_rows
 from oblique_cli.data.own_columns import Chunk, Column, Columns
 from oblique_cli.data.own_numbers import Form
+from oblique_cli.data.own_rows import Opened
 from oblique_cli.data.own_source import Source, source_of
 from oblique_cli.errors import MOST_QUOTED, DataError, quoted
 from oblique_cli.registry import close_matches
@@ -98,12 +100,12 @@ def _respelled(others: Collection[str], columns: Columns, column: Column) -> dic
 # ---- other rows of the same kind -------------------------------------------------------------------------------------
 
 
-def chunks(source: str | Path | Source, columns: Columns, rows: int = 65536) -> Iterator[Chunk]:
-    """Yield the rows of a table by decisions made before, at most `rows` at a time, in constant memory.
+@contextmanager
+def _opened(source: str | Path | Source, columns: Columns) -> Iterator[tuple[Opened, str]]:
+    """Open a table of the kind of another one, and give it with what messages begin with.
 
-    Columns are found by their names, in any order; others are passed over. Delimiter and character set are found out
-    anew, since another program may have written the file; of two sets that its bytes do not tell apart, the one of the
-    first table holds. DataError for a column that is not there, or a bad cell.
+    Delimiter and character set are found out anew, since another program may have written the file; of two sets that
+    its bytes do not tell apart, the one of the first table holds.
     """
     source = replace(source if isinstance(source, Source) else source_of(source), most=None)
     kind = source.kind
@@ -114,13 +116,30 @@ def chunks(source: str | Path | Source, columns: Columns, rows: int = 65536) -> 
             whole = set(columns.feature_names) <= set(table.header)
         delimiter = delimiter if whole else own_rows.sniffed(source, charset)
     with own_rows.opened(source, kind, delimiter, charset, columns.header) as table:
+        yield table, source.where
+
+
+def header_of(source: str | Path | Source, columns: Columns) -> tuple[str, ...]:
+    """Return the names of the columns of a table, as `chunks` finds them."""
+    with _opened(source, columns) as (table, _):
+        return table.header
+
+
+def chunks(
+    source: str | Path | Source, columns: Columns, rows: int = 65536, keep: Sequence[str] = ()
+) -> Iterator[Chunk]:
+    """Yield the rows of a table by decisions made before, at most `rows` at a time, in constant memory.
+
+    Columns are found by their names, in any order; others are passed over, but for those to `keep`, whose text is
+    given. DataError for a column that is not there, or a bad cell.
+    """
+    with _opened(source, columns) as (table, where):
         at = {name: i for i, name in enumerate(table.header)}
-        if lost := [name for name in columns.feature_names if name not in at]:
+        wanted = {**dict.fromkeys(keep, "to be kept"), **dict.fromkeys(columns.feature_names, "one of the features")}
+        if lost := [name for name in (*columns.feature_names, *keep) if name not in at]:
             short = [name for name in table.header if len(name) <= MOST_QUOTED]
             hint = close_matches(lost[0], short) or f" Columns: {', '.join(map(quoted, table.header[:10]))}."
-            raise DataError(
-                f"{source.where}: there is no column {quoted(lost[0])}, which is one of the features.{hint}"
-            )
+            raise DataError(f"{where}: there is no column {quoted(lost[0])}, which is {wanted[lost[0]]}.{hint}")
         features = [
             replace(column, decimal=".", thousands="") if table.typed else column for column in columns.features
         ]
@@ -133,12 +152,13 @@ def chunks(source: str | Path | Source, columns: Columns, rows: int = 65536) -> 
             X = np.empty((len(features), len(block)))
             unseen = {}
             for j, column in enumerate(features):
-                X[j], unknown = feature_values(column, cells[at[column.name]], columns.missing, lines, source.where)
+                X[j], unknown = feature_values(column, cells[at[column.name]], columns.missing, lines, where)
                 if unknown:
                     unseen[j] = unknown
             y = None
             labels: tuple[str, ...] = ()
             if target.name in at:
                 labels = cells[at[target.name]]
-                y, _ = target_values(columns, target, labels, lines, source.where)
-            yield Chunk(np.ascontiguousarray(X.T), y, np.array(lines), unseen, labels)
+                y, _ = target_values(columns, target, labels, lines, where)
+            kept = {name: cells[at[name]] for name in keep}
+            yield Chunk(np.ascontiguousarray(X.T), y, np.array(lines), unseen, labels, kept)

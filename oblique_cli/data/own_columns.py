@@ -143,7 +143,7 @@ class Columns:
             raise DataError(f"{where}: classification needs two classes or more, and regression has none")
         if found.header not in ("", "none"):
             raise DataError(f"{where}: header must be none where it is given. Got {quoted(found.header)}")
-        if found.format == "csv" and len(found.delimiter) != 1:
+        if found.format == "csv" and (len(found.delimiter) != 1 or found.delimiter in '"\r\n\0'):
             raise DataError(f"{where}: a delimiter is one character. Got {quoted(found.delimiter)}")
         try:
             charset_of(found.charset)
@@ -163,6 +163,7 @@ class Chunk:
     lines    (m,) line in the file of each row, from 1; the row number for Parquet
     unseen   column of X -> unknown levels in these rows, in the order they appear
     labels   text of the target, as the file has it, () without a target column
+    kept     name -> text of the columns that were asked for beside the features
     """
 
     X: np.ndarray
@@ -170,6 +171,7 @@ class Chunk:
     lines: np.ndarray
     unseen: Mapping[int, Sequence[str]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    kept: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def _listed(value: Any) -> Any:

@@ -14,9 +14,7 @@ dash, and so does one of a metric that has no value in some fold; a note says wh
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import json
 import re
 import textwrap
@@ -28,6 +26,7 @@ from typing import Any, Protocol
 
 from oblique_cli import published, schemes
 from oblique_cli.data import catalogue
+from oblique_cli.data.csv_file import csv_text
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.evaluation.metrics import METRICS, SHOWN, NotMeasured, Undefined, check_scheme
@@ -773,11 +772,8 @@ def _grid(grid: TextGrid, style: str, escape: Callable[[str], str], best: str = 
 
 @FORMATS.register("csv")
 def _csv(sheet: Sheet) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(sheet.records[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(sheet.records)
-    return out.getvalue()
+    names = list(sheet.records[0])
+    return csv_text([names, *([record.get(name, "") for name in names] for record in sheet.records)])
 
 
 @FORMATS.register("latex")

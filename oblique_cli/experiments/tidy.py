@@ -5,13 +5,12 @@ A table is its columns and batches of lines, so that a large one is never whole 
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, BinaryIO
 
+from oblique_cli.data.csv_file import csv_text
 from oblique_cli.data.parquet import ParquetWriter
 from oblique_cli.experiments.environment import facts
 from oblique_cli.experiments.rescoring import stored
@@ -167,15 +166,9 @@ def _cell(value: Any, kind: type) -> Any:
 
 def as_csv(table: Table) -> Iterator[str]:
     """Yield a table as CSV, part by part; numbers in full precision, an empty cell for None."""
-    yield _csv([list(table.columns)])
+    yield csv_text([table.columns])
     for batch in table.batches:
-        yield _csv(batch)
-
-
-def _csv(lines: Iterable[Line]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()
+        yield csv_text(batch)
 
 
 def as_json(table: Table) -> Iterator[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -15,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.data import parquet
+from oblique_cli.data.csv_file import csv_cell
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.models.model import Model
 
@@ -95,36 +94,58 @@ def needs_table(model: Model, path: str) -> None:
         )
 
 
+def identifiers(model: Model, source: Any) -> tuple[str, ...]:
+    """Return the columns of a table that were left out as identifiers when the model was fitted.
+
+    source : a path, "-" for standard input, or a `Source`
+    """
+    from oblique_cli.data.columns import header_of
+
+    known = [name for name, treatment in model.columns.left_out.items() if treatment == "identifier"]
+    header = set(header_of(source, model.columns)) if known else set()
+    return tuple(name for name in known if name in header)
+
+
 def predictions(
-    model: Model, source: Any, where: str, *, proba: bool = False, leaf: bool = False, unseen: Unseen | None = None
+    model: Model,
+    source: Any,
+    where: str,
+    *,
+    proba: bool = False,
+    leaf: bool = False,
+    unseen: Unseen | None = None,
+    keep: Sequence[str] = (),
 ) -> Iterator[Predicted]:
     """Yield the predictions for the rows of a table, some rows at a time; once for none if it has no rows.
 
-    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; unseen : counts levels
+    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; unseen : counts levels;
+    keep : columns whose text goes with the predictions
     DataError, with line and column, for a cell that cannot be read, or is missing where the model cannot do without;
     ConfigError for shares or leaves that the model does not have
     """
     from oblique_cli.data.columns import chunks
 
     row = 1
-    for chunk in chunks(source, model.columns, ROWS):
+    for chunk in chunks(source, model.columns, ROWS, keep):
         refuse_missing(model, chunk, where)
         if unseen is not None:
             unseen.add(model, chunk)
         yield _of(model, chunk, row, proba, leaf)
         row += len(chunk.X)
     if row == 1:
-        yield _none(model, proba, leaf)
+        yield _none(model, proba, leaf, keep)
 
 
-def _none(model: Model, proba: bool, leaf: bool) -> Predicted:
+def _none(model: Model, proba: bool, leaf: bool, keep: Sequence[str]) -> Predicted:
     """The predictions for a table without rows: as many columns as for any other, and nothing in them."""
     from oblique_cli.data.columns import Chunk
 
     probe = Chunk(np.zeros((1, len(model.feature_names))), None, np.ones(1, np.int64))  # most models refuse no rows
     one = _of(model, probe, 1, proba, leaf)
     shares, leaves = (None if some is None else some[:0] for some in (one.shares, one.leaves))
-    return Predicted(1, one.labels[:0], shares, leaves, Chunk(probe.X[:0], None, probe.lines[:0]))
+    return Predicted(
+        1, one.labels[:0], shares, leaves, Chunk(probe.X[:0], None, probe.lines[:0], kept={name: () for name in keep})
+    )
 
 
 def _of(model: Model, chunk: Chunk, row: int, proba: bool, leaf: bool) -> Predicted:
@@ -149,7 +170,10 @@ def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:
 
 
 class Writer(ABC):
-    """Writes predictions: "row" (from 1), "prediction", with shares "p(label)" for each class, with leaves "leaf"."""
+    """Writes predictions: "row" (from 1), "prediction", with shares "p(label)" for each class, with leaves "leaf".
+
+    Before them stand the columns of the table that are kept, as texts.
+    """
 
     def __init__(self, stream: BinaryIO, model: Model) -> None:
         self.stream = stream
@@ -164,6 +188,10 @@ class Writer(ABC):
 
     def names(self, some: Predicted) -> list[str]:
         """Return the names of the columns."""
+        return [*self.kept(some), *self.own(some)]
+
+    def own(self, some: Predicted) -> list[str]:
+        """Return the names of the columns of predictions."""
         names = ["row", "prediction"]
         if some.shares is not None:
             names += [f"p({label})" for label in self.model.classes]
@@ -171,9 +199,21 @@ class Writer(ABC):
             names += ["leaf"] if some.leaves.ndim == 1 else [f"leaf {i + 1}" for i in range(some.leaves.shape[1])]
         return names
 
+    def kept(self, some: Predicted) -> list[str]:
+        """Return the names of the columns that are kept: "input.NAME" where NAME is that of a column of predictions."""
+        taken = {*self.own(some), "probabilities", "leaf"}  # the last two are keys of JSON
+        names: list[str] = []
+        for name in some.chunk.kept:
+            while name in taken:
+                name = f"input.{name}"
+            names.append(name)
+            taken.add(name)
+        return names
+
     def columns(self, some: Predicted) -> list[NDArray[Any]]:
         """Return the columns of some rows."""
-        found: list[NDArray[Any]] = [np.arange(some.first, some.first + len(some.labels)), some.labels]
+        found: list[NDArray[Any]] = [np.array(cells, dtype=object) for cells in some.chunk.kept.values()]
+        found += [np.arange(some.first, some.first + len(some.labels)), some.labels]
         if some.shares is not None:
             found += list(some.shares.T)
         if some.leaves is not None:
@@ -187,7 +227,7 @@ class CSVWriter(Writer):
     def __init__(self, stream: BinaryIO, model: Model) -> None:
         super().__init__(stream, model)
         self.started = False
-        self.quoted = {label: _csv_cell(label) for label in model.classes}
+        self.quoted = {label: csv_cell(label) for label in model.classes}
 
     def add(self, some: Predicted) -> None:
         if not self.started:
@@ -195,19 +235,14 @@ class CSVWriter(Writer):
             self.started = True
         if not len(some.labels):
             return
-        columns = [list(map(str, column.tolist())) for column in self.columns(some)]
+        kept = [list(map(csv_cell, cells)) for cells in some.chunk.kept.values()]
+        columns = kept + [list(map(str, column.tolist())) for column in self.columns(some)[len(kept) :]]
         if self.quoted:
-            columns[1] = [self.quoted[label] for label in some.labels.tolist()]
+            columns[len(kept) + 1] = [self.quoted[label] for label in some.labels.tolist()]
         self.stream.write(("\n".join(map(",".join, zip(*columns, strict=True))) + "\n").encode())
 
     def _line(self, cells: Sequence[str]) -> None:
-        self.stream.write((",".join(map(_csv_cell, cells)) + "\n").encode())
-
-
-def _csv_cell(text: str) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="").writerow([text, ""])
-    return buffer.getvalue().removesuffix(",")
+        self.stream.write((",".join(map(csv_cell, cells)) + "\n").encode())
 
 
 class JSONWriter(Writer):
@@ -222,11 +257,13 @@ class JSONWriter(Writer):
             return
         lines = []
         classes = self.model.classes
-        plain = [column.tolist() for column in (self.columns(some)[:2])]
+        names = self.kept(some)
+        kept = list(zip(*some.chunk.kept.values(), strict=True)) if names else [()] * len(some.labels)
+        rows = range(some.first, some.first + len(some.labels))
         shares = None if some.shares is None else some.shares.tolist()
         leaves = None if some.leaves is None else some.leaves.tolist()
-        for i, (row, label) in enumerate(zip(*plain, strict=True)):
-            entry: dict[str, Any] = {"row": row, "prediction": label}
+        for i, (row, label) in enumerate(zip(rows, some.labels.tolist(), strict=True)):
+            entry: dict[str, Any] = {**dict(zip(names, kept[i], strict=True)), "row": row, "prediction": label}
             if shares is not None:
                 entry["probabilities"] = dict(zip(classes, shares[i], strict=True))
             if leaves is not None:

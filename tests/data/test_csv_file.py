@@ -158,3 +158,19 @@ def test_what_a_csv_writer_writes_is_read_back(rows, delimiter):
 def test_labels_sort_by_number_then_by_text():
     labels = ["b", "10", "2", "1.0", "a", "-3", "1e1", "nan", "1_0", "٣"]
     assert sorted(labels, key=csv_file.label_order) == ["-3", "1.0", "2", "10", "1e1", "1_0", "a", "b", "nan", "٣"]
+
+
+cell_texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+
+
+@given(st.lists(st.lists(cell_texts, min_size=2, max_size=3), min_size=1, max_size=5))
+def test_what_is_written_is_read_back_whatever_a_cell_holds(rows):
+    text = csv_file.csv_text(rows)
+    assert list(csv.reader(io.StringIO(text, newline=""), strict=True)) == rows
+    assert text == "".join(",".join(map(csv_file.csv_cell, row)) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("cell", ["a\nb", "a\rb", "a\r\nb", 'a"b', "a,b"])
+def test_a_line_end_of_any_kind_stays_in_its_cell(cell):
+    text = csv_file.csv_text([[cell, "x"]])
+    assert text.startswith('"') and list(csv.reader(io.StringIO(text, newline=""))) == [[cell, "x"]]

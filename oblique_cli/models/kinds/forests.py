@@ -72,11 +72,18 @@ class ForestForm(Codec):
             }
             for t in range(len(sizes))
         ]
+        if len(found["leaf_weight"]) and found["leaf_weight"].min() < 0.0:
+            scope.fail(f"has a leaf_weight of {found['leaf_weight'].min()}")
         forest = _core.Forest(scope.sizes["p"], scope.sizes["C"], found["seed"])
         try:
             forest.restore(trees)
         except (ValueError, TypeError, RuntimeError) as error:
             scope.fail(f"is damaged: {error}")
+        for t, tree in enumerate(trees):
+            # The core holds leaf_start to leaf_weight.
+            sums = [part.sum() for part in np.split(tree["leaf_weight"], tree["leaf_start"][1:-1])]
+            if min(sums) <= 0.0:
+                scope.fail(f"has a leaf without weight in tree {t}")
         return forest
 
 

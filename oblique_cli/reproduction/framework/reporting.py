@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import resource
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from oblique_cli import published
 from oblique_cli.data import files
+from oblique_cli.data.csv_file import csv_text
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
 from oblique_cli.reproduction.framework.cells import (
@@ -104,9 +104,9 @@ class StudyReport:
         if self.result.cells:
             files.write(path, write_cells(self.result.cells).encode())
         for table in self.result.tables:
-            files.write(folder / f"{self._file}_{table.name}.csv", _csv([table.header, *table.rows]).encode())
+            files.write(folder / f"{self._file}_{table.name}.csv", csv_text([table.header, *table.rows]).encode())
         run = self._run()
-        files.write(folder / f"{self._file}_run.csv", _csv([tuple(run), tuple(run.values())]).encode())
+        files.write(folder / f"{self._file}_run.csv", csv_text([tuple(run), tuple(run.values())]).encode())
         return path
 
     @property
@@ -222,12 +222,12 @@ def verdicts(cells: Iterable[Cell]) -> str:
         for cell in cells
         if cell.verdict == DEVIATES
     )
-    return _csv([columns, *rows])
+    return csv_text([columns, *rows])
 
 
 def write_cells(cells: Iterable[Cell]) -> str:
     """Return cells as CSV, at full precision."""
-    return _csv([COLUMNS, *(tuple(_record(cell).values()) for cell in cells)])
+    return csv_text([COLUMNS, *(tuple(_record(cell).values()) for cell in cells)])
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
@@ -250,12 +250,6 @@ def _record(cell: Cell) -> dict[str, Any]:
     record = {field.name: getattr(cell, field.name) for field in fields(Cell)}
     reason = (reasons().get(cell.key) or UNEXPLAINED) if cell.verdict == DEVIATES else ""
     return {**record, "difference": cell.difference, "verdict": cell.verdict, "reason": reason}
-
-
-def _csv(rows: Iterable[tuple[Any, ...]]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,99 @@
+"""`oblique predict`: columns that go with the predictions, and CSV that is read back as it was meant."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from cli_support import call
+from hypothesis import given
+from hypothesis import strategies as st
+from model_commands import model_of
+
+from oblique_cli.data.columns import Chunk
+from oblique_cli.models import Model
+from oblique_cli.models.tables import CSVWriter, Predicted
+
+__all__ = ["call"]
+
+NEW = 'code,row,a,b,color\n"p,1",7,1,2,red\n"p\n2",8,-3,0,red\np3,9,0,0.5,blue\n'
+
+
+@pytest.fixture
+def model(call):
+    """A model whose fit left out "code", in model.json, and rows to predict in new.csv."""
+    rows = [
+        f"p{i:03},{i % 7 - 3}.{i % 3},{i % 5},{('red', 'blue')[i % 2]},{('no', 'yes')[i % 7 > 3]}" for i in range(70)
+    ]
+    (call.folder / "t.csv").write_text("\n".join(["code,a,b,color,y", *rows]) + "\n")
+    (call.folder / "new.csv").write_text(NEW)
+    ended = call("fit", "t.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "-o", "model.json")
+    assert ended.code == 0, ended.err
+    return "model.json"
+
+
+@cache
+def a_model() -> Model:
+    return model_of("axis_parallel")
+
+
+def table(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+def test_identifiers_that_fit_left_out_come_first(model, call):
+    found = table(call("predict", model, "new.csv").out)
+    assert found[0] == ["code", "row", "prediction"]
+    assert [row[:2] for row in found[1:]] == [["p,1", "1"], ["p\n2", "2"], ["p3", "3"]]
+    without = NEW.replace("code,", "kode,", 1)
+    (call.folder / "new.csv").write_text(without)
+    assert table(call("predict", model, "new.csv").out)[0] == ["row", "prediction"]
+
+
+def test_named_columns_take_their_place_and_none_keeps_none(model, call):
+    found = table(call("predict", model, "new.csv", "--keep-column", "color", "--keep-column", "code").out)
+    assert found[0] == ["color", "code", "row", "prediction"] and found[2][:3] == ["red", "p\n2", "2"]
+    assert table(call("predict", model, "new.csv", "--keep-column", "none").out)[0] == ["row", "prediction"]
+
+
+def test_a_kept_column_called_as_one_of_the_predictions_is_called_input(model, call):
+    found = table(call("predict", model, "new.csv", "--keep-column", "row", "--leaf").out)
+    assert found[0] == ["input.row", "row", "prediction", "leaf"] and found[1][:2] == ["7", "1"]
+
+
+def test_json_parquet_and_an_empty_table_have_the_kept_columns_too(model, call):
+    found = json.loads(call("predict", model, "new.csv", "--format", "json").out)
+    assert list(found[1]) == ["code", "row", "prediction"] and found[1]["code"] == "p\n2"
+    (call.folder / "empty.csv").write_text("code,a,b,color\n")
+    assert call("predict", model, "empty.csv").out == "code,row,prediction\n"
+    pq = pytest.importorskip("pyarrow.parquet", reason="reads Parquet")
+    assert call("predict", model, "new.csv", "--format", "parquet", "--output", "p.parquet").code == 0
+    assert pq.read_table(call.folder / "p.parquet").column("code").to_pylist() == ["p,1", "p\n2", "p3"]
+
+
+def test_a_column_to_keep_that_is_not_there_is_named(model, call):
+    ended = call("predict", model, "new.csv", "--keep-column", "cod")
+    assert ended.code == 4
+    assert ended.err == ("error: new.csv: there is no column 'cod', which is to be kept. Did you mean 'code'?\n")
+
+
+labels = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=3,
+                  max_size=3, unique=True)  # fmt: skip
+
+
+@given(labels, labels)
+def test_whatever_a_label_or_a_kept_cell_holds_is_read_back(classes, kept):
+    made = a_model()
+    model = Model(made.fitted, classes=tuple(classes), feature_names=made.feature_names, encoder=made.encoder)
+    stream = io.BytesIO()
+    chunk = Chunk(np.zeros((3, 3)), None, np.arange(3), kept={"id": kept})
+    CSVWriter(stream, model).add(Predicted(1, np.array(classes, dtype=object), None, None, chunk))
+    expected = [
+        ["id", "row", "prediction"],
+        *([k, str(i), c] for i, (k, c) in enumerate(zip(kept, classes, strict=True), 1)),
+    ]
+    assert table(stream.getvalue().decode()) == expected
