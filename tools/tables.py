@@ -1,21 +1,52 @@
-"""Write what is measured on the corpus of tables (tests/tables): python -m tools.tables
+"""Write what is measured on the corpus of tables (tests/tables).
 
-The rates of docs/own_data.md, how often columns of each label are used and left out.
+python -m tools.tables rates              how often columns of each label are used and left out, into docs/own_data.md
+python -m tools.tables fits [TABLE ...]   the default fit beside its rivals, into results/tables/fits.csv; hours for all
 """
 
+import argparse
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from tables import corpus, judging  # noqa: E402  (the corpus is that of the tests)
+from tables import corpus, fits, judging  # noqa: E402  (the corpus is that of the tests)
+
+
+def write_rates() -> None:
+    """Put the table of rates between its marks."""
+    before, _, after = judging.parts(judging.PAGE.read_text(encoding="utf-8"))
+    judging.PAGE.write_text(before + judging.text() + after, encoding="utf-8")
+
+
+def write_fits(names: list[str], workers: int) -> None:
+    """Measure tables, all without names, beside what is stored; what is done is stored after each."""
+    from joblib import Parallel, delayed
+
+    results = {result.table: result for result in fits.stored()} if fits.STORED.exists() else {}
+    known = {table.name: table for table in corpus.tables()}
+    wanted = [known[name] for name in names or known]
+    for result in Parallel(n_jobs=workers, return_as="generator_unordered")(map(delayed(fits.measured), wanted)):
+        results[result.table] = result
+        fits.store(list(results.values()))
+        lead = f"{result.to_forest:+.3f} to the forest, {result.to_linear:+.3f} to the linear model"
+        print(f"{result.table}: {result.metric} {result.fit:.3f}, {lead}{', WORSE' * result.is_worse}", flush=True)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("rates", "fits"))
+    parser.add_argument("tables", nargs="*", metavar="TABLE")
+    parser.add_argument("--workers", type=int, default=2)
+    arguments = parser.parse_args()
     if missing := corpus.missing_packages():
         sys.exit(f"{', '.join(missing)}: not installed; install the tables with pip install '.[tables]'.")
-    before, _, after = judging.parts(judging.PAGE.read_text(encoding="utf-8"))
-    judging.PAGE.write_text(before + judging.text() + after, encoding="utf-8")
+    if unknown := sorted(set(arguments.tables) - {table.name for table in corpus.tables()}):
+        sys.exit(f"there is no table {unknown[0]!r} in tests/tables/tables.csv.")
+    if arguments.what == "rates":
+        write_rates()
+    else:
+        write_fits(arguments.tables, arguments.workers)
 
 
 if __name__ == "__main__":

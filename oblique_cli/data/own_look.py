@@ -109,6 +109,8 @@ class _Look:
         self.cells = list(zip(*(cells for _, cells in rows), strict=True))
         self.marks = tuple(mark.strip().lower() for mark in reading.marks) if reading.marks is not None else None
         self.known = own_numbers.MARKS if self.marks is None else self.marks  # of missing values among numbers
+        self.counts = [Counter(cells) for cells in self.cells]
+        self._check_header()
         self.target = self._target()
         self._check_names()
         self._check_doubled()
@@ -169,8 +171,7 @@ class _Look:
     # What the table says
 
     def _decide(self) -> None:
-        counts = [Counter(cells) for cells in self.cells]
-        self._check_header(counts)
+        counts = self.counts
         values = [[cell for cell in count if cell and cell.lower() not in self.known] for count in counts]
         r = self.reading
         if self.typed:
@@ -213,14 +214,14 @@ class _Look:
             advice = f": {left}; --keep brings a column back" if left else ""
             raise DataError(f"{self.where}: there is no column to predict {quoted(self.target)} from{advice}")
 
-    def _check_header(self, counts: Sequence[Mapping[str, int]]) -> None:
+    def _check_header(self) -> None:
         """DataError if the names of the columns are like the cells below: numbers, and words that come again."""
         if self.reading.header or self.typed:
             return
         numbers = [own_numbers.plain_numbers([name]) is not None for name in self.written]
-        if not any(numbers) or not all(map(operator.or_, numbers, map(operator.contains, counts, self.written))):
+        if not any(numbers) or not all(map(operator.or_, numbers, map(operator.contains, self.counts, self.written))):
             return
-        below = [[cell for cell in count if cell] for count, number in zip(counts, numbers, strict=True) if number]
+        below = [[cell for cell in count if cell] for count, number in zip(self.counts, numbers, strict=True) if number]
         if all(own_numbers.plain_numbers(cells) is not None for cells in below):
             raise DataError(
                 f"{self.where}: the first row is like those below it, so it is hardly a header; say --header none if "

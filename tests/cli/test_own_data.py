@@ -77,6 +77,26 @@ def test_a_table_comes_by_standard_input(tmp_path):
     assert b"stdin       HHCART(A)" in done.stdout and done.stderr == b""
 
 
+def test_a_table_without_a_header_goes_all_the_way(call):
+    rows = [f"{i % 9}.{i % 7},{i % 5}.5,{'yes' if i % 9 > 4 else 'no'}" for i in range(90)]
+    (call.folder / "bare.csv").write_text("\n".join(rows) + "\n")
+    ended = call("fit", "bare.csv", "--target", "column 3", "--algorithm", "axis_parallel")
+    assert ended.code == 4 and "so it is hardly a header; say --header none" in ended.err
+    options = ("--header", "none", "--target", "column 3", "--algorithm", "axis_parallel", "--output", "bare.json")
+    ended = call("fit", "bare.csv", *options)
+    assert ended.code == 0 and "if column 1 > 4.8:" in ended.out
+    (call.folder / "new.csv").write_text("8.1,0.5\n1.1,0.5\n")
+    assert call("predict", "bare.json", "new.csv").out == "row,prediction\n1,yes\n2,no\n"
+
+
+def test_drop_takes_a_list_and_notes_say_what_was_done_to_units(call):
+    lines = ["a,b,cost,y", *(f'{i % 7}.5,{i % 3}.5,"${i},{i % 10}00.50",{"yn"[i % 2]}' for i in range(10, 60))]
+    (call.folder / "cost.csv").write_text("\n".join(lines) + "\n")
+    ended = call("tree", "cost.csv", "--target", "y", "--drop", "a,b", "--set", "pruning=none")
+    assert ended.code == 0 and "# Signs of units are passed over: 'cost' ($).\n" in ended.out
+    assert "if cost <= " in ended.out and " a " not in ended.out.partition("\nif ")[2]
+
+
 def test_numbers_are_predicted_by_algorithms_for_numbers(call):
     ended = call("tree", PLAIN, "--target", "weight_mg")
     assert ended.code == 0 and ended.out.startswith("# M5-style on plain: ")

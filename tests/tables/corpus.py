@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
+ADVICE = "the package is not installed; install it with pip install 'oblique-trees[tables]'"
 
 LABELS = {
     "measurement": "a number, a count, a rating or a rank",

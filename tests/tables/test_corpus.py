@@ -11,7 +11,6 @@ from tables import corpus, judging
 TABLES = {table.name: table for table in corpus.tables()}
 NEEDED = 60
 LEAST_LEFT_OUT = 0.95  # of the identifiers
-ADVICE = "the package is not installed; install it with pip install 'oblique-trees[tables]'"
 
 
 def each(tables: Sequence[corpus.Table]) -> list[object]:
@@ -20,7 +19,9 @@ def each(tables: Sequence[corpus.Table]) -> list[object]:
         pytest.param(
             table,
             id=table.name,
-            marks=pytest.mark.skipif(not corpus.is_installed(table.package), reason=f"{table.package}: {ADVICE}"),
+            marks=pytest.mark.skipif(
+                not corpus.is_installed(table.package), reason=f"{table.package}: {corpus.ADVICE}"
+            ),
         )
         for table in tables
     ]
@@ -47,7 +48,7 @@ def test_a_table_is_read_as_it_is_labelled(table):
     assert judged.lost() == []
 
 
-@pytest.mark.skipif(bool(corpus.missing_packages()), reason=f"{', '.join(corpus.missing_packages())}: {ADVICE}")
+@pytest.mark.skipif(bool(corpus.missing_packages()), reason=f"{', '.join(corpus.missing_packages())}: {corpus.ADVICE}")
 def test_identifiers_are_left_out():
     rates = judging.rates()
     assert rates["identifier"].share_left_out >= LEAST_LEFT_OUT
@@ -55,6 +56,6 @@ def test_identifiers_are_left_out():
     assert rates["constant"].used == 0
 
 
-@pytest.mark.skipif(bool(corpus.missing_packages()), reason=f"{', '.join(corpus.missing_packages())}: {ADVICE}")
+@pytest.mark.skipif(bool(corpus.missing_packages()), reason=f"{', '.join(corpus.missing_packages())}: {corpus.ADVICE}")
 def test_the_documentation_prints_what_is_counted():
     assert judging.parts(judging.PAGE.read_text(encoding="utf-8"))[1] == judging.text()
