@@ -1,6 +1,7 @@
 // Which rows lie inside a boundary. Amalaman (2015), algorithm 3.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,8 @@ class InsideTest {
     std::size_t second = n_;
     least = std::numeric_limits<double>::infinity();
     const auto consider = [&](std::size_t k) {
-      if (std::hypot(points_[k].x - p.x, points_[k].y - p.y) <= 1e-12) return;
+      const double away_x = std::fabs(points_[k].x - p.x), away_y = std::fabs(points_[k].y - p.y);
+      if (std::max(away_x, away_y) <= kSame && std::hypot(away_x, away_y) <= kSame) return;
       const double dx = points_[k].x - s.x, dy = points_[k].y - s.y, distance = dx * dx + dy * dy;
       if (distance < least) least = distance, second = k;
     };
@@ -48,14 +50,24 @@ class InsideTest {
     if (second < n_) {
       const Point along{points_[second].x - p.x, points_[second].y - p.y};
       const double center_side = along.x * to_center.y - along.y * to_center.x;
-      const double scale = std::hypot(along.x, along.y) * std::hypot(to_center.x, to_center.y);
-      if (std::fabs(center_side) > 1e-9 * scale) return (along.x * to_s.y - along.y * to_s.x) * center_side >= 0.0;
+      if (is_beside(center_side, along, to_center)) return (along.x * to_s.y - along.y * to_s.x) * center_side >= 0.0;
     }
     // No second point, or both in line with the center: the boundary is square to the way from the point to the center.
     return to_s.x * to_center.x + to_s.y * to_center.y >= 0.0;
   }
 
  private:
+  static constexpr double kSame = 1e-12, kInLine = 1e-9;
+
+  // Whether the center is not in line with two points: `side` against the product of two lengths. Squares decide but
+  // for what is close to the limit, as lengths take most of the time of a search.
+  static bool is_beside(double side, const Point& along, const Point& to_center) {
+    const double squares =
+        (along.x * along.x + along.y * along.y) * (to_center.x * to_center.x + to_center.y * to_center.y);
+    if (side * side > 1.000001 * kInLine * kInLine * squares && side * side > 1e-280) return true;
+    return std::fabs(side) > kInLine * (std::hypot(along.x, along.y) * std::hypot(to_center.x, to_center.y));
+  }
+
   const Point* points_;
   const std::int32_t* owner_;
   std::size_t n_;

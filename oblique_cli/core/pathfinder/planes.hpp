@@ -26,7 +26,7 @@ class Planes {
   // u : (n, p) rows, y : (n) codes
   Planes(const double* u, const std::int32_t* y, std::size_t n, std::size_t p, int n_classes, int cells)
       : u_(u), y_(y), n_(n), p_(p), classes_(n_classes), cells_(cells), low_(p), step_(p), cell_(n * p),
-        counts_(static_cast<std::size_t>(n_classes) * cells * cells) {
+        counts_(static_cast<std::size_t>(n_classes) * cells * cells), cells_of_(n_classes) {
     for (std::size_t j = 0; j < p; ++j) {
       double low = u[j], high = u[j];
       for (std::size_t i = 1; i < n; ++i) low = std::min(low, u[i * p + j]), high = std::max(high, u[i * p + j]);
@@ -46,8 +46,12 @@ class Planes {
     x_ = x, y_axis_ = y;
     std::fill(counts_.begin(), counts_.end(), 0);
     const std::size_t area = static_cast<std::size_t>(cells_) * cells_;
-    for (std::size_t i = 0; i < n_; ++i)
-      ++counts_[y_[i] * area + static_cast<std::size_t>(cell_[y * n_ + i]) * cells_ + cell_[x * n_ + i]];
+    for (auto& cells : cells_of_) cells.clear();
+    for (std::size_t i = 0; i < n_; ++i) {
+      const std::size_t cell = static_cast<std::size_t>(cell_[y * n_ + i]) * cells_ + cell_[x * n_ + i];
+      if (counts_[y_[i] * area + cell]++ == 0) cells_of_[y_[i]].push_back(cell);
+    }
+    for (auto& cells : cells_of_) std::sort(cells.begin(), cells.end());
   }
 
   GridFrame frame() const { return {cells_, low_[x_], step_[x_], low_[y_axis_], step_[y_axis_]}; }
@@ -56,8 +60,8 @@ class Planes {
     const std::size_t area = static_cast<std::size_t>(cells_) * cells_;
     checkpoint(4 * area);
     const std::int32_t *of_a = counts_.data() + a * area, *of_b = counts_.data() + b * area;
-    Regions first = grow_rectangles({of_a, of_b}, frame(), purity),
-            second = grow_rectangles({of_b, of_a}, frame(), purity);
+    Regions first = grow_rectangles({of_a, of_b, cells_of_[a]}, frame(), purity),
+            second = grow_rectangles({of_b, of_a, cells_of_[b]}, frame(), purity);
     separate(first, second, frame());
     return {std::move(first), std::move(second)};
   }
@@ -96,6 +100,7 @@ class Planes {
   std::vector<double> low_, step_;
   std::vector<int> cell_;
   std::vector<std::int32_t> counts_;
+  std::vector<std::vector<std::size_t>> cells_of_;  // of each class, those of the plane that hold rows of it, ascending
 };
 
 // The split of the largest Gini gain over all planes and ordered pairs of classes; the first of equals, x = -1 if none

@@ -34,10 +34,12 @@ struct GridFrame {
   double y(double cell) const { return y_low + cell * y_step; }
 };
 
-// Counts of the two classes in each cell, cell (x, y) at y * cells + x.
+// Counts of the two classes in each cell, cell (x, y) at y * cells + x; and the cells with rows of the pivot class, in
+// ascending order.
 struct PairCounts {
   const std::int32_t* pivot;
   const std::int32_t* other;
+  const std::vector<std::size_t>& pivot_cells;
 };
 
 struct Purity {
@@ -110,33 +112,32 @@ inline Regions grow_rectangles(const PairCounts& counts, const GridFrame& frame,
   Regions found;
   const int g = frame.cells;
   std::vector<char> taken(static_cast<std::size_t>(g) * g, 0);
-  for (int row = 0; row < g; ++row)
-    for (int column = 0; column < g; ++column) {
-      const std::size_t cell = static_cast<std::size_t>(row) * g + column;
-      Tally total{counts.pivot[cell], counts.other[cell]};
-      if (taken[cell] || total.pivot == 0 || !total.at_least(purity.theta)) continue;
-      Rectangle r{column, row, column, row};
-      const auto add = [&](const Rectangle& block, const Rectangle& grown) {
-        if (grown.x0 < 0 || grown.y0 < 0 || grown.x1 >= g || grown.y1 >= g) return false;
-        bool free = true;
-        const Tally more = regions_detail::tally(counts, g, block, taken, free);
-        const Tally sum{total.pivot + more.pivot, total.other + more.other};
-        if (!free || !more.at_least(purity.alpha) || !sum.at_least(purity.theta)) return false;
-        r = grown;
-        total = sum;
-        return true;
-      };
-      for (bool grew = true; grew;) {
-        grew = add({r.x1 + 1, r.y0, r.x1 + 1, r.y1}, {r.x0, r.y0, r.x1 + 1, r.y1});
-        grew |= add({r.x0, r.y1 + 1, r.x1, r.y1 + 1}, {r.x0, r.y0, r.x1, r.y1 + 1});
-        grew |= add({r.x0 - 1, r.y0, r.x0 - 1, r.y1}, {r.x0 - 1, r.y0, r.x1, r.y1});
-        grew |= add({r.x0, r.y0 - 1, r.x1, r.y0 - 1}, {r.x0, r.y0 - 1, r.x1, r.y1});
-      }
-      for (int y = r.y0; y <= r.y1; ++y)
-        for (int x = r.x0; x <= r.x1; ++x) taken[static_cast<std::size_t>(y) * g + x] = 1;
-      found.rectangles.push_back(r);
-      found.centers.push_back({frame.x((r.x0 + r.x1 + 1) / 2.0), frame.y((r.y0 + r.y1 + 1) / 2.0)});
+  for (const std::size_t cell : counts.pivot_cells) {
+    Tally total{counts.pivot[cell], counts.other[cell]};
+    if (taken[cell] || !total.at_least(purity.theta)) continue;
+    const int row = static_cast<int>(cell) / g, column = static_cast<int>(cell) % g;
+    Rectangle r{column, row, column, row};
+    const auto add = [&](const Rectangle& block, const Rectangle& grown) {
+      if (grown.x0 < 0 || grown.y0 < 0 || grown.x1 >= g || grown.y1 >= g) return false;
+      bool free = true;
+      const Tally more = regions_detail::tally(counts, g, block, taken, free);
+      const Tally sum{total.pivot + more.pivot, total.other + more.other};
+      if (!free || !more.at_least(purity.alpha) || !sum.at_least(purity.theta)) return false;
+      r = grown;
+      total = sum;
+      return true;
+    };
+    for (bool grew = true; grew;) {
+      grew = add({r.x1 + 1, r.y0, r.x1 + 1, r.y1}, {r.x0, r.y0, r.x1 + 1, r.y1});
+      grew |= add({r.x0, r.y1 + 1, r.x1, r.y1 + 1}, {r.x0, r.y0, r.x1, r.y1 + 1});
+      grew |= add({r.x0 - 1, r.y0, r.x0 - 1, r.y1}, {r.x0 - 1, r.y0, r.x1, r.y1});
+      grew |= add({r.x0, r.y0 - 1, r.x1, r.y0 - 1}, {r.x0, r.y0 - 1, r.x1, r.y1});
     }
+    for (int y = r.y0; y <= r.y1; ++y)
+      for (int x = r.x0; x <= r.x1; ++x) taken[static_cast<std::size_t>(y) * g + x] = 1;
+    found.rectangles.push_back(r);
+    found.centers.push_back({frame.x((r.x0 + r.x1 + 1) / 2.0), frame.y((r.y0 + r.y1 + 1) / 2.0)});
+  }
   regions_detail::merge(found);
   return found;
 }
