@@ -51,11 +51,15 @@ NUMERIC = [name for name in NAMES if name not in DISCRETE]  # those that take nu
 WEIGHTED = [name for name in NAMES if "sample_weight" in inspect.signature(make(name).fit).parameters]
 
 
+def small_parameters(name: str) -> dict[str, Any]:
+    """Those parameters of an algorithm that make it quick."""
+    known = ALGORITHMS[name].parameters
+    return {key: value for key, value in {"n_estimators": 5, **PARAMETERS.get(name, {})}.items() if key in known}
+
+
 def estimator(name: str, **more: Any) -> Any:
     """An unfitted estimator of an algorithm, small."""
-    known = ALGORITHMS[name].parameters
-    small = {key: value for key, value in {"n_estimators": 5, **PARAMETERS.get(name, {})}.items() if key in known}
-    return make(name, random_state=0, **{**small, **more})
+    return make(name, random_state=0, **{**small_parameters(name), **more})
 
 
 def rows(name: str, n: int = 40, p: int = 3, n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

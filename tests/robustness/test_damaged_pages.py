@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import random
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from page_support import KINDS, PAGE
 from robustness_support import many
 from store_support import CONTENT, row
 
@@ -19,50 +19,9 @@ from oblique_cli.experiments.store._schema import TABLES
 from oblique_cli.nouns import Tuning
 
 SEED = 32
-PAGE = 4096
 FOLDS = 150
 # Queries of a salvage; one has 64 for each page at most.
 MOST_QUERIES = 50_000
-
-Damage = Callable[[bytearray, random.Random], None]
-
-
-def _place(content: bytearray, rng: random.Random) -> int:
-    """Where a page begins; never the first one, without which nothing is a database."""
-    return PAGE * rng.randrange(1, len(content) // PAGE)
-
-
-def zeros(content: bytearray, rng: random.Random) -> None:
-    at = _place(content, rng)
-    content[at : at + PAGE] = bytes(PAGE)
-
-
-def noise(content: bytearray, rng: random.Random) -> None:
-    at = _place(content, rng)
-    content[at : at + PAGE] = rng.randbytes(PAGE)
-
-
-def noise_within(content: bytearray, rng: random.Random) -> None:
-    at, size = _place(content, rng) + rng.randrange(PAGE), rng.choice((1, 4, 30, 200))
-    content[at : at + size] = rng.randbytes(len(content[at : at + size]))
-
-
-def copied(content: bytearray, rng: random.Random) -> None:
-    of, at = _place(content, rng), _place(content, rng)
-    content[at : at + PAGE] = content[of : of + PAGE]
-
-
-def exchanged(content: bytearray, rng: random.Random) -> None:
-    one, other = _place(content, rng), _place(content, rng)
-    pages = content[one : one + PAGE], content[other : other + PAGE]
-    content[other : other + PAGE], content[one : one + PAGE] = pages
-
-
-def cut(content: bytearray, rng: random.Random) -> None:
-    del content[rng.randrange(PAGE, len(content)) :]
-
-
-KINDS: dict[str, Damage] = {one.__name__: one for one in (zeros, noise, noise_within, copied, exchanged, cut)}
 
 
 @pytest.fixture(scope="module")
