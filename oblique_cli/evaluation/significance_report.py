@@ -206,8 +206,8 @@ class SignificanceReport:
             for duel in one.duels:
                 if duel.dataset == scores.dataset:
                     outcome = _significant(duel.t.p, duel.t.mean, alpha) if duel.t else None
-                    signs = {FIRST: "+-", SECOND: "-+", TIE: "==", None: MISSING * 2}[outcome]
-                    cells[duel.first, duel.second], cells[duel.second, duel.first] = signs
+                    cells[duel.first, duel.second] = {FIRST: "+", SECOND: "-", TIE: "=", None: MISSING}[outcome]
+                    cells[duel.second, duel.first] = {FIRST: "-", SECOND: "+", TIE: "=", None: MISSING}[outcome]
             values = [shown(one.metric, TableValue(scores.means[one.metric][method], None)) for method in methods]
             grids.append(self._matrix(f"{title}, {scores.dataset}", title, methods, values, cells))
         if one.ranking:
