@@ -182,7 +182,8 @@ def view_of(
 ) -> TreeView:
     """Return what a reader sees of a hyperplane tree.
 
-    feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,); level_names : qualitative feature -> a name for each level code
+    feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,)
+    level_names : qualitative feature -> a name for each level code
     rows  : the training rows (n, p) and their class codes, for histograms, and for the partition of two features
     units : of weights; without them standard deviations of the rows, or the features' own without rows
     light : the same tree with fewer terms (`tree.sparse.Light`), whose splits are shown in place of its own

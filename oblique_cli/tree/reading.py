@@ -313,12 +313,12 @@ def counted(rest: int) -> str:
 
 def _sum(terms: Sequence[Term], precision: int) -> str:
     """The terms in one line, the first sign close to its number."""
-    text = "".join(
-        f" {'-' if term.weight < 0 else '+'} {term.said}"
-        if term.levels
-        else f" {'-' if term.weight < 0 else '+'} {number(abs(term.weight), precision)}{BLANK if term.yes else ' '}{term.said}"
-        for term in terms
-    )
+    text = ""
+    for term in terms:
+        text += f" {'-' if term.weight < 0 else '+'} "
+        if not term.levels:
+            text += number(abs(term.weight), precision) + (BLANK if term.yes else " ")
+        text += term.said
     return text.removeprefix(" + ") if text.startswith(" +") else "-" + text.removeprefix(" - ")
 
 
