@@ -229,7 +229,7 @@ def view_of(
                 found.condition,
                 histogram,
                 _rule(tree, light, node, bool(flipped[node]), found),
-                int(np.count_nonzero(tree.coef_[node]) - np.count_nonzero(light.coef_[node])),
+                idle=int(np.count_nonzero(tree.coef_[node]) - np.count_nonzero(light.coef_[node])),
             )
         )
         first, second = int(tree.left[node]), int(tree.right[node])
