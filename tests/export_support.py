@@ -491,7 +491,20 @@ class RuleReader:
         return found
 
     def condition(self) -> np.ndarray:
-        """Return where one inequality holds."""
+        """Return where one inequality holds, or where a column is a level, or is not."""
+        if self.tokens[self.at + 1] == ("word", "is"):
+            name = self.next()[1]
+            self.next("is")
+            denied = self.peek() == "not"
+            if denied:
+                self.next()
+            kind, level = self.next()
+            (j,) = (j for j, cell in enumerate(self.procedure.cells) if cell.name == name)
+            cell, values = self.procedure.cells[j], self.X[:, j]
+            if cell.fill is not None:
+                values = np.where(np.isnan(values), cell.fill, values)
+            there = np.isnan(values) if kind == "word" else values == cell.levels.index(level)
+            return np.asarray(there != denied)
         total, size = self.sum()
         _, sign = self.next()
         threshold = float(self.next()[1])

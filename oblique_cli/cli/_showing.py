@@ -37,7 +37,8 @@ class Shown:
     X, y        training rows as the estimator saw them, and their places in `classes` or numbers; None if they are not
                 at hand
     classes     labels that the tree knows: its training rows may have none of a class of the data; () in regression
-    features    names of the columns of X, an `Indicator` where one is a level; levels : qualitative column -> names of the tree's codes
+    features    names of the columns of X, an `Indicator` where one is a level
+    levels      qualitative column -> names of the tree's codes
     target      what is predicted
     remarks     further lines of the heading
     document    what the JSON says beside the tree
@@ -118,7 +119,8 @@ class Shown:
         """The same with what a model file leaves out."""
         if self.kept_light is None or self.light is None:
             raise ConfigError(
-                "--sparse needs to know which terms move no training row, and the model file does not say: fit it again."
+                "--sparse needs to know which terms move no training row, and the model file does not say: "
+                "fit it again."
             )
         if tolerance > 0.0:
             raise ConfigError(

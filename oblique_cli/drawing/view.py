@@ -182,7 +182,8 @@ def view_of(
 ) -> TreeView:
     """Return what a reader sees of a hyperplane tree.
 
-    feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,); level_names : qualitative feature -> a name for each level code
+    feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,)
+    level_names : qualitative feature -> a name for each level code
     rows  : the training rows (n, p) and their class codes, for histograms, and for the partition of two features
     units : of weights; without them standard deviations of the rows, or the features' own without rows
     light : the same tree with fewer terms (`tree.sparse.Light`), whose splits are shown in place of its own
@@ -228,7 +229,7 @@ def view_of(
                 found.condition,
                 histogram,
                 _rule(tree, light, node, bool(flipped[node]), found),
-                int(np.count_nonzero(tree.coef_[node]) - np.count_nonzero(light.coef_[node])),
+                idle=int(np.count_nonzero(tree.coef_[node]) - np.count_nonzero(light.coef_[node])),
             )
         )
         first, second = int(tree.left[node]), int(tree.right[node])

@@ -81,7 +81,7 @@ class ColumnEncoder:
     ) -> tuple[list[str], dict[int, Sequence[str]]]:
         """Return names of the columns that come out, and the levels of those that hold codes.
 
-        names, levels : of the columns that go in. An indicator is an `Indicator`: "color=red", "color=" for an empty cell.
+        names, levels : of the columns that go in. An `Indicator` is called "color=red", "color=" for an empty cell.
         """
         out = [names[j] for j in self.quantitative]
         held: dict[int, Sequence[str]] = {}

@@ -260,10 +260,10 @@ def _single(
     scale = -1.0 if flipped else 1.0
     if isinstance(name, Indicator) and (coef <= threshold) != (threshold >= 0.0):
         is_first = (coef <= threshold) != flipped
-        condition, other = name.holds(is_first), name.holds(not is_first)
-        first, second = (side[len(name.column) + 1 :] for side in (condition, other))
+        said, other = name.holds(is_first), name.holds(not is_first)
+        ways = [side[len(name.column) + 1 :] for side in (said, other)]
         term = Term(j, name.holds(), -1.0 if is_first else 1.0, (), True)
-        return Reading((term,), threshold / coef, flipped, flipped, name.column, first, second, condition, coef, 0.0)
+        return Reading((term,), threshold / coef, flipped, flipped, name.column, ways[0], ways[1], said, coef, 0.0)
     if j in tree.level_columns:
         scores = tree.level_scores[node, tree.level_columns[j]]
         called = _names_of(j, len(scores), level_names)
@@ -313,12 +313,12 @@ def counted(rest: int) -> str:
 
 def _sum(terms: Sequence[Term], precision: int) -> str:
     """The terms in one line, the first sign close to its number."""
-    text = "".join(
-        f" {'-' if term.weight < 0 else '+'} {term.said}"
-        if term.levels
-        else f" {'-' if term.weight < 0 else '+'} {number(abs(term.weight), precision)}{BLANK if term.yes else ' '}{term.said}"
-        for term in terms
-    )
+    text = ""
+    for term in terms:
+        text += f" {'-' if term.weight < 0 else '+'} "
+        if not term.levels:
+            text += number(abs(term.weight), precision) + (BLANK if term.yes else " ")
+        text += term.said
     return text.removeprefix(" + ") if text.startswith(" +") else "-" + text.removeprefix(" - ")
 
 

@@ -261,7 +261,8 @@ def _lighter(
 def _from_the_smallest(coef: Array, values: Array) -> list[int]:
     """The features of a hyperplane by how much their terms spread over the rows, the least first."""
     used = np.flatnonzero(coef)
-    return used[np.argsort(np.abs(coef[used]) * values[:, used].std(axis=0), kind="stable")].tolist()
+    spread = np.abs(coef[used]) * values[:, used].std(axis=0)
+    return [int(j) for j in used[np.argsort(spread, kind="stable")]]
 
 
 def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.bool_]) -> tuple[Array, float]:

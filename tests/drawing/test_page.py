@@ -281,6 +281,7 @@ def test_a_row_that_is_clicked_fills_lists_and_numbers(opened, birds):
     found = opened(birds(*TREE))
     row = found.locator("#node tr[data-row]").first
     cells = row.locator("td").all_inner_texts()
+    assert "no training row" in found.locator("#node").inner_text()  # how many terms are not shown
     heads = found.locator("#node thead tr").last.locator("th").all_inner_texts()
     row.click()
     island = cells[[head.lower() for head in heads].index("island")]

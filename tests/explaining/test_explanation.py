@@ -7,6 +7,7 @@ from functools import cache
 import export_support as support
 import numpy as np
 import pytest
+from cli_support import call
 from export_support import Policy
 
 from oblique_cli import Model, explain, make
@@ -14,6 +15,8 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.explaining import Spread
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.structure import Tree
+
+__all__ = ["call"]
 
 CASES = {
     "numbers": lambda: support.iris(),
@@ -263,3 +266,15 @@ def test_what_is_no_tree_is_said_in_a_sentence():
     X, y = np.random.default_rng(1).normal(size=(30, 2)), np.arange(30) % 2
     with pytest.raises(ConfigError, match=r"^knn cannot be exported or explained, only its predictions"):
         explain(make("knn").fit(X, y), X[0], reference=X)
+
+
+def test_a_split_by_one_level_is_said_as_the_tree_shows_it(call):
+    rows = [f"{'red' if k % 3 else 'green'},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(60)]
+    (call.folder / "one.csv").write_text("\n".join(["color,size,y", *rows]) + "\n")
+    fit = call("fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--out", "m.json")
+    assert fit.code == 0
+    for color in ("red", "green"):
+        said = call("explain", "m.json", "--values", f"color={color},size=3").out
+        (line,) = (line for line in said.splitlines() if line.startswith("  node 0: "))
+        level = line.rpartition(" ")[2]
+        assert line.endswith(f"color is {'' if level == color else 'not '}{level}")

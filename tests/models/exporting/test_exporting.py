@@ -14,6 +14,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.models import Model
 from oblique_cli.models.exporting import FORMATS, export, kind_of
+from oblique_cli.models.exporting.rules import condition
+from oblique_cli.models.procedure import MISSING, Cell, Procedure, Split, Term
 
 CASES = {
     "iris": lambda: support.iris(),
@@ -148,3 +150,17 @@ def test_a_fitted_estimator_is_exported_as_its_model_is():
     X = np.random.default_rng(1).normal(size=(40, 2))
     tree = make("hhgdt", random_state=1).fit(X, np.array(["no", "yes"])[(X.sum(axis=1) > 0).astype(int)])
     assert export(tree, "c") == export(Model.of(tree, algorithm="hhgdt"), "c")
+
+
+def test_a_split_by_one_level_is_a_sentence():
+    cells = (Cell("age"), Cell("is it", ("red", 'deep "blue"')))
+    procedure = Procedure(cells, (), ("a", "b"))
+    split = Split(((Term(1.0, 1, 1),), (), (), ()), 0.5)
+    assert [condition(split, procedure, 6, left) for left in (True, False)] == [
+        '"is it" is not "deep \\"blue\\""',
+        '"is it" is "deep \\"blue\\""',
+    ]
+    empty = Split(((Term(-1.0, 1, MISSING),), (), (), ()), -0.5)
+    assert condition(empty, procedure, 6, True) == '"is it" is missing'
+    always = Split(((Term(1.0, 1, 0),), (), (), ()), 1.5)
+    assert condition(always, procedure, 6, True) == '"is it"[1 if "red", else 0] <= 1.5'
