@@ -488,6 +488,8 @@ def _of_facts(model: Model) -> Iterator[str]:
     elif isinstance(estimate, Mapping) and "rmse" in estimate and "standard_error" in estimate:
         score, error = estimate["rmse"], estimate["standard_error"]
         yield f"on new rows: RMSE {score:.4g}, standard error {error:.2g} ({estimate.get('by')})."
+    elif isinstance(estimate, Mapping) and (name := facts.get("metric")) in estimate:
+        yield f"on new rows: {name} {estimate[name]:.4g} ({estimate.get('by')})."
 
 
 def _known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:

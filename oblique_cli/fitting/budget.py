@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.running import Case
+from oblique_cli.fitting.pruning import KEPT
 from oblique_cli.strict_yaml import Problems, parse, read
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ FILE = Path(__file__).with_name("costs.yaml")
 # to three times as long, and so may a machine.
 PLANNED = 1 / 3
 BRAKE = 1.5  # budgets of CPU time after which nothing further is begun
+
+GROWTHS = 10  # of a tree that cross-validation prunes, for one that rows kept from growth prune
 
 KEYS = ("base", "seconds", "rows", "columns", "classes")
 
@@ -76,6 +79,8 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
     classes = len(dataset.classes) or 1
     known = [listed[case.spec.name]] if case.spec.name in listed else list(listed.values())
     once = max(cost.of(max(rows, 1.0), columns, classes) for cost in known)
+    if case.spec.params.get("pruning") == KEPT["pruning"]:
+        once /= GROWTHS
     path = case.algorithm.path_parameter
     searched = prod(len(values) for name, values in case.spec.grid.items() if name != path)
     return once * (1 + folds * searched) if case.spec.grid else once

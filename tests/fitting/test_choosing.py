@@ -234,6 +234,13 @@ def test_an_algorithm_without_a_cost_counts_as_the_dearest_and_a_grid_as_its_val
     assert cost_of(grid, 800, 5) == pytest.approx(cost_of(once, 800, 5) * (1 + 5 * 3))
 
 
+def test_a_tree_that_kept_rows_prune_is_grown_once():
+    dataset = table(800)
+    (once,) = cases_of("hhgdt")(dataset).values()
+    kept = replace(once, spec=replace(once.spec, params={"pruning": "cost_complexity"}))
+    assert cost_of(kept, 800, 5) == pytest.approx(cost_of(once, 800, 5) / budgets.GROWTHS)
+
+
 def test_levels_count_as_the_columns_that_they_become():
     dataset = replace(table(10), qualitative=(1,), levels={1: ("r", "g", "b", "k")})
     assert seen_columns(dataset, "onehot") == 6 and seen_columns(dataset, "ordinal") == 3
