@@ -1,6 +1,6 @@
-"""All benchmarks in turn: growth, bottom_up, eigenvectors, ensembles, forests, OC1, fourier, hierarchy, model trees,
-models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads and wide
-data."""
+"""All benchmarks in turn: growth, bottom_up, commands, eigenvectors, ensembles, forests, OC1, fourier, hierarchy, model
+trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads and
+wide data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 
 from benchmarks import (
     bottom_up,
+    commands,
     eigen,
     ensembles,
     forests,
@@ -34,6 +35,7 @@ from benchmarks.measuring import main
 BENCHMARKS = {
     "growth": growth.run,
     "bottom_up": bottom_up.run,
+    "commands": commands.run,
     "eigen": eigen.run,
     "ensembles": ensembles.run,
     "forests": forests.run,

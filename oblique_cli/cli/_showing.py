@@ -139,7 +139,9 @@ class Shown:
         if longest <= LONG:
             return self
         hint = f"sums need up to {longest} terms: --sparse --tolerance 0.01 may do with fewer."
-        return replace(self, remarks=(*self.remarks, hint))
+        hinted = replace(self, remarks=(*self.remarks, hint))
+        hinted.__dict__["light"] = self.light  # the same tree, found once: of a large table it takes seconds
+        return hinted
 
     def view(self, precision: int, raw: bool, depth: int | None, full: bool = False) -> TreeView:
         """Return what a reader sees.

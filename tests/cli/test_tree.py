@@ -10,7 +10,7 @@ import pytest
 from cli_support import call
 
 from oblique_cli import data, make, seeds
-from oblique_cli.cli import _common, _fitting
+from oblique_cli.cli import _common, _fitting, _showing
 from oblique_cli.experiments import progress as progress_module
 from oblique_cli.fitting import pruning
 from oblique_cli.models import load, save
@@ -361,3 +361,11 @@ def test_commands_on_models_say_what_they_do_where_it_takes_long(table, monkeypa
         ended = table(*arguments)
         assert (ended.code, ended.err.splitlines()) == (0, lines), arguments
     assert _common.called("-") == "standard input"
+
+
+def test_what_moves_no_row_is_found_once_though_there_is_a_hint(call, monkeypatch):
+    found, of = [], _showing.Light.of
+    monkeypatch.setattr(_showing.Light, "of", lambda *given: found.append(1) or of(*given))
+    ended = call("tree", "bupa", "--algorithm", "hhgdt", "--set", "epsilon=0.3")
+    assert ended.code == 0 and "# Sums need up to" in ended.out
+    assert len(found) == 1
