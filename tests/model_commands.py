@@ -30,6 +30,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("predict", "model.json", "new.csv", "--leaf"),
     ("score", "model.json", "new.csv"),
     ("explain", "model.json", "new.csv", "--row", "2"),
+    ("tree", "model.json", "--sparse"),
     *(("tree", "model.json", "--format", form, "--output", f"tree.{form}") for form in TREES),
     *(("export", "model.json", "--format", form, "--output", f"model.{form}") for form in FORMATS),
 )
@@ -71,10 +72,10 @@ def model_of(name: str, policy: Policy = STRICT, **parameters: object) -> Model:
     )
 
 
-def write_table(folder: Path) -> None:
-    """Write the first rows of `table` as new.csv, with numbers or classes in "said"."""
+def write_table(folder: Path, n: int = 12) -> None:
+    """Write the first n rows of `table` as new.csv, with classes in "said"."""
     X, y, _ = table()
-    cells = ([*map(str, x[:2]), LEVELS[int(x[2])], LABELS[k]] for x, k in zip(X[:12], y, strict=False))
+    cells = ([*map(str, x[:2]), LEVELS[int(x[2])], LABELS[k]] for x, k in zip(X[:n], y, strict=False))
     lines = (",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in cells)
     (folder / "new.csv").write_text("\n".join(itertools.chain([",".join((*NAMES, "said"))], lines)) + "\n")
 

@@ -12,7 +12,7 @@ import click
 
 from oblique_cli.cli._common import called, form_option, output_option, working, write
 from oblique_cli.cli._own import spare
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 if TYPE_CHECKING:
     from oblique_cli.models import Model
@@ -109,12 +109,12 @@ def _typed(model: Model, texts: tuple[str, ...]) -> Any:
             name = next((one for one in sorted(names, key=len, reverse=True) if piece.startswith(f"{one}=")), None)
             if name is None:
                 said = piece.partition("=")[0]
-                hint = close_matches(said, names) or f" Its columns: {', '.join(names[:20])}."
+                hint = close_matches(cut(said), names) or f" Its columns: {', '.join(map(cut, names[:20]))}."
                 raise ConfigError(
-                    f"--values must be NAME=VALUE, with names of the model's columns. Got {piece!r}.{hint}"
+                    f"--values must be NAME=VALUE, with names of the model's columns. Got {quoted(piece)}.{hint}"
                 )
             if name in given:
-                raise ConfigError(f"--values names {name!r} twice.")
+                raise ConfigError(f"--values names {quoted(name)} twice.")
             given[name] = piece[len(name) + 1 :]
     content = io.StringIO()
     writer = csv.writer(content, delimiter=model.columns.delimiter)

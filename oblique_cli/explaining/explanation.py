@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.explaining.nearest import candidates, total_of
 from oblique_cli.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
@@ -150,9 +150,11 @@ def explain(
     names = [cell.name for cell in procedure.cells]
     for name in fix:
         if name not in names:
-            raise ConfigError(f"the model has no column {name!r} to hold fixed.{close_matches(name, names)}")
+            raise ConfigError(f"the model has no column {quoted(name)} to hold fixed.{close_matches(cut(name), names)}")
     if to is not None and to not in procedure.classes:
-        raise ConfigError(f"the model has no class {to!r}.{close_matches(to, procedure.classes) or _known(procedure)}")
+        raise ConfigError(
+            f"the model has no class {quoted(to)}.{close_matches(cut(to), procedure.classes) or _known(procedure)}"
+        )
     levels = {j: cell.levels for j, cell in enumerate(procedure.cells) if cell.levels}
     spread = Spread.of_model(model) if reference is None else Spread.of(np.asarray(reference, np.float64), levels)
     if len(spread.means) != len(names):
@@ -198,7 +200,7 @@ def explain(
 
 
 def _known(procedure: Procedure) -> str:
-    return f" Its classes: {', '.join(procedure.classes[:20])}."
+    return f" Its classes: {', '.join(map(cut, procedure.classes[:20]))}."
 
 
 def _checked_row(procedure: Procedure, row: Sequence[float] | Array) -> Array:
@@ -207,7 +209,7 @@ def _checked_row(procedure: Procedure, row: Sequence[float] | Array) -> Array:
         raise ConfigError(f"a row has {len(procedure.cells)} columns. Got {len(values)} values.")
     if np.isinf(values).any():
         j = int(np.flatnonzero(np.isinf(values))[0])
-        raise ConfigError(f"column {procedure.cells[j].name!r} of the row is infinite, which no model takes.")
+        raise ConfigError(f"column {quoted(procedure.cells[j].name)} of the row is infinite, which no model takes.")
     return values
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import MODEL, PROBABILITIES, ROW, Scored, Undefined
 from oblique_cli.models.model import Model
@@ -85,13 +85,15 @@ def _answers(model: Model, chunk: Chunk, where: str) -> Any:
     """The target of some rows, checked."""
     target = model.columns.target
     if chunk.y is None:
-        raise DataError(f"{where}: there is no column {target!r}, the target; use oblique predict for rows without it.")
+        raise DataError(
+            f"{where}: there is no column {quoted(target)}, the target; use oblique predict for rows without it."
+        )
     bad = np.isnan(chunk.y) if model.task == "regression" else chunk.y < 0
     if bad.any():
         i = int(np.flatnonzero(bad)[0])
         label = chunk.labels[i]
-        known = ", ".join(map(repr, model.classes[:10])) + (", ..." if len(model.classes) > 10 else "")
+        known = ", ".join(map(quoted, model.classes[:10])) + (", ..." if len(model.classes) > 10 else "")
         is_label = label and model.task == "classification" and label.lower() not in model.columns.missing
-        what = f"is {label!r}, which is no class of the model ({known})" if is_label else "is missing"
-        raise DataError(f"{where}: line {chunk.lines[i]}: the target {target!r} {what}; leave the row out.")
+        what = f"is {quoted(label)}, which is no class of the model ({known})" if is_label else "is missing"
+        raise DataError(f"{where}: line {chunk.lines[i]}: the target {quoted(target)} {what}; leave the row out.")
     return chunk.y

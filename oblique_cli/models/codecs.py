@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 Size = int | str
 MOST_CHARACTERS = 2**22  # of an array of labels, where its type is longer than any label
@@ -41,7 +41,7 @@ class Arrays:
     def take(self, name: Any, scope: Scope) -> NDArray[Any]:
         """Return an array of the binary file."""
         if not isinstance(name, str) or self.stored is None or name not in self.stored:
-            scope.fail(f"names the array {name!r}, which the binary file beside it does not have")
+            scope.fail(f"names the array {quoted(name)}, which the binary file beside it does not have")
         self.unread.discard(name)
         return self.stored[name]
 
@@ -65,7 +65,7 @@ class Scope:
 
     def at(self, name: str | int) -> Scope:
         """Return the scope of a part, with the same sizes."""
-        place = f"{self.place}[{name}]" if isinstance(name, int) else f"{self.place}.{name}"
+        place = f"{self.place}[{name}]" if isinstance(name, int) else f"{self.place}.{cut(name)}"
         return Scope(place, self.arrays, self.reading, self.sizes)
 
     def known(self, size: Size) -> int:
@@ -258,7 +258,7 @@ class Pairs(Codec):
                 scope.at(i).fail(f"must be a pair. Got {quoted(pair)}")
             key = self.key.value(pair[0], scope.at(i))
             if key in found:
-                scope.at(i).fail(f"has the key {key!r} a second time")
+                scope.at(i).fail(f"has the key {quoted(key)} a second time")
             found[key] = self.entry.value(pair[1], scope.at(str(key)))
         return found
 
@@ -466,9 +466,9 @@ def fields_of(
         scope.fail(f"must be an object with the keys {', '.join(fields)}. Got {quoted(plain)}")
     for name in fields:
         if name not in plain and not may_lack(name):
-            scope.fail(f"has no key {name!r}")
+            scope.fail(f"has no key {quoted(name)}")
     if strays := sorted(plain.keys() - fields.keys()):
-        scope.fail(f"has a key {strays[0]!r}, which it should not have")
+        scope.fail(f"has a key {quoted(strays[0])}, which it should not have")
     return {name: codec.value(plain[name], scope.at(name)) for name, codec in fields.items() if name in plain}
 
 

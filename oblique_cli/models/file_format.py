@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.data import files
-from oblique_cli.errors import DataError
+from oblique_cli.errors import DataError, quoted
 from oblique_cli.models.codecs import STORED, Arrays, Held, listed
 
 FORMAT = "oblique-model"
@@ -99,7 +99,9 @@ def read(path: Path, found: Mapping[Path, bytes] | None = None) -> tuple[dict[st
     if type(version) is not int or version != VERSION:
         newer = type(version) is int and version > VERSION
         advice = "install a newer version of oblique-trees" if newer else "fit the model again"
-        raise DataError(f"{path}: the file has format version {version!r}, and this version reads {VERSION}; {advice}.")
+        raise DataError(
+            f"{path}: the file has format version {quoted(version)}, and this version reads {VERSION}; {advice}."
+        )
     if document.get("digest") != digest(document):
         raise DataError(
             f"{path}: the content does not have the digest that was written with it, so the file is damaged or was "
@@ -146,7 +148,7 @@ def _parsed(content: bytes, path: Path) -> Any:
         if len(found) < len(pairs):
             seen: set[str] = set()
             again = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise DataError(f"{path}: the key {again!r} comes twice in one object.")
+            raise DataError(f"{path}: the key {quoted(again)} comes twice in one object.")
         return found
 
     def finite(text: str) -> float:

@@ -76,8 +76,8 @@ class Fitted:
         for name in state:
             if name not in own.state and name not in own.left_out:
                 raise ConfigError(
-                    f"cannot save {owner}: model files have no form for its attribute {name!r}; state it in the kind "
-                    f"{kind!r} of oblique_cli/models/kinds/."
+                    f"cannot save {owner}: model files have no form for its attribute {quoted(name)}; state it in the "
+                    f"kind {kind!r} of oblique_cli/models/kinds/."
                 )
         for name in own.state:
             if name not in state and not own.may_lack(name):
@@ -92,7 +92,9 @@ class Fitted:
         """The fitted estimator."""
         cls = _class_named(self.cls)
         if cls is None or kind_of(cls) != self.kind:
-            raise DataError(f"the model is of class {self.cls!r}, which is no estimator of the kind {self.kind!r}.")
+            raise DataError(
+                f"the model is of class {quoted(self.cls)}, which is no estimator of the kind {quoted(self.kind)}."
+            )
         params = parameters_of(self.parameters, Scope("parameters", Arrays(), reading=True))
         for name, value in params.items():
             constraint = None if hasattr(value, "get_params") else cls.constraints.get(name)
@@ -132,7 +134,7 @@ class Fitted:
         """Return the inverse of `plain`; DataError, with the place, for data that is none."""
         name = plain["kind"]
         if name not in KINDS:
-            raise DataError(f"kind is {name!r}, and this version knows {', '.join(KINDS)}")
+            raise DataError(f"kind is {quoted(name)}, and this version knows {', '.join(KINDS)}")
         own = KINDS[name]
         scope = Scope("state", arrays, reading=True)
         state = fields_of(plain["state"], own.state, scope, own.may_lack)

@@ -210,7 +210,9 @@ class Model:
         for j, codes in scored.items():
             known = len(levels.get(j, ()))
             if not all(type(c) in (int, float) and (c != c or (c == int(c) and 0 <= c < known)) for c in codes):
-                raise ConfigError(f"column {self.feature_names[j]!r} has {known} levels, and the model knows others.")
+                raise ConfigError(
+                    f"column {quoted(self.feature_names[j])} has {known} levels, and the model knows others."
+                )
 
 
 def _level(code: Any, names: Sequence[str] | None) -> str:
@@ -289,7 +291,7 @@ def _read(path: Path, found: Mapping[Path, bytes] | None = None) -> Model:
     try:
         model = _model(document, arrays)
         if arrays.unread:
-            raise DataError(f"the binary file has an array {min(arrays.unread)!r} that nothing refers to")
+            raise DataError(f"the binary file has an array {quoted(min(arrays.unread))} that nothing refers to")
         model._check()
     except (DataError, ConfigError) as error:
         raise DataError(f"{path}: {str(error).removesuffix('.')}.") from None
@@ -305,9 +307,9 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
     root = Scope("the file", arrays, reading=True)
     for key in TOP:
         if key not in own:
-            root.fail(f"has no key {key!r}")
+            root.fail(f"has no key {quoted(key)}")
     if strays := sorted(own.keys() - {*TOP, THRESHOLD}):
-        root.fail(f"has a key {strays[0]!r}, which it should not have")
+        root.fail(f"has a key {quoted(strays[0])}, which it should not have")
     texts = {key: Text().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
     if own["task"] not in ("classification", "regression"):
         raise DataError(f"task must be 'classification' or 'regression'. Got {quoted(own['task'])}")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.data import parquet
 from oblique_cli.data.csv_file import csv_cell
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models.model import Model
 
 if TYPE_CHECKING:
@@ -72,15 +72,15 @@ class Unseen:
         for name, rows in self.rows.items():
             levels = self.levels[name]
             more = ", ..." if len(levels) > MOST_NAMED else ""
-            shown = ", ".join(map(repr, levels[:MOST_NAMED])) + more
+            shown = ", ".join(map(quoted, levels[:MOST_NAMED])) + more
             fate = (
                 "its code is one above the last (encoding ordinal)"
                 if self.as_numbers
                 else "it counts as no level at all"
             )
             said.append(
-                f"{name!r}: {rows} row{'s have' if rows > 1 else ' has'} a level that the training rows did not have "
-                f"({shown}); {fate}."
+                f"{quoted(name)}: {rows} row{'s have' if rows > 1 else ' has'} a level that the training rows did not "
+                f"have ({shown}); {fate}."
             )
         return said
 
@@ -161,8 +161,8 @@ def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:
     if bad.any():
         i, j = (int(k) for k in np.argwhere(bad)[0])
         raise DataError(
-            f"{where}: line {chunk.lines[i]}: column {model.feature_names[j]!r} is missing, and the model takes no "
-            "missing values; fill the cell, or fit with --set missing=impute."
+            f"{where}: line {chunk.lines[i]}: column {quoted(model.feature_names[j])} is missing, and the model takes "
+            "no missing values; fill the cell, or fit with --set missing=impute."
         )
 
 

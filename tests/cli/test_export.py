@@ -54,7 +54,7 @@ def test_the_ending_of_the_file_says_the_format(call, fitted):
 
 def test_the_module_and_the_statement_say_what_predict_says(call, fitted):
     table = FILES / "wild.csv"
-    predicted = call("predict", str(fitted), str(table)).out.splitlines()[1:]
+    predicted = call("predict", str(fitted), str(table), "--keep-column", "none").out.splitlines()[1:]
     labels = [line.partition(",")[2] for line in predicted]
     call("export", str(fitted), "--output", "model.py")
     script = (

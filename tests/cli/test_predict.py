@@ -97,3 +97,23 @@ def test_whatever_a_label_or_a_kept_cell_holds_is_read_back(classes, kept):
         *([k, str(i), c] for i, (k, c) in enumerate(zip(kept, classes, strict=True), 1)),
     ]
     assert table(stream.getvalue().decode()) == expected
+
+
+LONG = "x" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("command", "table_"),
+    [
+        (("score", "model.json", "long.csv"), f"a,b,color,y\n1,2,red,{LONG}\n"),
+        (("explain", "model.json", "--values", f"{LONG}=3"), ""),
+        (("explain", "model.json", "--values", "a=1,b=2,color=red", "--to", LONG), ""),
+        (("explain", "model.json", "--values", "a=1,b=2,color=red", "--fix", LONG), ""),
+        (("predict", "model.json", "new.csv", "--keep-column", LONG), ""),
+        (("predict", "model.json", "long.csv"), f"a,b,color\n1,2,{LONG}\n"),
+    ],
+)
+def test_a_sentence_quotes_sixty_characters_at_most(model, call, command, table_):
+    (call.folder / "long.csv").write_text(table_)
+    ended = call(*command)
+    assert ended.code != 1 and "xxx..." in ended.err and len(ended.err) < 500

@@ -16,6 +16,7 @@ from model_commands import COMMANDS, model_of, write_numbers, write_table
 from robustness_support import many
 
 from oblique_cli import Model
+from oblique_cli.cli import call as run
 from oblique_cli.errors import DataError
 from oblique_cli.models import load, save
 from oblique_cli.models.file_format import digest
@@ -34,6 +35,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     "filled": lambda: model_of("hhcart_a", Policy("impute", "ordinal")),
     "probabilities": lambda: model_of("axis_parallel", probabilities="m_estimate", probability_strength=2.0),
 }
+OF_A_FIT = "of a fit"
 NUMBERS: tuple[Any, ...] = (-1, 0, 1, 2, 3, 64, -7, 2**31, 2**53, 2**63, 2**70, 0.5, -0.5, 1e-300, 5e-324, 1e300, 1e308)
 OTHERS: tuple[Any, ...] = (None, True, False, "", "x", "float64", "<U9", [], {}, [[]], [None], {"npz": "a0"}, {"a": 1})
 
@@ -70,7 +72,16 @@ def edited(document: dict[str, Any], rng: random.Random, kinds: dict[str, dict[s
             old[i], old[j] = old[j], old[i]
         elif action == 4:
             parent[path[-1]] = copy.deepcopy(rng.choice(OTHERS))
-        elif action == 5 and path[0] in ("kind", "estimator", "algorithm", "state", "parameters", "columns", "encoder"):
+        elif action == 5 and path[0] in (
+            "kind",
+            "estimator",
+            "algorithm",
+            "state",
+            "parameters",
+            "columns",
+            "encoder",
+            "facts",
+        ):
             other = rng.choice(list(kinds.values()))
             changed[path[0]] = copy.deepcopy(other[path[0]])
         elif type(old) in (int, float) and rng.random() < 0.5:
@@ -92,11 +103,16 @@ def documents(tmp_path_factory) -> dict[str, dict[str, Any]]:
     for name, made in MODELS.items():
         save(made(), path)
         found[name] = json.loads(path.read_text())
+    # What a fit keeps beside the model: units, estimates, terms that move no row.
+    write_table(path.parent, 60)
+    words = ("--target", "said", "--algorithm", "hhgdt", "--folds", "2", "--output", str(path))
+    assert run(["fit", str(path.with_name("new.csv")), *words]) == 0
+    found[OF_A_FIT] = json.loads(path.read_text())
     return found
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, OF_A_FIT])
 def test_an_edited_model_is_one_sentence_or_serves_every_command(name, documents, call):  # noqa: F811
     path, rng = call.folder / "model.json", random.Random(f"edited {name}")
     (write_numbers if documents[name]["task"] == "regression" else write_table)(call.folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._exporter import Source, exporter
 from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
 from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
@@ -93,7 +93,9 @@ def write(source: Source) -> str:
     """Return the file."""
     name = source.name or "oblique"
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or len(name) > 40:
-        raise ConfigError(f"the name in C must be at most 40 lower-case letters, digits and underscores. Got {name!r}.")
+        raise ConfigError(
+            f"the name in C must be at most 40 lower-case letters, digits and underscores. Got {cut(name)!r}."
+        )
     procedure = source.procedure
     parts = [_comment(procedure, name), PREAMBLE, _declared(procedure, name), *_columns(procedure, name)]
     tabled = not readable(procedure)

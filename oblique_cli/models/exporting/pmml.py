@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from oblique_cli import __version__
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, quoted
 from oblique_cli.models.exporting._exporter import CLASSIFICATION, Source, exporter
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Split, Term
@@ -27,7 +27,7 @@ def write(source: Source) -> str:
         for text in (element.text or "", *element.attrib.values()):
             if found := ILLEGAL.search(text):
                 raise ConfigError(
-                    f"XML, and so PMML, holds no character U+{ord(found[0]):04X}, which {text!r} has; rename it."
+                    f"XML, and so PMML, holds no character U+{ord(found[0]):04X}, which {quoted(text)} has; rename it."
                 )
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._exporter import CLASSIFICATION, REGRESSION, Source, exporter
 from oblique_cli.models.exporting._text import added, folded, heading, quoted, readable, summands
 from oblique_cli.models.procedure import MISSING, Lane, Procedure, Split, Term
@@ -65,14 +65,14 @@ def write(source: Source) -> str:
 def identifier(name: str) -> str:
     """Return a name as a quoted identifier. ConfigError for one with a NUL, which no database takes."""
     if "\0" in name:
-        raise ConfigError(f"a name in SQL holds no NUL character. Got {name!r}; rename the column.")
+        raise ConfigError(f"a name in SQL holds no NUL character. Got {cut(name)!r}; rename the column.")
     return '"' + name.replace('"', '""') + '"'
 
 
 def text(value: str) -> str:
     """Return a text as a literal."""
     if "\0" in value:
-        raise ConfigError(f"a text in SQL holds no NUL character. Got {value!r}; rename the level or class.")
+        raise ConfigError(f"a text in SQL holds no NUL character. Got {cut(value)!r}; rename the level or class.")
     return "'" + value.replace("'", "''") + "'"
 
 

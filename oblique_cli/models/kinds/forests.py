@@ -64,7 +64,7 @@ class ForestForm(Codec):
             if (sizes[:, i] > len(found[name])).any() or sizes[:, i].sum() != len(found[name]):
                 scope.fail(f"has sizes of {name} that do not add up to its {len(found[name])} numbers")
         parts = {name: np.split(found[name], np.cumsum(sizes[:-1, i])) for i, name in enumerate(OF_TREE)}
-        trees = [
+        trees: list[dict[str, Any]] = [
             {
                 **{name: np.ascontiguousarray(arrays[t]) for name, arrays in parts.items()},
                 "width": int(found["width"][t]),
