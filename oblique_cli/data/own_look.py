@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -99,7 +100,7 @@ class _Look:
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, the header among them
             rows = own_rows.taken(table.rows, limit)
-        lists = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
+        lists: dict[str, Any] = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
         self.reading = replace(reading, **lists)
         if len(rows) == limit:
             raise DataError(f"{self.where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
