@@ -80,7 +80,7 @@ def test_an_automatic_threshold_finds_the_rare_class(rare):
     tree = ("--algorithm", "axis_parallel", "--folds", "4", "--set", "pruning=none", "--set", "max_depth=1")
     plain, _ = found_of(rare, *tree)
     auto, said = found_of(rare, *tree, "--metric", "balanced_accuracy", "--threshold", "auto")
-    assert auto > plain + 0.2
+    assert auto > plain + 0.1
     assert said["threshold"]["label"] == "fault" and 0 < said["threshold"]["share"] < 0.5
 
 
@@ -104,10 +104,10 @@ def test_auto_goes_by_the_metric_and_leaves_out_what_takes_no_class_weights(rare
 
 @pytest.fixture
 def model(rare):
-    """A tree that says the rare class from a tenth of it on, in t.json."""
+    """A tree that says the rare class from a share of 0.8 on, in t.json: one leaf has more of it than of the other."""
     tree = ("--algorithm", "axis_parallel", "--folds", "2", "--set", "pruning=none", "--set", "max_depth=1")
-    said = fitted(rare, *tree, "--threshold", "0.1", "--out", "t.json")
-    assert "# It says 'fault' from a share of 0.1 of it on (as asked)." in said
+    said = fitted(rare, *tree, "--threshold", "0.8", "--out", "t.json")
+    assert "# It says 'fault' from a share of 0.8 of it on (as asked)." in said
     return rare
 
 
@@ -117,9 +117,9 @@ def rows(text: str) -> list[dict[str, str]]:
 
 def test_predictions_and_scores_go_by_the_threshold(model):
     found = rows(model("predict", "t.json", "rare.csv", "--proba").out)
-    expected = ["fault" if float(row["p(fault)"]) >= 0.1 else "ok" for row in found]
+    expected = ["fault" if float(row["p(fault)"]) >= 0.8 else "ok" for row in found]
     assert [row["prediction"] for row in found] == expected
-    assert any(float(row["p(fault)"]) < 0.5 and row["prediction"] == "fault" for row in found)
+    assert any(float(row["p(fault)"]) > 0.5 and row["prediction"] == "ok" for row in found)
     scored = json.loads(model("score", "t.json", "rare.csv", "--format", "json").out)
     truth = [row["state"] for row in rows((model.folder / "rare.csv").read_text())]
     right = np.mean([a == b for a, b in zip(expected, truth, strict=True)])
@@ -136,7 +136,7 @@ def test_exports_go_by_the_threshold(model):
     done = subprocess.run([sys.executable, "-c", code], cwd=model.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == expected
-    assert 'class "fault"' in model("export", "t.json", "--format", "rules").out
+    assert 'class "fault"' not in model("export", "t.json", "--format", "rules").out
     for name in ("dot", "latex"):
         ended = model("export", "t.json", "--format", name)
         assert ended.code == 2 and ended.err.count("\n") == 1

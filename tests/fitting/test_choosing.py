@@ -293,7 +293,7 @@ def test_the_nested_estimate_chooses_without_the_test_rows(monkeypatch):
 
 
 def test_halving_inside_the_estimate_sees_training_rows_alone(monkeypatch):
-    dataset, trained = table(1500), []
+    dataset, trained = table(3000), []
     fit = running.fit_on
 
     def spied(case, train, *rest):
@@ -301,10 +301,10 @@ def test_halving_inside_the_estimate_sees_training_rows_alone(monkeypatch):
         return fit(case, train, *rest)
 
     monkeypatch.setattr(running, "fit_on", spied)
-    plan = Plan(True, ("axis_parallel", "hhgdt", "fdt"), 0.35)
+    plan = Plan(True, ("axis_parallel", "hhgdt", "fdt"), 0.6)
     found, choice = estimated(dataset, cases_of(*plan.entrants), plan, 5, 1, GOAL, Budget(60.0))
     tested = {row.tobytes() for row in dataset.X[found.answers.rows]}
-    assert len(tested) == 300 and found.folds == 0 and len({c.rows for c in choice.candidates}) > 1
+    assert len(tested) == 600 and found.folds == 0 and len({c.rows for c in choice.candidates}) > 1
     assert not any(row.tobytes() in tested for X in trained for row in X)
 
 
