@@ -170,11 +170,16 @@ def _delimited(lines: Iterator[str], delimiter: str, where: str, header: str) ->
 
 
 def _cut(reader: Any, where: str, before: int) -> Iterator[Row]:
-    """Rows of a csv reader, without empty lines. before : lines of the file that it does not get"""
+    """Rows of a csv reader, without empty lines. before : lines of the file that it does not get
+
+    A blank line is a row only below a header of one column, where it cannot be told from an empty cell in quotes.
+    """
+    blank_is_row = False
     try:
         for row in reader:
-            if len(row) > 1 or (row and row[0].strip()):
+            if len(row) > 1 or (row and (blank_is_row or row[0].strip())):
                 yield before + reader.line_num, list(map(str.strip, row))
+                blank_is_row = len(row) == 1
     except csv.Error as error:
         raise DataError(f"{where}: line {before + reader.line_num} cannot be read as CSV ({error})") from None
 

@@ -6,7 +6,8 @@ import gc
 
 import pytest
 
-from oblique_cli.data.own_rows import taken
+from oblique_cli.data.own_rows import opened, taken
+from oblique_cli.data.own_source import Source
 from oblique_cli.errors import DataError
 
 
@@ -30,3 +31,16 @@ def test_rows_are_taken_without_a_search_for_cycles_which_goes_on_as_before(on):
         assert gc.isenabled() == on and not any(seen)
     finally:
         (gc.enable if was else gc.disable)()
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (b'x\n1\n""\n3\n', [(2, ["1"]), (3, [""]), (4, ["3"])]),
+        (b"x\n1\n\n3\n", [(2, ["1"]), (4, ["3"])]),
+        (b'x,y\n1,2\n""\n \n3,4\n', [(2, ["1", "2"]), (5, ["3", "4"])]),
+    ],
+)
+def test_the_only_cell_of_a_row_may_be_empty_in_quotes(text, rows):
+    with opened(Source("t.csv", content=text), "csv", ",", "utf-8") as table:
+        assert list(table.rows) == rows

@@ -130,12 +130,12 @@ def _listed(chosen: list[Change]) -> str:
 
 
 def written(path: Path, X: np.ndarray, y: list[str] | None) -> None:
-    """Write a table, every number in full, NA for a gap: the only cell of a line cannot be empty."""
+    """Write a table, every number in full, nothing for a gap; the writer puts the only cell of a line in quotes."""
     with open(path, "w", newline="") as stream:
         lines = csv.writer(stream)
         lines.writerow([f"x{j}" for j in range(X.shape[1])] + (["y"] if y else []))
         for i, row in enumerate(X):
-            cells = ["NA" if np.isnan(one) else repr(float(one)) for one in row]
+            cells = ["" if np.isnan(one) else repr(float(one)) for one in row]
             lines.writerow(cells + ([y[i]] if y else []))
 
 
