@@ -51,7 +51,7 @@ def measured(task: str) -> dict[str, list[float]]:
         params = dict(pruned_spec(AlgorithmSpec(one["name"], one["id"], params)).params)
         X, y = table(60, 3, SIZES[task][0][2])
         ALGORITHMS[one["name"]].make(random_state=1, **params).fit(X, y)  # what is loaded when it is first used
-        rows, times = [], []
+        rows, times = list[tuple[int, int, int]](), list[float]()
         for n, p, k in SIZES[task]:
             near = [seconds * (n / m) * (p / q) for (m, q, _), seconds in zip(rows, times, strict=True)]
             if near and near[-1] > LONGEST:
