@@ -73,6 +73,8 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
         said.append(
             "Pruned by cross-validation (smallest tree within 1 SE of the best); --set ccp_alpha=0 leaves it whole."
         )
+    if outcome.model.parameters.get("class_weight") is not None:
+        said.append("Counts at the nodes are weights of rows, as --class-weight makes them.")
     if outcome.chosen:
         values = ", ".join(f"{name} {value}" for name, value in outcome.chosen.items())
         folds = outcome.estimate.folds or "held-out and"
