@@ -17,6 +17,7 @@ Exponents = NDArray[np.int64]
 
 EXPONENT = 300  # squares and products of three numbers up to 2**300 are normal numbers
 RATIO = 2.0**200  # of two weights; the twoing criterion multiplies four sums of weights
+APART = 2.0**900  # of two columns; beyond, sums of both and their products vanish or overflow in any common unit
 
 
 def exponents(X: Array) -> Exponents:
@@ -56,6 +57,24 @@ def refuse_extreme(X: Array, owner: str, low: float = 2.0**-EXPONENT, high: floa
         raise DataError(
             f"column {j} of X holds numbers up to {sizes[j]:.3g} in size, and {owner} takes columns whose largest is "
             f"from {low:.0e} to {high:.0e}; divide the column by a unit."
+        )
+
+
+def refuse_apart(X: Array, owner: str) -> None:
+    """Raise DataError if the units of two columns are so far apart that a sum of both is one of them alone.
+
+    A column is as large as its largest number; columns of 0 or NaN count with none.
+    """
+    sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
+    there = np.flatnonzero(sizes > 0.0)
+    if not len(there):
+        return
+    least, most = int(there[sizes[there].argmin()]), int(sizes.argmax())
+    if sizes[least] < sizes[most] / APART:
+        raise DataError(
+            f"column {least} of X holds numbers up to {sizes[least]:.3g} in size and column {most} up to "
+            f"{sizes[most]:.3g}; {owner} adds up columns, and takes ratios of at most {APART:.0e}: divide one by a "
+            "unit, or take an axis-parallel tree."
         )
 
 

@@ -15,6 +15,7 @@ class AxisParallel(Proposer):
     title = "Axis-parallel"
     source = "Breiman et al. (1984); Wickramarachchi (2015), section 1.5"
     native: ClassVar[str | None] = "axis_parallel"
+    combines: ClassVar[bool] = False
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the original axes."""

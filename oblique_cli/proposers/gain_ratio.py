@@ -21,6 +21,7 @@ class GainRatio(Proposer):
     source = "Quinlan (1993), C4.5: Programs for Machine Learning"
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "entropy"}
     native: ClassVar[str | None] = "gain_ratio"
+    combines: ClassVar[bool] = False
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the chosen feature with its threshold."""

@@ -166,6 +166,7 @@ class Proposer(BaseEstimator, ABC):
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
     quantitative    whether the heuristic cannot use qualitative features
+    combines        whether a split may add up several features
 
     A heuristic whose parameters decide the last two overrides `native_family` and `is_quantitative`.
 
@@ -184,6 +185,7 @@ class Proposer(BaseEstimator, ABC):
     limit_name: ClassVar[str | None] = None
     native: ClassVar[str | None] = None
     quantitative: ClassVar[bool] = False
+    combines: ClassVar[bool] = True
     draws_tree_seed: ClassVar[bool] = False
 
     @abstractmethod

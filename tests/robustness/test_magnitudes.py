@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robustness_support import DISCRETE, NAMES, NUMERIC, REGRESSION, WEIGHTED, learned, many, rows
 
+from oblique_cli import ObliqueTreeClassifier
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.magnitudes import RATIO, comparable, measured, product
+from oblique_cli.tree.splitting import PROPOSERS
 
 # Features: x times a power of ten
 
@@ -60,6 +62,31 @@ def test_both_engines_agree_at_the_ends_of_the_number_line(name, power):
         native, reference = (grow(name, X, y, engine=engine) for engine in ("native", "reference"))
         np.testing.assert_array_equal(native.counts, reference.counts)
         np.testing.assert_allclose(native.coef_, reference.coef_, atol=1e-7)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("name", NATIVE_NAMES)
+def test_columns_whose_ratio_is_beyond_the_number_line_are_refused_by_name_unless_splits_take_one(name, engine):
+    X, y = np.random.default_rng(3).normal(size=(30, 3)), np.arange(30) % 2
+    units = np.array([1.0, 1e-150, 1e150])
+    model = ObliqueTreeClassifier(name, engine=engine)
+    if PROPOSERS[name].combines:
+        with pytest.raises(ValueError, match=r"column 1 of X holds numbers up to .*e-150 .* column 2 up to .*e\+150; "):
+            model.fit(X * units, y)
+    else:
+        assert model.fit(X * units, y).tree_.counts[0].sum() == 30
+    assert model.fit(X * np.array([1.0, 0.0, 1e150]), y).tree_.counts[0].sum() == 30
+
+
+@pytest.mark.parametrize("name", sorted(set(NATIVE_NAMES) - {"gdt", "hhgdt", "union"}))
+def test_both_engines_agree_on_columns_in_units_far_apart(name):
+    for seed in range(many(8, 200)):
+        rng = np.random.default_rng(seed)
+        n, p = int(rng.integers(8, 40)), int(rng.integers(2, 6))
+        X = rng.normal(size=(n, p)) * 10.0 ** (rng.choice([150, 250]) * rng.integers(0, 2, size=p))
+        y = rng.integers(0, 3, size=n)
+        native, reference = (grow(name, X, y, engine=engine) for engine in ("native", "reference"))
+        np.testing.assert_array_equal(native.counts, reference.counts, err_msg=f"seed {seed}")
 
 
 @pytest.mark.parametrize("name", ["svm", "gepsvm", "knn", "hhbut"])

@@ -27,7 +27,7 @@ from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.probabilities import NO_MODELS, PROBABILITY_CONSTRAINTS
 from oblique_cli.estimators.rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.tree_predictor import TreePredictor
-from oblique_cli.magnitudes import comparable, product
+from oblique_cli.magnitudes import comparable, product, refuse_apart
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
@@ -311,6 +311,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y, proposer)
         self._refuse_levels(proposer)
+        if proposer.combines:
+            refuse_apart(np.delete(rows, list(self.levels_), axis=1) if self.levels_ else rows, type(self).__name__)
         growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
         tree, refinement = self._grown(growing, kept, proposer, draws)
         if refinement is not None:
