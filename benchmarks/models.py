@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.inputs import letter
 from benchmarks.measuring import Ratio, Report, Sample, alternate, main
-from oblique_cli.data.columns import chunks
+from oblique_cli.data.columns import Chunk, chunks
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.fitting.fitting import columns_of
@@ -90,7 +90,9 @@ def _written(model: Model, labels: np.ndarray) -> int:
     stream = io.BytesIO()
     writer = CSVWriter(stream, model)
     for first in range(0, len(labels), ROWS):
-        writer.add(Predicted(first + 1, labels[first : first + ROWS], None, None, None))  # type: ignore[arg-type]
+        some = labels[first : first + ROWS]
+        chunk = Chunk(np.zeros((len(some), 0)), None, np.arange(first + 2, first + 2 + len(some)))
+        writer.add(Predicted(first + 1, some, None, None, chunk))
     return len(stream.getvalue())
 
 

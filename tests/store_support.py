@@ -19,6 +19,14 @@ def row(i: int, **changes: object) -> Row:
     return replace(made, **changes)
 
 
+def write_rows(path: Path, run: str, start: int, n: int) -> None:
+    """What a process of a test does. It stands here because a new process can import it from here by its name."""
+    with Store(path) as store:
+        store.begin(run, CONTENT, 2 * n)
+        for i in range(start, start + n):
+            store.append(run, row(i, repeat=0, fold=i))
+
+
 def filled(path: Path, n: int = 20) -> Path:
     with Store(path) as store:
         store.begin("one", CONTENT, n, environment=environment())

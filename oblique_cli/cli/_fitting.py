@@ -140,8 +140,10 @@ def _fitted(
 def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
     """Return how often HHCART(A) would project a row at the roots of all trees that it grows: (n, p) rows X have for
     each of C classes p directions of every reflection, one an eigenvector, of which there are no more than rows."""
+    from oblique_cli.fitting.pruning import PRUNED
+
     folds, repeats = spec.params.get("pruning_folds", 10), spec.params.get("pruning_repeats", 1)
-    trees = 1 + folds * repeats if spec.params.get("pruning") == "cv" else 1
+    trees = 1 + folds * repeats if PRUNED.items() <= spec.params.items() else 1
     (n, p), classes = X.shape, len(dataset.classes)
     return int(trees * n * classes * p * min(p, max(n // classes, 1)))
 

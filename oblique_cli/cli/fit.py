@@ -313,7 +313,10 @@ def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
 
 
 def _beside(tree: Model) -> dict[str, Any]:
-    return {"algorithm": tree.algorithm, **{key: tree.facts[key] for key in ("estimate", "leaves", "depth")}}
+    facts = tree.facts
+    return {
+        "algorithm": tree.algorithm, "estimate": facts["estimate"], "leaves": facts["leaves"], "depth": facts["depth"]
+    }  # fmt: skip
 
 
 def _asked(

@@ -244,6 +244,8 @@ SHOWN = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("mse", "rmse", "r2
 TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")}
 # What a model is scored by on rows with known answers.
 SCORED = {CLASSIFICATION: ("accuracy", "balanced_accuracy"), REGRESSION: ("rmse", "mae", "r2")}
+TOLD = ("accuracy", "balanced_accuracy", "f1_macro")  # of every fitted classifier on new rows,
+TOLD_OF_TWO = (*TOLD, "roc_auc")  # and of one of two classes
 
 
 def to_measure(asked: Sequence[str]) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
 
 from oblique_cli import seeds
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
+from oblique_cli.estimators.oblique.top_down import shuffled_folds
 from oblique_cli.evaluation.metrics import Undefined
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
@@ -26,6 +26,7 @@ from oblique_cli.tree.pruning import cost_complexity_path
 from oblique_cli.tree.structure import Tree
 
 FOLDS = 5
+AT_A_COMPLEXITY: Mapping[str, Any] = {"pruning": "ccp_alpha", "standard_errors": 0.0}  # which `cuts` chose
 MOST_CUTS = 25  # of a tree that are compared, evenly over the sequence
 
 
@@ -67,8 +68,8 @@ def _cart_alpha(case: Case, train: NDArray[np.intp], params: Mapping[str, Any], 
     estimator, encoder = grown(every)
     # As scikit-learn's trees see rows: in single precision.
     X = running.columns_of(case, encoder, train).astype(np.float32).astype(np.float64)
-    divided = KFold(min(CART_FOLDS, len(train)), shuffle=True, random_state=seeds.integer(seed, "cut folds"))
-    parts = [out for _, out in divided.split(every)] if len(train) > 1 else []
+    folds = min(CART_FOLDS, len(train))
+    parts = [out for _, out in shuffled_folds(len(train), folds, seeds.integer(seed, "cut folds"))] if folds > 1 else []
     y = np.asarray(case.dataset.y[train], dtype=np.float64)
     whole = _as_regression_tree(estimator.tree_)
     alpha = chosen_alpha(whole, X, y, parts, lambda rows: _as_regression_tree(grown(rows)[0].tree_), 1.0)
@@ -109,7 +110,7 @@ def cut_to_goal(
     best = min(found, key=lambda cut: cut.loss)
     limit = best.loss + float(params.get("standard_errors", 0.0)) * best.error
     alpha = max(cut.alpha for cut in found if cut.loss <= limit + 1e-12)
-    return {"pruning": "ccp_alpha", "standard_errors": 0.0, "ccp_alpha": alpha}
+    return {**AT_A_COMPLEXITY, "ccp_alpha": alpha}
 
 
 def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int) -> list[Cut]:
@@ -154,8 +155,7 @@ def _plain(case: Case, params: Mapping[str, Any]) -> Case:
 def _folds(train: NDArray[np.intp], seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if len(train) < 2:
         raise ConfigError("a tree is cut by a metric on two rows or more.")
-    divided = KFold(min(FOLDS, len(train)), shuffle=True, random_state=seeds.integer(seed, "cut folds"))
-    for grow_on, test_on in divided.split(train):
+    for grow_on, test_on in shuffled_folds(len(train), min(FOLDS, len(train)), seeds.integer(seed, "cut folds")):
         yield train[grow_on], train[test_on]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from oblique_cli import schemes, seeds
 from oblique_cli.evaluation import metrics
-from oblique_cli.evaluation.metrics import METRICS, Undefined
+from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_TWO, Undefined
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.cutting import cut_to_goal
@@ -90,8 +90,7 @@ def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
         "confusion": counts.tolist(),
         "recalls": {label: float(counts[k, k] / rows[k]) for k, label in enumerate(classes) if rows[k]},
     }
-    names = ["accuracy", "balanced_accuracy", "f1_macro", *(["roc_auc"] if len(classes) == 2 else [])]
-    for name in names:
+    for name in TOLD_OF_TWO if len(classes) == 2 else TOLD:
         try:
             value = answers.value(METRICS[name])
         except Undefined:

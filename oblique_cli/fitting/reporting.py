@@ -12,7 +12,7 @@ import numpy as np
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Choice
-from oblique_cli.fitting.cutting import is_cut_cart
+from oblique_cli.fitting.cutting import AT_A_COMPLEXITY, is_cut_cart
 from oblique_cli.fitting.estimating import Estimate
 from oblique_cli.fitting.fitting import Outcome, rare_classes
 from oblique_cli.fitting.goals import AUTO, Goal
@@ -66,7 +66,7 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
     if dataset.n < FEW:
         said.append(f"{dataset.n} rows are few: other rows could give quite another tree and another estimate.")
     if how := how_pruned(outcome.case.spec):
-        if outcome.model.parameters.get("pruning") == "ccp_alpha":
+        if AT_A_COMPLEXITY.items() <= outcome.model.parameters.items():
             how = how.replace("of the best", f"of the best by {outcome.goal.pruning.metric.title}")
         said.append(f"{how[0].upper()}{how[1:]}; --set pruning=none leaves it whole.")
     if is_cut_cart(outcome.case, outcome.case.spec.params):

@@ -116,7 +116,9 @@ CASES = {
     ),
     "empty file": Case(4, "my.csv: the file is empty", {"my.csv": ""}),
     "no rows": Case(4, "my.csv: there are no rows below the header", {"my.csv": "x,y,class\n"}),
-    "duplicate header": Case(4, "my.csv: columns 1 and 2 are both named 'x'", csv(header="x,x,class")),
+    "duplicate header": Case(
+        2, "my.csv: columns 1 and 3 are both named 'class', the target; leave the other", csv(header="class,x,class")
+    ),
     "missing target": Case(
         4, "my.csv: there is no column 'class' to use as target. Did you mean 'classes'?", csv(header="x,y,classes")
     ),

@@ -30,7 +30,7 @@ def test_a_row_of_a_table(call, fitted):
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     predicted = call("predict", fitted, WILD).out.splitlines()[3]
-    assert lines[0] == f"row 3 of {WILD}: class {predicted.partition(',')[2]}"
+    assert lines[0] == f"row 3 of {WILD}: class {predicted.rpartition(',')[2]}"
     assert re.search(r"^  node 0: (if|else), distance ", ended.out, re.MULTILINE)
     assert "The nearest change to class " in ended.out
     assert "Held fixed: Station, Raucher." in ended.out

@@ -96,6 +96,11 @@ def at_a_terminal(folder, *arguments, columns=100):
     return p.returncode, shown.decode().replace("\r\n", "\n")
 
 
+def without_progress(shown):
+    """What stays on a terminal: a line of progress is written over, however often a slow machine shows one."""
+    return "".join(line.rpartition("\r")[2] for line in shown.splitlines(keepends=True))
+
+
 def test_what_is_said_of_a_tree_fits_the_terminal(folder):
     words = ("tree", "wild.csv", "--target", "Befund", "--algorithm", "fdt")
     code, shown = at_a_terminal(folder, *words, columns=40)
@@ -106,7 +111,8 @@ def test_what_is_said_of_a_tree_fits_the_terminal(folder):
 
 def test_a_page_at_a_terminal_goes_to_a_file_and_nothing_is_written_over(folder):
     words = ("tree", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--html")
-    assert at_a_terminal(folder, *words) == (0, "written to plain.html\n")
+    code, shown = at_a_terminal(folder, *words)
+    assert (code, without_progress(shown)) == (0, "written to plain.html\n")
     page = (folder / "plain.html").read_bytes()
     assert page.startswith(b"<!doctype html>")
     code, shown = at_a_terminal(folder, *words)
@@ -209,7 +215,8 @@ def test_a_comparison_of_trees_for_numbers_has_its_points_in_line(call, folder):
     ended = call("fit", "plain.csv", "--target", "weight_mg")
     table = [line for line in ended.out.splitlines() if re.match(r"# \w+ +\d+\.\d+ +\d", line)]
     places = {tuple(len(cell.partition(".")[2]) for cell in line.split()[2:4]) for line in table}
-    assert len(table) == 7 and len(places) == 1
+    left_out = [line for line in ended.out.splitlines() if re.match(r"# \w+ +- +- ", line)]
+    assert len(table) >= 4 and len(table) + len(left_out) == 7 and len(places) == 1
     weights = np.genfromtxt(io.StringIO((folder / "plain.csv").read_text()), delimiter=",", skip_header=1)[:, 3]
     assert f"# Always saying the mean, {weights.mean():.4g}: RMSE {weights.std():.4g}.\n" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 130
@@ -264,4 +271,4 @@ def test_how_far_a_fit_is_shows_on_a_terminal_alone(call, folder):
     words = ("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
     assert call(*words).err == "model written to model.json\n"
     _, shown = at_a_terminal(folder, *words)
-    assert re.search(r"fdt  \d+/10  \d+ %", shown)
+    assert re.search(r"fdt  \d+/11  \d+ %", shown)

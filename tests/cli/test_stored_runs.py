@@ -157,7 +157,8 @@ def test_rescored_metrics_are_those_of_a_run_that_was_asked_for_them(small):
     assert small("table", "small").out == before, "a rescored run shows what it showed"
     assert small("table", "small", *metrics, "--format", "json").out == got.out, "and knows the metrics from now on"
     (small.folder / "other").mkdir()
-    asked = small("run", "small.yaml", "--results", "other", *metrics, "--format", "json", "--quiet")
+    assert small("run", "small.yaml", "--results", "other", *metrics, "--quiet").code == 0
+    asked = small("table", "small", "--results", "other", *metrics, "--format", "json")
     assert json.loads(asked.out)["rows"] == json.loads(got.out)["rows"]
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
 import pytest
+from store_support import write_rows
 
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store import SCHEMA_VERSION, Store
@@ -354,13 +355,6 @@ def test_a_path_that_is_a_folder_is_named(tmp_path):
 def test_reading_does_not_make_a_file(path):
     assert message_of(Store, path, must_exist=True) == f"there are no results at {path} yet: start with oblique run."
     assert not path.parent.exists()
-
-
-def write_rows(path, run, start, n):
-    with Store(path) as store:
-        store.begin(run, CONTENT, 2 * n)
-        for i in range(start, start + n):
-            store.append(run, replace(ROW, key=f"k{i}", fold=i))
 
 
 def test_processes_that_start_together_make_one_file_and_lose_no_row(path):

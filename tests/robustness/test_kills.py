@@ -206,4 +206,7 @@ def test_a_fold_that_is_lost_is_noticed(forking, tmp_path):
     every = keys(folder)
     with Store(folder / "results" / "oblique.sqlite") as store:
         store._db.execute("DELETE FROM rows WHERE fold = 1")
-    assert keys(folder) < every
+    with Store(folder / "results" / "oblique.sqlite") as store:
+        left = {row.key for row in store.rows("small")}
+        assert left < every
+        assert {one.key for one in store.damage("small")} == every - left  # of which the predictions are there
