@@ -301,7 +301,9 @@ def test_halving_inside_the_estimate_sees_training_rows_alone(monkeypatch):
         return fit(case, train, *rest)
 
     monkeypatch.setattr(running, "fit_on", spied)
-    plan = Plan(True, ("axis_parallel", "hhgdt", "fdt"), 0.6)
+    names = ("axis_parallel", "hhgdt", "fdt")
+    everything = 5 * sum(cost_of(case, 2400 * 0.8, 5) for case in cases_of(*names)(dataset).values())
+    plan = Plan(True, names, 0.5 * everything)
     found, choice = estimated(dataset, cases_of(*plan.entrants), plan, 5, 1, GOAL, Budget(60.0))
     tested = {row.tobytes() for row in dataset.X[found.answers.rows]}
     assert len(tested) == 600 and found.folds == 0 and len({c.rows for c in choice.candidates}) > 1
