@@ -143,18 +143,18 @@ class Shown:
         hinted.__dict__["light"] = self.light  # the same tree, found once: of a large table it takes seconds
         return hinted
 
-    def view(self, precision: int, raw: bool, depth: int | None, full: bool = False) -> TreeView:
+    def view(self, precision: int, raw: bool, depth: int | None, full: bool = False, rows: bool = True) -> TreeView:
         """Return what a reader sees.
 
         raw : weights in the features' own units; depth : levels of splits; full : every term that the tree has
+        rows : whether the histograms of the training rows are made, which text has no place for
         """
         notes = [sentence(printable(remark)) for remark in self.remarks]
         if self.light is not None and not full:
             notes += idle_terms(self.tree, self.light)
-        rows = None if self.X is None else (self.tree_rows, self.y)
         if not self.is_hyperplanes:
             named = self.classes or self.target
-            own = None if self.X is None else (self.X, self.y)
+            own = None if self.X is None or not rows else (self.X, self.y)
             view: TreeView = self.estimator.view(self.features, named, precision, self.title, own)
             return replace(view, notes=(*notes, *view.notes)).cut(depth)
         return view_of(
@@ -165,7 +165,7 @@ class Shown:
             notes=notes,
             precision=precision,
             level_names=self.levels,
-            rows=rows,
+            rows=None if self.X is None or not rows else (self.tree_rows, self.y),
             units=self.units_of(raw),
             light=None if full else self.light,
             most=None if full else MOST_TERMS,
@@ -314,7 +314,7 @@ def content(
     """Return the tree in a form: text, json, svg, png, pdf, html, dot or tikz. full : every term that the tree has"""
     if form == "json":
         return shown.json().encode()
-    view = shown.view(precision, raw, depth, full)
+    view = shown.view(precision, raw, depth, full, rows=form != "text")
     if form == "text":
         said = shown.heading()
         notes = (*view.notes[len(shown.remarks) :], view.direction('"else"')) if shown.reads_view(full) else ()

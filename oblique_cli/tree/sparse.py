@@ -316,7 +316,7 @@ def scored(tree: Tree, node: int, X: Array) -> Array:
         codes = np.where(np.isfinite(values[:, j]), values[:, j], -1.0)
         known = (codes >= 0) & (codes < len(scores)) & (codes == np.floor(codes))
         values[:, j] = np.where(known, scores[np.where(known, codes, 0).astype(np.int64)], 0.0)
-    return np.nan_to_num(values, nan=0.0)
+    return np.nan_to_num(values, copy=False, nan=0.0)
 
 
 def decrease(goes_left: NDArray[np.bool_], y: Ints, weights: Array, n_classes: int) -> float:
