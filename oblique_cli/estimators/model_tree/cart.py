@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
@@ -61,6 +62,20 @@ class CARTRegressor(DecisionTreeRegressor):
             sample_weight = self._checked_ends(X, sample_weight)
         super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
         return self
+
+    def predict(self, X: ArrayLike, check_input: bool = True) -> NDArray[np.float64]:
+        """Return the numbers predicted for rows X (n, p).
+
+        Numbers beyond single precision go the way of its ends: every cut of the tree lies between these.
+        """
+        most = float(np.finfo(np.float32).max)
+        rows: Any = X if hasattr(X, "clip") else np.asarray(X)  # a data frame keeps its names
+        if check_input and np.asarray(rows).dtype.kind == "f":
+            sizes = np.abs(np.asarray(rows))
+            if (sizes > most).any() and not np.isinf(sizes).any():
+                X = rows.clip(-most, most)
+        predicted: NDArray[np.float64] = super().predict(X, check_input)
+        return predicted
 
     def _checked_ends(self, X: Any, sample_weight: Any) -> Any:
         """Weights of ordinary size; refuses X that is not of the single precision that scikit-learn's trees keep."""

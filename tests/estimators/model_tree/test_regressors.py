@@ -487,3 +487,14 @@ def test_cart_refuses_negative_weights():
     with pytest.raises(ConfigError, match=r"sample_weight must not be negative. Got -2; remove such rows."):
         CARTRegressor().fit(X, y, sample_weight=[1.0, 1.0, -2.0, 1.0, 1.0, 1.0])
     CARTRegressor().fit(X, y, sample_weight=[1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
+
+
+def test_cart_answers_rows_beyond_single_precision_as_those_at_its_ends():
+    """A row of a test fold may be where no training row is; a fit with such a row is refused by its column."""
+    X, y = np.arange(6.0)[:, None], np.arange(6.0)
+    model = CARTRegressor().fit(X, y)
+    assert model.predict([[1e300], [-1e300], [2.0]]).tolist() == [5.0, 0.0, 2.0]
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict([[np.inf]])
+    with pytest.raises(DataError, match=r"column 0 of X holds numbers up to 1e\+300"):
+        model.fit(X * 2e299, y)
