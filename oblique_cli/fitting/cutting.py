@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from oblique_cli import seeds
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
+from oblique_cli.estimators.encoding import fold_encoder, prepared
 from oblique_cli.estimators.oblique.top_down import shuffled_folds
 from oblique_cli.evaluation.metrics import Undefined
 from oblique_cli.experiments import running
@@ -60,21 +61,25 @@ def _cart_alpha(case: Case, train: NDArray[np.intp], params: Mapping[str, Any], 
     """The `ccp_alpha` of the smallest tree within one standard error of the least squared error (Breiman et al. 1984,
     section 8.5)."""
     plain = _plain(case, params)
+    X, y = case.dataset.X[train], np.asarray(case.dataset.y[train], dtype=np.float64)
+    if (encoder := fold_encoder(case.dataset, case.policy)) is not None:
+        # By all training rows, as rules that prune inside an estimator see them: a part may lack a level.
+        X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
 
-    def grown(rows: NDArray[np.intp]) -> tuple[Any, Any]:
-        return running.fit_on(plain, train[rows], rows[:0], seeds.integer(seed, "cart cuts"), {})
+    def grown(rows: NDArray[np.intp]) -> Any:
+        made = plain.algorithm.make(random_state=seeds.integer(seed, "cart cuts"), **plain.spec.params)
+        estimator = prepared(made, case.dataset, case.policy)
+        return estimator.fit(X[rows], y[rows], **running.weights_of(case, estimator, train[rows])).tree_
 
-    every = np.arange(len(train))
-    estimator, encoder = grown(every)
-    # As scikit-learn's trees see rows: in single precision.
-    X = running.columns_of(case, encoder, train).astype(np.float32).astype(np.float64)
+    whole = grown(np.arange(len(train)))
     folds = min(CART_FOLDS, len(train))
     parts = [out for _, out in shuffled_folds(len(train), folds, seeds.integer(seed, "cut folds"))] if folds > 1 else []
-    y = np.asarray(case.dataset.y[train], dtype=np.float64)
-    whole = _as_regression_tree(estimator.tree_)
-    alpha = chosen_alpha(whole, X, y, parts, lambda rows: _as_regression_tree(grown(rows)[0].tree_), 1.0)
+    single = X.astype(np.float32).astype(np.float64)  # as scikit-learn's trees see rows
+    alpha = chosen_alpha(
+        _as_regression_tree(whole), single, y, parts, lambda rows: _as_regression_tree(grown(rows)), 1.0
+    )
     # Ours is a share of the variance. The sums of both differ in their last digits.
-    return float(max(alpha, 0.0) * estimator.tree_.impurity[0] * (1 + 1e-9))
+    return float(max(alpha, 0.0) * whole.impurity[0] * (1 + 1e-9))
 
 
 def _as_regression_tree(tree: Any) -> RegressionTree:

@@ -247,3 +247,17 @@ def test_times_as_people_write_them():
 
 def test_help_states_the_budget(call):  # noqa: F811
     assert "[default: 60s]" in call("fit", "--help").out
+
+
+def test_cart_regression_is_cut_where_a_part_of_the_rows_lacks_a_level(call):  # noqa: F811
+    """A level of one row is a column of all training rows, and of none of the folds that cut the tree."""
+    rng = np.random.default_rng(1)
+    rows = [(k % 40, f"place{k if k < 25 else 0}", 3 * (k % 40 > 20) + rng.normal()) for k in range(120)]
+    lines = ["size,place,price", *(f"{a},{b},{c:.3f}" for a, b, c in rows)]
+    (call.folder / "prices.csv").write_text("\n".join(lines) + "\n")
+    ended = call(
+        "fit", "prices.csv", "--target", "price", "--algorithm", "cart_regression", "--folds", "3", "--format", "json"
+    )
+    assert ended.code == 0, ended.err
+    said = json.loads(ended.out)
+    assert said["leaves"] == 2 and said["estimate"]["rmse"] < 1.4
