@@ -7,6 +7,8 @@ refuses the numbers, with the column.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,12 +62,15 @@ def refuse_extreme(X: Array, owner: str, low: float = 2.0**-EXPONENT, high: floa
         )
 
 
-def refuse_apart(X: Array, owner: str) -> None:
+def refuse_apart(X: Array, owner: str, levels: Sequence[int] = ()) -> None:
     """Raise DataError if the units of two columns are so far apart that a sum of both is one of them alone.
 
-    A column is as large as its largest number; columns of 0 or NaN count with none.
+    A column is as large as its largest number; columns of 0 or NaN count with none, nor do `levels`, columns of codes.
     """
-    sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
+    # Not by absolute values, which would take as much memory as the table.
+    highest, lowest = np.fmax.reduce(X, axis=0, initial=0.0), np.fmin.reduce(X, axis=0, initial=0.0)
+    sizes = np.maximum(highest, -lowest).astype(np.float64)
+    sizes[list(levels)] = 0.0
     there = np.flatnonzero(sizes > 0.0)
     if not len(there):
         return

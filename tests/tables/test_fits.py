@@ -39,7 +39,7 @@ def test_every_stored_result_that_is_worse_is_an_exception_with_its_reason():
 def test_the_documentation_tells_the_stored_results():
     said = " ".join(judging.PAGE.read_text(encoding="utf-8").split())
     worse = sum(result.is_worse for result in STORED.values())
-    assert f"It has {len(STORED)} of the {len(corpus.tables())} so far" in said and worse == 1
+    assert f"It has {len(STORED)} of the {len(corpus.tables())} so far" in said and worse == 0
     of_classes, of_numbers = ([r for r in STORED.values() if r.metric == kind] for kind in ("accuracy", "skill"))
     fit, forest, linear = (100 * statistics.fmean(getattr(r, m) for r in of_classes) for m in MODELS)
     assert (

@@ -312,7 +312,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         rows, labels = self._training_rows(X, y, proposer)
         self._refuse_levels(proposer)
         if proposer.combines:
-            refuse_apart(np.delete(rows, list(self.levels_), axis=1) if self.levels_ else rows, type(self).__name__)
+            refuse_apart(rows, type(self).__name__, list(self.levels_))
         growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
         tree, refinement = self._grown(growing, kept, proposer, draws)
         if refinement is not None:
