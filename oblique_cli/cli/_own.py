@@ -84,9 +84,17 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--drop", **several, help="Own data: leave this column out, or these, as in a,b; may be repeated."
         ),
-        click.option("--keep", **several, help="Own data: use this column even if it looks of no use; '*' for all."),
+        click.option(
+            "--keep",
+            **several,
+            help="Own data: use this column even if it looks of no use, or these, as in a,b; '*' for all.",
+        ),
         click.option("--features", **several, help="Own data: use only these columns, as in a,b; may be repeated."),
-        click.option("--qualitative", **several, help="Own data: this column holds levels, even if in numbers."),
+        click.option(
+            "--qualitative",
+            **several,
+            help="Own data: this column holds levels, or these, as in a,b, even if in numbers.",
+        ),
         click.option("--delimiter", metavar="SIGN", help="Own data: what is between cells: ';', tab, ..."),
         click.option("--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."),
         click.option(

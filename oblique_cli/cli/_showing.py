@@ -441,10 +441,15 @@ def of_model(path: Path) -> Shown:
 
     model = load(path)
     name = model.algorithm or model.fitted.cls
-    if "tree_" not in model.fitted.state:
+    if not has_tree(model):
         raise ConfigError(f"{path}: the model is {name}, which is no tree to show.")
     title = f"{model.facts.get('title') or name} in {path.name}"
     return of_loaded(model, title, remarks=tuple(_of_facts(model)))
+
+
+def has_tree(model: Model) -> bool:
+    """Whether a model is one tree, which `of_loaded` shows."""
+    return "tree_" in model.fitted.state
 
 
 def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: tuple[str, ...] = ()) -> Shown:

@@ -285,10 +285,10 @@ def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:
     from oblique_cli.fitting import reporting
 
     model, title, remarks = outcome.model, reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
-    if not hasattr(model.fitted.state.get("tree_"), "to_dict"):
-        lines = [title, *remarks, "The model is not one tree of ours, so no rules are shown."]
+    if not _showing.has_tree(model):
+        lines = [title, *remarks, "The model is not one tree, so no rules are shown."]
         text = "".join(f"# {line}\n" for line in lines)
-        if outcome.tree is None or not hasattr(outcome.tree.fitted.state.get("tree_"), "to_dict"):
+        if outcome.tree is None:
             return text
         beside = f"{outcome.tree.facts['title']} on {dataset.name}, the tree beside it"
         shown = _showing.of_loaded(outcome.tree, beside, outcome.tree_X, dataset.y, ())

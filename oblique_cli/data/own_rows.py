@@ -206,19 +206,19 @@ def _header(written: Sequence[str], where: str) -> tuple[str, ...]:
     if len(written) > MAX_COLUMNS:
         raise DataError(f"{where}: {len(written)} columns, {MAX_COLUMNS} are allowed")
     names = [cell or f"column {i}" for i, cell in enumerate(written, 1)]
-    taken = set(names)
-    if len(taken) == len(names):
+    in_use = set(names)
+    if len(in_use) == len(names):
         return tuple(names)
     seen: set[str] = set()
     count: dict[str, int] = {}
     for i, name in enumerate(names):
         if name in seen:
             k = count.get(name, 1) + 1
-            while f"{name} ({k})" in taken:
+            while f"{name} ({k})" in in_use:
                 k += 1
             count[name] = k
             names[i] = f"{name} ({k})"
-            taken.add(names[i])
+            in_use.add(names[i])
         seen.add(names[i])
     return tuple(names)
 

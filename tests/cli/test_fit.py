@@ -109,7 +109,7 @@ def test_tune_says_what_was_chosen(call):  # noqa: F811
     assert "Chosen by 3-fold cross-validation: epsilon 0." in ended.out and "(nested 3-fold" in ended.out
     ended = call("fit", "bupa", "--algorithm", "knn", "--set", "n_neighbors={grid: [1, 7]}", "--folds", "3")
     assert "Chosen by 3-fold cross-validation: n_neighbors" in ended.out
-    assert "# The model is not one tree of ours, so no rules are shown." in ended.out
+    assert "# The model is not one tree, so no rules are shown." in ended.out
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -261,3 +262,5 @@ def test_cart_regression_is_cut_where_a_part_of_the_rows_lacks_a_level(call):  #
     assert ended.code == 0, ended.err
     said = json.loads(ended.out)
     assert said["leaves"] == 2 and said["estimate"]["rmse"] < 1.4
+    shown = call("fit", "prices.csv", "--target", "price", "--algorithm", "cart_regression", "--folds", "3").out
+    assert re.search(r"^if size (<=|>=?) 20.5", shown, re.MULTILINE)
