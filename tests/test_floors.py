@@ -285,7 +285,7 @@ CORE_FLOORS = {
     "hierarchy": 1,
     "pathfinder": 1,
     "linear": 1,
-    "search": 2,
+    "split": 2,
     "refinement": 2,
     "growth": 3,
     "model_tree": 3,

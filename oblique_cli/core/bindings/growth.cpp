@@ -20,7 +20,7 @@
 #include "growth/finish.hpp"
 #include "growth/grower.hpp"
 #include "growth/heuristic.hpp"
-#include "search/node.hpp"
+#include "split/node.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {

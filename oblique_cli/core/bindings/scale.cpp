@@ -23,8 +23,8 @@
 #include "growth/exact_moments.hpp"
 #include "scale/block.hpp"
 #include "scale/slot_search.hpp"
-#include "search/spaces.hpp"
-#include "search/spread.hpp"
+#include "split/spaces.hpp"
+#include "split/spread.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {

@@ -14,11 +14,11 @@
 #include "common/counting.hpp"
 #include "common/kernels.hpp"
 #include "growth/climbing/line_search.hpp"
-#include "search/candidates.hpp"
-#include "search/criteria.hpp"
-#include "search/node.hpp"
-#include "search/node_search.hpp"
-#include "search/spread.hpp"
+#include "split/candidates.hpp"
+#include "split/criteria.hpp"
+#include "split/node.hpp"
+#include "split/node_search.hpp"
+#include "split/spread.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {

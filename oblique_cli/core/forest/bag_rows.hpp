@@ -6,7 +6,7 @@
 
 #include "forest/axis_search.hpp"
 #include "forest/gathered.hpp"
-#include "search/node_rows.hpp"
+#include "split/node_rows.hpp"
 
 namespace oblique {
 

@@ -11,9 +11,9 @@
 #include "forest/forest_options.hpp"
 #include "forest/gathered.hpp"
 #include "growth/heuristic.hpp"
-#include "search/node.hpp"
-#include "search/predicted_rows.hpp"
-#include "search/spread.hpp"
+#include "split/node.hpp"
+#include "split/predicted_rows.hpp"
+#include "split/spread.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {

@@ -6,7 +6,7 @@
 
 #include "common/interrupt.hpp"
 #include "forest/rotation.hpp"
-#include "search/node_rows.hpp"
+#include "split/node_rows.hpp"
 
 namespace oblique {
 

@@ -15,7 +15,7 @@
 #include "forest/hyper_classes.hpp"
 #include "forest/small_matrices.hpp"
 #include "growth/clustering_planes.hpp"
-#include "search/spread.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
 

@@ -14,10 +14,10 @@
 #include "forest/gathered.hpp"
 #include "forest/training_rows.hpp"
 #include "growth/class_moments.hpp"
-#include "search/node_rows.hpp"
-#include "search/node_search.hpp"
-#include "search/spaces.hpp"
-#include "search/spread.hpp"
+#include "split/node_rows.hpp"
+#include "split/node_search.hpp"
+#include "split/spaces.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
 

@@ -8,11 +8,11 @@
 #include "growth/class_moments.hpp"
 #include "growth/clustering_planes.hpp"
 #include "growth/row_span.hpp"
-#include "search/node.hpp"
-#include "search/node_rows.hpp"
-#include "search/node_search.hpp"
-#include "search/spread.hpp"
-#include "search/totals.hpp"
+#include "split/node.hpp"
+#include "split/node_rows.hpp"
+#include "split/node_search.hpp"
+#include "split/spread.hpp"
+#include "split/totals.hpp"
 
 namespace oblique {
 

@@ -10,8 +10,8 @@
 #include "common/kernels.hpp"
 #include "growth/clustering_planes.hpp"
 #include "growth/exact_moments.hpp"
-#include "search/node_rows.hpp"
-#include "search/table_rows.hpp"
+#include "split/node_rows.hpp"
+#include "split/table_rows.hpp"
 
 namespace oblique {
 

@@ -11,9 +11,9 @@
 #include "common/kernels.hpp"
 #include "growth/class_moments.hpp"
 #include "growth/clustering_planes.hpp"
-#include "search/candidates.hpp"
-#include "search/node.hpp"
-#include "search/node_rows.hpp"
+#include "split/candidates.hpp"
+#include "split/node.hpp"
+#include "split/node_rows.hpp"
 
 namespace oblique {
 

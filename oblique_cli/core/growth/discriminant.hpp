@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/eigen.hpp"
-#include "search/candidates.hpp"
-#include "search/node.hpp"
+#include "split/candidates.hpp"
+#include "split/node.hpp"
 
 namespace oblique {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "search/criteria.hpp"
-#include "search/node_search.hpp"
+#include "split/criteria.hpp"
+#include "split/node_search.hpp"
 
 namespace oblique {
 

@@ -5,8 +5,8 @@
 
 #include "common/options.hpp"
 #include "growth/climbing/oc1_climb.hpp"
-#include "search/candidates.hpp"
-#include "search/node.hpp"
+#include "split/candidates.hpp"
+#include "split/node.hpp"
 
 namespace oblique {
 

@@ -13,9 +13,9 @@
 #include "growth/heuristic.hpp"
 #include "growth/tree_arrays.hpp"
 #include "growth/working_rows.hpp"
-#include "search/node.hpp"
-#include "search/node_search.hpp"
-#include "search/spread.hpp"
+#include "split/node.hpp"
+#include "split/node_search.hpp"
+#include "split/spread.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "search/node_search.hpp"
+#include "split/node_search.hpp"
 
 namespace oblique {
 

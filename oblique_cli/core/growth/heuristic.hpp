@@ -45,8 +45,8 @@
 #include <vector>
 
 #include "common/options.hpp"
-#include "search/candidates.hpp"
-#include "search/node.hpp"
+#include "split/candidates.hpp"
+#include "split/node.hpp"
 
 namespace oblique {
 

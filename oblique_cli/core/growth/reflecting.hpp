@@ -3,7 +3,7 @@
 
 #include "common/eigen.hpp"
 #include "growth/heuristic.hpp"
-#include "search/spaces.hpp"
+#include "split/spaces.hpp"
 
 namespace oblique {
 

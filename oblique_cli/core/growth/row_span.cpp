@@ -10,7 +10,7 @@
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "growth/clustering_planes.hpp"
-#include "search/node_rows.hpp"
+#include "split/node_rows.hpp"
 
 namespace oblique {
 

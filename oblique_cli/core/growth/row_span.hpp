@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/eigen.hpp"
-#include "search/node_rows.hpp"
-#include "search/spread.hpp"
+#include "split/node_rows.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/node_search.hpp"
+#include "split/node_search.hpp"
 
 namespace oblique {
 

@@ -14,9 +14,9 @@
 #include "common/interrupt.hpp"
 #include "common/team.hpp"
 #include "growth/crimcoord.hpp"
-#include "search/node_rows.hpp"
-#include "search/predicted_rows.hpp"
-#include "search/table_rows.hpp"
+#include "split/node_rows.hpp"
+#include "split/predicted_rows.hpp"
+#include "split/table_rows.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {

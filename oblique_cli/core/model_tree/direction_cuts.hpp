@@ -12,7 +12,7 @@
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "model_tree/least_squares.hpp"
-#include "search/spread.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
 

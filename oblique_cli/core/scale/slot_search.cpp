@@ -12,16 +12,16 @@
 
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
-#include "search/bin_table.hpp"
-#include "search/criteria.hpp"
-#include "search/node_rows.hpp"
-#include "search/totals.hpp"
+#include "split/bin_table.hpp"
+#include "split/criteria.hpp"
+#include "split/node_rows.hpp"
+#include "split/totals.hpp"
 
 namespace oblique {
 
 namespace {
 
-// Where NodeSearch (search/split_search.cpp) sees a gap between two neighboring projections, and which threshold it
+// Where NodeSearch (split/split_search.cpp) sees a gap between two neighboring projections, and which threshold it
 // puts there. It keeps projections of a bin as multiples of 2^-39 of the range, and compares neighbors in two bins by
 // value.
 class Gaps {

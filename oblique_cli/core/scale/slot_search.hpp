@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/eigen.hpp"
-#include "search/front.hpp"
-#include "search/node_search.hpp"
+#include "split/front.hpp"
+#include "split/node_search.hpp"
 
 namespace oblique {
 

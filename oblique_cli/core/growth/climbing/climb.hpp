@@ -4,8 +4,8 @@
 #include "common/options.hpp"
 #include "growth/climbing/moving_plane.hpp"
 #include "growth/heuristic.hpp"
-#include "search/front.hpp"
-#include "search/node.hpp"
+#include "split/front.hpp"
+#include "split/node.hpp"
 
 namespace oblique {
 

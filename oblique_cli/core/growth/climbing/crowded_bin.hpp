@@ -10,7 +10,7 @@
 #include "common/kernels.hpp"
 #include "growth/climbing/line.hpp"
 #include "growth/climbing/line_scan.hpp"
-#include "search/bin_table.hpp"
+#include "split/bin_table.hpp"
 
 namespace oblique {
 

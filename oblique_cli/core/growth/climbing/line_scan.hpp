@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "growth/climbing/line.hpp"
-#include "search/front.hpp"
+#include "split/front.hpp"
 
 namespace oblique {
 

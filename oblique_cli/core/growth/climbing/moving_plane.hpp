@@ -15,8 +15,8 @@
 #include "common/kernels.hpp"
 #include "growth/climbing/line.hpp"
 #include "growth/climbing/line_search.hpp"
-#include "search/front.hpp"
-#include "search/node.hpp"
+#include "split/front.hpp"
+#include "split/node.hpp"
 
 namespace oblique {
 

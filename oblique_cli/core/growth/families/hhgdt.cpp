@@ -2,7 +2,7 @@
 #include "common/eigen.hpp"
 #include "growth/bisectors.hpp"
 #include "growth/heuristic.hpp"
-#include "search/spaces.hpp"
+#include "split/spaces.hpp"
 
 namespace oblique {
 namespace {

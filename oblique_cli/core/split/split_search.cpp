@@ -20,11 +20,11 @@
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
 #include "common/key_sort.hpp"
-#include "search/bin_table.hpp"
-#include "search/criteria.hpp"
-#include "search/node_search.hpp"
-#include "search/rare_rows.hpp"
-#include "search/screen.hpp"
+#include "split/bin_table.hpp"
+#include "split/criteria.hpp"
+#include "split/node_search.hpp"
+#include "split/rare_rows.hpp"
+#include "split/screen.hpp"
 
 namespace oblique {
 

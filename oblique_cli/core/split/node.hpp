@@ -7,10 +7,10 @@
 #include "common/eigen.hpp"
 #include "common/random.hpp"
 #include "common/team.hpp"
-#include "search/node_rows.hpp"
-#include "search/node_search.hpp"
-#include "search/predicted_rows.hpp"
-#include "search/spread.hpp"
+#include "split/node_rows.hpp"
+#include "split/node_search.hpp"
+#include "split/predicted_rows.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
 

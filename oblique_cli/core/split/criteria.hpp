@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "common/kernels.hpp"
-#include "search/bin_table.hpp"
-#include "search/totals.hpp"
+#include "split/bin_table.hpp"
+#include "split/totals.hpp"
 
 namespace oblique {
 

@@ -1,4 +1,4 @@
-#include "search/candidates.hpp"
+#include "split/candidates.hpp"
 
 #include <algorithm>
 #include <atomic>

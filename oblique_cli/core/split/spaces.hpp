@@ -7,9 +7,9 @@
 
 #include "common/eigen.hpp"
 #include "common/kernels.hpp"
-#include "search/node_rows.hpp"
-#include "search/node_search.hpp"
-#include "search/spread.hpp"
+#include "split/node_rows.hpp"
+#include "split/node_search.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/kernels.hpp"
-#include "search/totals.hpp"
+#include "split/totals.hpp"
 
 namespace oblique {
 

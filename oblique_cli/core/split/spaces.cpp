@@ -1,4 +1,4 @@
-#include "search/spaces.hpp"
+#include "split/spaces.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 #include "common/eigen.hpp"
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
-#include "search/node_rows.hpp"
-#include "search/node_search.hpp"
-#include "search/spread.hpp"
+#include "split/node_rows.hpp"
+#include "split/node_search.hpp"
+#include "split/spread.hpp"
 
 namespace oblique {
 

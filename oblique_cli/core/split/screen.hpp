@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "common/counting.hpp"
-#include "search/bin_table.hpp"
-#include "search/node_rows.hpp"
+#include "split/bin_table.hpp"
+#include "split/node_rows.hpp"
 
 namespace oblique {
 

@@ -9,8 +9,8 @@
 
 #include "common/eigen.hpp"
 #include "common/kernels.hpp"
-#include "search/node_rows.hpp"
-#include "search/table_rows.hpp"
+#include "split/node_rows.hpp"
+#include "split/table_rows.hpp"
 
 namespace oblique {
 

@@ -1,4 +1,4 @@
-#include "search/table_rows.hpp"
+#include "split/table_rows.hpp"
 
 #include <algorithm>
 #include <cstddef>

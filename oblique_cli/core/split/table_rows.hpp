@@ -8,7 +8,7 @@
 
 #include "common/eigen.hpp"
 #include "common/input_rows.hpp"
-#include "search/node_rows.hpp"
+#include "split/node_rows.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/eigen.hpp"
-#include "search/node.hpp"
-#include "search/spaces.hpp"
-#include "search/table_rows.hpp"
+#include "split/node.hpp"
+#include "split/spaces.hpp"
+#include "split/table_rows.hpp"
 
 namespace oblique {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "common/kernels.hpp"
-#include "search/node_rows.hpp"
-#include "search/totals.hpp"
+#include "split/node_rows.hpp"
+#include "split/totals.hpp"
 
 namespace oblique {
 

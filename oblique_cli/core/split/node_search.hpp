@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "search/front.hpp"
-#include "search/node_rows.hpp"
-#include "search/totals.hpp"
+#include "split/front.hpp"
+#include "split/node_rows.hpp"
+#include "split/totals.hpp"
 
 namespace oblique {
 
