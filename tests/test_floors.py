@@ -253,11 +253,12 @@ CORE_FLOORS = {
     "linear": 1,
     "split": 2,
     "refinement": 2,
-    "growth": 3,
     "model_tree": 3,
-    "forest": 4,
-    "scale": 4,
-    "bindings": 5,
+    "forest": 3,
+    "rows": 4,
+    "heuristic": 5,
+    "grow": 6,
+    "bindings": 7,
 }
 
 
