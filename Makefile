@@ -25,13 +25,16 @@ STORED = tests/experiments/test_store_faults.py tests/experiments/test_store_tru
 SOURCES = pyproject.toml $(shell find oblique_cli/core -type f -o -type d)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: run test soak sanitize lint format generated wheels bench figures docs screenshots reproduce help clean
+.PHONY: run test test-long soak sanitize lint format generated wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
 
-test: $(INSTALLED)  ## all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+test: $(INSTALLED)  ## all tests but the long ones
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long"
+
+test-long: $(INSTALLED)  ## the tests that `make test` leaves out: long attacks, builds of the core, whole products of cases
+	$(BIN)/python -m pytest -n auto --dist worksteal -m long
 
 soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours; SHARE=0.1 for a tenth
 	OBLIQUE_SOAK=$(SHARE) $(BIN)/python -m pytest -n auto --dist load tests/robustness $(STORED)

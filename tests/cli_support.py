@@ -24,6 +24,7 @@ class Ended:
     """How a call ended: exit code, minus the signal that ended it, and what it printed.
 
     seconds, bytes   what it took, and the most memory that it had; 0 where nobody measured
+    work             seconds that processors spent on it, which a busy machine does not add to
     """
 
     code: int
@@ -31,6 +32,7 @@ class Ended:
     err: str
     seconds: float = 0.0
     bytes: int = 0
+    work: float = 0.0
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -76,7 +78,8 @@ for line in sys.stdin:
         sys.stdout.flush()
         os._exit(code)
     _, status, used = os.wait4(child, 0)
-    print(os.waitstatus_to_exitcode(status), time.monotonic() - begun, 1024 * used.ru_maxrss, flush=True)
+    print(os.waitstatus_to_exitcode(status), time.monotonic() - begun, 1024 * used.ru_maxrss,
+        used.ru_utime + used.ru_stime, flush=True)
 """
 
     def __init__(self, folder: Path, **variables: str) -> None:
@@ -95,11 +98,10 @@ for line in sys.stdin:
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps([str(folder), arguments, first]) + "\n")
         self._process.stdin.flush()
-        code, seconds, size = self._process.stdout.readline().split()
+        code, seconds, size, work = self._process.stdout.readline().split()
         out, err = self._folder / "out.txt", self._folder / "err.txt"
-        ended = Ended(
-            int(code), out.read_text(errors="replace"), err.read_text(errors="replace"), float(seconds), int(size)
-        )
+        said = (file.read_text(errors="replace") for file in (out, err))
+        ended = Ended(int(code), *said, float(seconds), int(size), float(work))
         out.unlink()
         err.unlink()
         return ended

@@ -35,6 +35,35 @@ def reason(missing: list[Entry]) -> str:
     return f"needs {names}, which may not be bundled: {fetch}put {needed} into a folder and set {files.ENVIRONMENT}"
 
 
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Count the long tests that a choice of markers leaves out; processes of xdist tell the one that began them."""
+    if items:
+        config, long = items[0].config, sum(item.get_closest_marker("long") is not None for item in items)
+        config.stash[LEFT_OUT] = config.stash.get(LEFT_OUT, 0) + long
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the count over where this is a process of xdist."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the count from a process of xdist: each of them has collected all tests."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say how many long tests did not run."""
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{count} long tests were left out: `make test-long` runs them, .ci/run does too")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A browser without a window; a machine without one skips the test."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 import inspect
 import os
 import random
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -18,6 +20,15 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 
 Case = TypeVar("Case")
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Fail if the block takes more than so many seconds of this process's own work, however busy the machine is."""
+    begun = time.process_time()
+    yield
+    assert time.process_time() - begun < seconds
+
 
 SOAK = float(os.environ.get("OBLIQUE_SOAK") or 0)
 

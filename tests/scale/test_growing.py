@@ -265,12 +265,11 @@ def test_growth_is_stopped_by_another_thread():
     X, y = rng.normal(size=(20_000, 30)), rng.integers(0, 5, 20_000).astype(np.int32)
     options = GROWTH_OPTIONS | PROPOSERS["hhcart_a"]().native_options()  # seconds of work
     stop = np.zeros(1, np.uint8)
-    timer = threading.Timer(0.3, lambda: stop.__setitem__(0, 1))
-    before = time.monotonic()
+    # It rings only if the interpreter runs while the tree grows; without that the tree would be grown to its end.
+    timer = threading.Timer(0.1, lambda: stop.__setitem__(0, 1))
     timer.start()
     with pytest.raises(RuntimeError, match="the growth of the tree was stopped"):
         _core.grow(X, y, None, 5, "hhcart_a", options, None, 1, stop)
-    assert time.monotonic() - before < 10
     with pytest.raises(ValueError, match="stop must be one number"):
         _core.grow(X, y, None, 5, "hhcart_a", options, None, 1, np.zeros(2, np.uint8))
 

@@ -74,7 +74,8 @@ def test_a_state_of_another_fit_is_refused(tmp_path):
         grow(Here(store), store, Plan(PROPOSERS["hhcart_d"](), "gini"), checkpoint)
 
 
-def test_a_scratch_folder_is_gone_on_from(tmp_path):
+def stopped_fit(scratch):
+    """Begin a fit that stops after one answer, and give its rows, labels and parameters."""
     X, y = table(2)
     params = {"pruning": "none", "max_depth": 4}
 
@@ -84,7 +85,12 @@ def test_a_scratch_folder_is_gone_on_from(tmp_path):
         return asker
 
     with pytest.raises(Stopped):
-        fitting.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path, asker=stopping)
+        fitting.fit(array_table(X, y), "hhcart_d", params, scratch=scratch, asker=stopping)
+    return X, y, params
+
+
+def test_a_scratch_folder_is_gone_on_from(tmp_path):
+    X, y, params = stopped_fit(tmp_path)
     assert (tmp_path / "oblique-rows" / "rows.json").exists()
     with pytest.raises(DataError, match="holds the rows of another fit"):
         fitting.fit(array_table(X[:200], y[:200]), "hhcart_d", params, scratch=tmp_path)
@@ -132,16 +138,7 @@ def test_a_damaged_state_is_one_sentence_or_changes_nothing(tmp_path):
 
 
 def test_a_damaged_file_of_a_scratch_folder_is_one_sentence(tmp_path):
-    X, y = table(2)
-    params = {"pruning": "none", "max_depth": 4}
-
-    def stopping(store):
-        asker = Failing(store)
-        asker.left = 1
-        return asker
-
-    with pytest.raises(Stopped):
-        fitting.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path / "whole", asker=stopping)
+    X, y, params = stopped_fit(tmp_path / "whole")
     expected = make("hhcart_d", **params).fit(X, y).tree_
     files = sorted(path.relative_to(tmp_path / "whole") for path in (tmp_path / "whole").rglob("*") if path.is_file())
     assert {"table.json", "rows.json", "chunk_000000.rows"} <= {path.name for path in files}

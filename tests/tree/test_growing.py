@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -24,9 +23,7 @@ from contracts import (
 )
 
 import oblique_cli._core as _core
-from oblique_cli.data import catalogue
 from oblique_cli.geometry import augmented_moment, class_covariance
-from oblique_cli.nouns import DatasetSpec
 from oblique_cli.tree.splitting import PROPOSERS, Node, best_split
 from oblique_cli.tree.stopping import Stopping
 
@@ -456,17 +453,6 @@ def test_trees_grown_in_threads_are_those_grown_in_turn():
         assert not thread.is_alive()
     for i, tree in enumerate(expected):
         assert_same_tree(found[i], tree)
-
-
-def test_the_interpreter_runs_while_a_tree_grows():
-    data = catalogue.load(DatasetSpec("letter"), offline=True)
-    thread = threading.Thread(target=grow, args=("hhcart_a", data.X[:4000], data.y[:4000], 26))
-    thread.start()
-    ticks = 0
-    while thread.is_alive():
-        time.sleep(0.002)
-        ticks += 1
-    assert ticks >= 10  # with the lock held there would be one or two
 
 
 # Weights and covariances of the reference

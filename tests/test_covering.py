@@ -1,0 +1,29 @@
+"""A covering array holds every pair of values, in few rows; what it leaves out is marked."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import pytest
+from covering import covering, spread
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (3,), (2, 2, 2), (17, 8, 3), (5, 4, 3, 2, 6)])
+@pytest.mark.parametrize("strength", [1, 2])
+def test_every_combination_is_there_in_few_rows(sizes, strength):
+    rows = covering(sizes, strength)
+    for chosen in combinations(range(len(sizes)), min(strength, len(sizes))):
+        wanted = set(product(*(range(sizes[factor]) for factor in chosen)))
+        assert {tuple(row[factor] for factor in chosen) for row in rows} == wanted
+    assert len(set(rows)) == len(rows)
+    largest = sorted(sizes)[-2:]
+    assert len(rows) <= (max(sizes) if strength == 1 else 1.5 * largest[0] * (largest[-1] if len(sizes) > 1 else 1))
+    assert covering(sizes, strength) == rows
+
+
+def test_what_is_left_out_is_long_and_nothing_is_lost():
+    cases = spread(1, name="abc", case=(1, 2)).args[1]
+    assert sorted(case.values for case in cases) == sorted(product("abc", (1, 2)))
+    quick = [case.values for case in cases if not case.marks]
+    assert len(quick) == 3 and {name for name, _ in quick} == set("abc") and {case for _, case in quick} == {1, 2}
+    assert {mark.name for case in cases for mark in case.marks} == {"long"}
