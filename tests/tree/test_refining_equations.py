@@ -10,9 +10,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli import ObliqueTreeRegressor
-from oblique_cli.regression import refining
-from oblique_cli.regression.growing import Settings, grow
-from oblique_cli.regression.refining import Problem, Reduced, branches_of, run, tree_of, update
+from oblique_cli.tree import refining_equations
+from oblique_cli.tree.refining_equations import Problem, Reduced, branches_of, run, tree_of, update
+from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.splitting import PROPOSERS
 
 
@@ -55,7 +55,7 @@ def test_every_update_of_a_node_lowers_the_objective_by_what_it_says():
     X, y, _ = planted(120, 2)
     settings = Settings(6)
     problem, root = Problem(X, y, settings), branches_of(start_of(X, y, settings))
-    for one, rows, _ in reversed(refining._reached(root, problem)):
+    for one, rows, _ in reversed(refining_equations._reached(root, problem)):
         if not one.is_leaf:
             before = problem.objective(root, 1e-3)
             fall = update(problem, one, rows, 1e-3)

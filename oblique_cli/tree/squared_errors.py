@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.regression.structure import RegressionTree
 from oblique_cli.tree.pruning import PruningPath, complexity_path
+from oblique_cli.tree.regression_tree import RegressionTree
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -20,8 +20,8 @@ from oblique_cli.magnitudes import refuse_extreme
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from oblique_cli.model_tree.structure import ModelTree
-    from oblique_cli.regression.structure import RegressionTree
+    from oblique_cli.tree.model_tree import ModelTree
+    from oblique_cli.tree.regression_tree import RegressionTree
 
 Array = NDArray[np.float64]
 

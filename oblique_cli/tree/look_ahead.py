@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.model_tree.least_squares import Linear, Passes, fit_linear, left_out_error
-from oblique_cli.model_tree.structure import ModelTree, ModelTreeBuilder
-from oblique_cli.model_tree.turning_points import TurningPoints
+from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, left_out_error
+from oblique_cli.tree.model_tree import ModelTree, ModelTreeBuilder
+from oblique_cli.tree.turning_points import TurningPoints
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

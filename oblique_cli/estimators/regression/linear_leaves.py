@@ -15,12 +15,12 @@ from oblique_cli.drawing.diagram import Sketch
 from oblique_cli.drawing.view import MOST_TERMS, Histogram, TreeView, histogram, number_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.fitted import TrainingRows, paths
-from oblique_cli.estimators.model_tree.base import TreeRegressor
-from oblique_cli.model_tree import growing
-from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
-from oblique_cli.model_tree.structure import ModelTree, export_text, node_texts
-from oblique_cli.model_tree.turning_points import turning_points
+from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.nodes import BLANK, Indicator
+from oblique_cli.tree import look_ahead
+from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
+from oblique_cli.tree.model_tree import ModelTree, export_text, node_texts
+from oblique_cli.tree.turning_points import turning_points
 
 if TYPE_CHECKING:
     pass
@@ -34,10 +34,10 @@ STOPPING: Mapping[str, Constraint] = {
     "max_depth": Optional(Integer(0)),
 }
 LOOK_AHEAD: Mapping[str, Constraint] = {
-    "weighting": Choice(growing.WEIGHTINGS),
-    "improvement_by": Optional(Choice(growing.WEIGHTINGS)),
-    "small_children": Choice(growing.SMALL_CHILDREN),
-    "selection": Choice(growing.SELECTIONS),
+    "weighting": Choice(look_ahead.WEIGHTINGS),
+    "improvement_by": Optional(Choice(look_ahead.WEIGHTINGS)),
+    "small_children": Choice(look_ahead.SMALL_CHILDREN),
+    "selection": Choice(look_ahead.SELECTIONS),
     "shortlist": Integer(1),
 }
 TURNING: Mapping[str, Constraint] = {
@@ -99,7 +99,7 @@ class ModelTreeRegressor(TreeRegressor):
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = self._training_rows(X, y)
-        tree = growing.grow(rows, targets, self._proposals(rows, targets), self._settings(len(rows)))
+        tree = look_ahead.grow(rows, targets, self._proposals(rows, targets), self._settings(len(rows)))
         self.tree_ = self._finished(tree, rows, targets)
         self.n_leaves_ = self.tree_.n_leaves
         self.n_nodes_ = self.tree_.n_nodes
@@ -366,7 +366,7 @@ class M5StyleRegressor(ModelTreeRegressor):
         return Means()
 
     def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
-        return growing.prune(tree, X, y) if self.pruning else tree
+        return look_ahead.prune(tree, X, y) if self.pruning else tree
 
 
 def _unbroken(texts: Sequence[str]) -> list[str]:

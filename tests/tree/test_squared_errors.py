@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
-from oblique_cli.regression.growing import Settings, grow
-from oblique_cli.regression.pruning import cross_validated, path_of, squared_errors
+from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.splitting import PROPOSERS
+from oblique_cli.tree.squared_errors import cross_validated, path_of, squared_errors
 
 
 def grown(X, y, linear=False):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.errors import DataError
-from oblique_cli.model_tree.least_squares import fit_linear
-from oblique_cli.regression.growing import Settings, best_cut, grow
-from oblique_cli.regression.structure import RegressionTree
+from oblique_cli.tree.least_squares import fit_linear
+from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.residual_signs import Settings, best_cut, grow
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
 HEURISTICS = ("axis_parallel", "fdt", "gdt", "hhcart_a", "hhcart_d", "hhcrv", "hhgdt", "quest", "cline")

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.model_tree.least_squares import Linear, Passes, fit_linear
-from oblique_cli.regression.structure import RegressionTree
+from oblique_cli.tree.least_squares import Linear, Passes, fit_linear
+from oblique_cli.tree.regression_tree import RegressionTree
 from oblique_cli.tree.splitting import Node, Proposer
 from oblique_cli.tree.structure import TreeBuilder
 

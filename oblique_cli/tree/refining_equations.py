@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.geometry import distinct_gap
-from oblique_cli.model_tree.least_squares import Linear, scaled
-from oblique_cli.regression.growing import EQUAL, Settings, model_of
-from oblique_cli.regression.structure import RegressionTree
+from oblique_cli.tree.least_squares import Linear, scaled
+from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.residual_signs import EQUAL, Settings, model_of
 from oblique_cli.tree.structure import TreeBuilder
 
 Array = NDArray[np.float64]

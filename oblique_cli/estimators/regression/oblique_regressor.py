@@ -14,16 +14,16 @@ import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, view_of
 from oblique_cli.estimators.fitted import TrainingRows
-from oblique_cli.estimators.model_tree.base import TreeRegressor
-from oblique_cli.model_tree.structure import leaf_texts
+from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.nodes import nested_rules, pairs_of
-from oblique_cli.regression import pruning
-from oblique_cli.regression.growing import Settings, grow
-from oblique_cli.regression.refining import FOLDS, REFINEMENTS, Refined, refined
-from oblique_cli.regression.structure import RegressionTree
 from oblique_cli.seeds import generator, integer
+from oblique_cli.tree import squared_errors
 from oblique_cli.tree.describe import condition
 from oblique_cli.tree.importances import ranges_of
+from oblique_cli.tree.model_tree import leaf_texts
+from oblique_cli.tree.refining_equations import FOLDS, REFINEMENTS, Refined, refined
+from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.sparse import Light, idle_terms
 from oblique_cli.tree.splitting import PROPOSERS
 
@@ -138,7 +138,7 @@ class ObliqueTreeRegressor(TreeRegressor):
                 return tree
             left_out = parts(kept, self.pruning_folds, "pruning folds")
             some = np.ascontiguousarray(rows[kept]), targets[kept]
-            return pruning.cross_validated(
+            return squared_errors.cross_validated(
                 tree, *some, left_out, lambda inner: grown(kept[inner]), float(self.standard_errors)
             )
 
