@@ -18,11 +18,8 @@ constexpr std::uint64_t kFamily = std::uint64_t{1} << 32, kTreeFeatures = kFamil
 }  // namespace
 
 ForestTreeGrower::ForestTreeGrower(TrainingRows& data, const ForestOptions& options)
-    : data_(data), options_(options), reflected_(options.reflections, options.dominant_only, options.tau),
-      family_(options_.families, data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n)) {
-  mpsvm_.configure(options.regularization, options.delta);
-  heterogeneous_.configure(options.heterogeneous, options.delta);
-}
+    : data_(data), options_(options), heuristic_(options.heuristic(data.weights.empty() && !options.node_bootstrap &&
+                                                                   options.rows.takes_all(data.x.n))) {}
 
 ForestTree ForestTreeGrower::grow(std::uint64_t tree_seed, std::size_t number) {
   seed_ = tree_seed;
@@ -48,13 +45,11 @@ void ForestTreeGrower::begin_tree(std::size_t number) {
     rotate(tree_.rotation, data_.x, rotated_);
     x_ = &rotated_;
   }
-  const bool axis_only = options_.split == ForestSplit::axis;
+  const bool axis_only = !heuristic_;
   drawn_.begin_tree(x_->p);
-  if (options_.split == ForestSplit::family) {
-    family_.begin_tree(Stream(seed_, 0, kFamily).next(), number);
-    if (options_.tree_features > 0 && options_.tree_features < x_->p)
-      drawn_.keep(options_.tree_features, Stream(seed_, 0, kTreeFeatures));
-  }
+  if (heuristic_) heuristic_->begin_tree(Stream(seed_, 0, kFamily).next(), number);
+  if (options_.tree_features > 0 && options_.tree_features < x_->p)
+    drawn_.keep(options_.tree_features, Stream(seed_, 0, kTreeFeatures));
   drawn_per_node_ = options_.mtry == 0 ? drawn_.total() : std::min(options_.mtry, drawn_.total());
   tree_.width = axis_only ? 0 : drawn_per_node_;
   const bool all_searched = axis_only && drawn_per_node_ == x_->p && !options_.node_bootstrap;
@@ -147,20 +142,28 @@ bool ForestTreeGrower::divide_own(const Bag& own) {
   return true;
 }
 
+// What the heuristic proposes; where that does not divide the rows, the best cut along an axis.
 bool ForestTreeGrower::find(Open& node) {
   drawn_.begin_node();
-  if (options_.split == ForestSplit::family) return find_by_family(node.path);
   Stream stream(seed_, node.path, 0);
-  while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
+  const bool orderly = heuristic_ && heuristic_->is_orderly();
+  if (orderly && drawn_per_node_ == drawn_.total())
+    drawn_.take_all();
+  else
+    while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
   if (!node.axis_only && x_->p > 0) {
     gather(drawn_per_node_);
-    const ForestSplit kind = options_.split;
-    if (kind == ForestSplit::mpsvm           ? find_bisector(node.axis_only)
-        : kind == ForestSplit::heterogeneous ? find_classifier()
-                                             : find_reflected(stream))
-      return true;
+    proposal_.clear();
+    heuristic_->propose({bag_, columns_, stream, node.path}, proposal_);
+    if (take_best()) return true;
+    node.axis_only = proposal_.axes_below;
   }
-  return find_axis(stream, node.first);
+  if (!orderly) return find_axis(stream, node.first);
+  drawn_.take_all();
+  gather(drawn_.size());
+  proposal_.clear();
+  if (heuristic_->propose_axis({bag_, columns_, stream, node.path}, proposal_)) return take_best();
+  return find_rank(stream, node.first);
 }
 
 // The best cut of the features drawn; if none of them varies, of the next that does.
@@ -210,101 +213,47 @@ void ForestTreeGrower::gather(std::size_t count) {
   z_.resize(std::max(z_.size(), bag_.n));
 }
 
-// The better of the two MPSVM bisectors, the first on a tie. False if neither has rows on both sides; axis_only is set
-// if the rule says so.
-bool ForestTreeGrower::find_bisector(bool& axis_only) {
-  bool singular = false;
-  const bool any = mpsvm_.find(bag_, columns_, planes_, singular);
-  if (singular && options_.regularization == Regularization::axis) axis_only = true;
-  return any && best_plane();
-}
-
-// The best of the planes of several linear classifiers. False if none has rows on both sides.
-bool ForestTreeGrower::find_classifier() {
-  heterogeneous_.find(bag_, columns_, planes_);
-  return best_plane();
-}
-
-// The plane of greatest value, the first on a tie. False if none has rows on both sides.
-bool ForestTreeGrower::best_plane() {
+// The plane of greatest value among those proposed, the first on a tie. False if none has rows on both sides.
+bool ForestTreeGrower::take_best() {
   bool found = false;
-  for (const Plane& plane : planes_) {
-    columns_.project(plane.w.data(), z_.data());
-    double value = 0.0;
-    if (!sides_.try_cut(bag_, z_.data(), plane.t, value) || (found && !(value > value_ * kBeats))) continue;
+  for (const Plane& plane : proposal_.planes) {
+    std::size_t axis = 0;
+    const bool is_axis = proposal_.keeps_axes && along_axis(plane.w, axis);
+    const double* z = is_axis ? columns_.column(axis) : z_.data();
+    if (!is_axis) columns_.project(plane.w.data(), z_.data());
+    double value = 0.0, threshold = plane.t;
+    if (!proposal_.given && !settle(z, bag_.n, threshold)) continue;
+    if (!sides_.try_cut(bag_, z, threshold, value) || (found && !(value > value_ * kBeats))) continue;
     sides_.keep(bag_.n);
     value_ = value;
-    normal_ = plane.w;
-    threshold_ = plane.t;
+    threshold_ = threshold;
+    found_axis_ = is_axis;
+    if (is_axis)
+      axis_.best.feature = drawn_[axis];
+    else
+      normal_ = plane.w;
     found = true;
   }
-  found_axis_ = false;
   return found;
 }
 
-// The best cut along the axes of a few reflections, its threshold in the middle of its gap.
-bool ForestTreeGrower::find_reflected(Stream& stream) {
-  if (!reflected_.find(bag_, columns_, stream, normal_, threshold_)) return false;
-  columns_.project(normal_.data(), z_.data());
-  if (!settle(z_.data(), bag_.n, threshold_) || !sides_.try_cut(bag_, z_.data(), threshold_, value_)) return false;
-  sides_.keep(bag_.n);
-  found_axis_ = false;
-  return true;
-}
-
-// The split of the tree's family; where it finds none, the best cut along the axes of all features of the tree.
-bool ForestTreeGrower::find_by_family(std::uint64_t path) {
-  if (drawn_per_node_ == drawn_.total()) {
-    drawn_.take_all();
-  } else {
-    Stream stream(seed_, path, 0);
-    while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
-  }
-  checkpoint(4 * bag_.n * drawn_.size());
-  gather(drawn_.size());
-  bool ordinary = family_.begin(bag_, columns_);
-  if (ordinary)
-    if (const Split* split = family_.find(path); split && accept(*split)) return true;
-  checkpoint(4 * bag_.n * drawn_.total());
-  drawn_.take_all();
-  gather(drawn_.size());
-  if (ordinary && family_.begin(bag_, columns_)) {
-    const Split* split = family_.find_axis(path);
-    return split && accept(*split);
-  }
-  return find_rank(path);
+// Whether a normal is that of an axis, and which of the features drawn it is.
+bool ForestTreeGrower::along_axis(const Vector& normal, std::size_t& feature) const {
+  std::size_t terms = 0;
+  for (std::size_t j = 0; j < normal.size(); ++j)
+    if (normal[j] != 0.0) {
+      ++terms;
+      feature = j;
+    }
+  return terms == 1 && normal[feature] == 1.0;
 }
 
 // The best Gini cut by ranks, which need no arithmetic on features; false if a side of that cut weighs too little.
-bool ForestTreeGrower::find_rank(std::uint64_t path) {
-  Stream stream(seed_, path, 0);
-  if (!find_axis(stream, 0)) return false;
+bool ForestTreeGrower::find_rank(Stream& stream, std::size_t first) {
+  if (!find_axis(stream, first)) return false;
   double left = 0.0, right = 0.0;
   for (std::size_t i = 0; i < bag_.n; ++i) (sides_.best()[i] ? right : left) += bag_.weight[i];
-  return std::min(left, right) >= family_.min_leaf();
-}
-
-// Takes a split of the features gathered; false if a side has no rows. One along an axis is kept as such.
-bool ForestTreeGrower::accept(const Split& split) {
-  std::size_t terms = 0, last = 0;
-  for (std::size_t j = 0; j < split.normal.size(); ++j)
-    if (split.normal[j] != 0.0) {
-      ++terms;
-      last = j;
-    }
-  const bool along_axis = terms == 1 && split.normal[last] == 1.0;
-  const double* z = along_axis ? columns_.column(last) : z_.data();
-  if (!along_axis) columns_.project(split.normal.data(), z_.data());
-  threshold_ = split.threshold;
-  if (!split.given && !settle(z, bag_.n, threshold_)) return false;
-  if (!sides_.try_cut(bag_, z, threshold_, value_)) return false;
-  sides_.keep(bag_.n);
-  found_axis_ = along_axis;
-  if (along_axis)
-    axis_.best.feature = drawn_[last];
-  else
-    normal_ = split.normal;
-  return true;
+  return std::min(left, right) >= heuristic_->min_leaf();
 }
 
 // ---- the tree

@@ -1,8 +1,9 @@
-// Trees of a forest, axis-parallel, MPSVM and HHCART, grown without Python.
+// Trees of a forest, by any heuristic of forests, grown without Python.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,10 +12,7 @@
 #include "forest/axis_search.hpp"
 #include "forest/columns.hpp"
 #include "grow/sides.hpp"
-#include "heuristic/family_split.hpp"
-#include "heuristic/heterogeneous.hpp"
-#include "heuristic/mpsvm.hpp"
-#include "heuristic/reflected_search.hpp"
+#include "heuristic/forest_split.hpp"
 #include "rows/bagged_rows.hpp"
 #include "rows/feature_draw.hpp"
 #include "rows/gathered.hpp"
@@ -31,7 +29,7 @@ class ForestTreeGrower {
   // number : of the tree in its forest
   ForestTree grow(std::uint64_t tree_seed, std::size_t number);
   // Least weight of a child in further trees of families.
-  void require(double min_leaf) { family_.require(min_leaf); }
+  void require(double min_leaf) { heuristic_->require(min_leaf); }
 
  private:
   // A node that waits, and the place of its rows.
@@ -51,14 +49,10 @@ class ForestTreeGrower {
   bool divide_own(const Bag& own);
   bool find(Open& node);
   bool find_axis(Stream& stream, std::size_t first);
+  bool find_rank(Stream& stream, std::size_t first);
   void gather(std::size_t count);
-  bool find_by_family(std::uint64_t path);
-  bool find_rank(std::uint64_t path);
-  bool accept(const Split& split);
-  bool find_bisector(bool& axis_only);
-  bool find_classifier();
-  bool best_plane();
-  bool find_reflected(Stream& stream);
+  bool take_best();
+  bool along_axis(const Vector& normal, std::size_t& feature) const;
   void commit(const Open& node);
   void credit();
 
@@ -78,11 +72,8 @@ class ForestTreeGrower {
   std::vector<double> gathered_, z_;
   Gathered columns_;
   AxisSearch axis_;
-  MpsvmSplit mpsvm_;
-  HeterogeneousSplit heterogeneous_;
-  std::vector<Plane> planes_;
-  ReflectedSearch reflected_;
-  FamilySplit family_;
+  std::unique_ptr<ForestHeuristic> heuristic_;  // nullptr: cuts along axes only
+  Proposal proposal_;
   // Rows drawn again at the node.
   std::vector<std::uint32_t> draws_, sampled_row_;
   std::vector<double> sampled_weight_;
