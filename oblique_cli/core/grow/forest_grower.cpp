@@ -18,23 +18,21 @@ constexpr std::uint64_t kFamily = std::uint64_t{1} << 32, kTreeFeatures = kFamil
 }  // namespace
 
 ForestTreeGrower::ForestTreeGrower(TrainingRows& data, const ForestOptions& options)
-    : data_(data), options_(options), heuristic_(options.heuristic(data.weights.empty() && !options.node_bootstrap &&
-                                                                   options.rows.takes_all(data.x.n))) {}
+    : data_(data), options_(options), stopping_{options.minleaf, 0.0, options.max_depth},
+      heuristic_(
+          options.heuristic(data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n))) {}
 
 ForestTree ForestTreeGrower::grow(std::uint64_t tree_seed, std::size_t number) {
   seed_ = tree_seed;
-  begin_tree(number);
+  const Open root = begin_tree(number);
   add_node();
-  while (!open_.empty()) {
-    const Open node = open_.back();
-    open_.pop_back();
-    rows_.begin(node.first_run);
-    visit(node);
-  }
+  grow_down(
+      root, [this](Open& node, Open& left, Open& right) { return visit(node, left, right); },
+      [](const Open&, const Open&) { return false; });
   return std::move(tree_);
 }
 
-void ForestTreeGrower::begin_tree(std::size_t number) {
+ForestTreeGrower::Open ForestTreeGrower::begin_tree(std::size_t number) {
   tree_ = ForestTree{};
   tree_.importance.assign(data_.x.p, 0.0);
   tree_.leaf_start.push_back(0);
@@ -55,7 +53,7 @@ void ForestTreeGrower::begin_tree(std::size_t number) {
   const bool all_searched = axis_only && drawn_per_node_ == x_->p && !options_.node_bootstrap;
   rows_.draw(data_, *x_, options_.rows, all_searched, seed_);
   sides_.resize(rows_.size());
-  open_.assign(1, Open{0, rows_.size(), 0, kRootPath, 0, 0, axis_only});
+  return {0, rows_.size(), 0, kRootPath, 0, 0, axis_only};
 }
 
 std::int32_t ForestTreeGrower::add_node() {
@@ -63,15 +61,17 @@ std::int32_t ForestTreeGrower::add_node() {
   return static_cast<std::int32_t>(tree_.size()) - 1;
 }
 
-void ForestTreeGrower::visit(Open node) {
+bool ForestTreeGrower::visit(Open& node, Open& left, Open& right) {
+  rows_.begin(node.first_run);
   checkpoint(node.last - node.first);
   tree_.depth = std::max(tree_.depth, node.depth);
-  const bool pure = rows_.runs().size() == 1;
-  const bool deep = options_.max_depth >= 0 && node.depth >= options_.max_depth;
-  if (pure || deep || rows_.samples(node.first, node.last) <= options_.minleaf || !split(node))
+  const double misrate = rows_.runs().size() == 1 ? 0.0 : 1.0;  // all that is asked is whether there is any
+  if (stopping_.is_leaf(rows_.samples(node.first, node.last), misrate, node.depth) || !split(node)) {
     make_leaf(node.id);
-  else
-    commit(node);
+    return false;
+  }
+  commit(node, left, right);
+  return true;
 }
 
 void ForestTreeGrower::make_leaf(std::int32_t id) {
@@ -260,19 +260,16 @@ bool ForestTreeGrower::find_rank(Stream& stream, std::size_t first) {
 // --------------------------------------------------------------------------------------------------------
 
 // Writes the split that was found, and opens the children.
-void ForestTreeGrower::commit(const Open& node) {
+void ForestTreeGrower::commit(const Open& node, Open& left, Open& right) {
   credit();
-  const std::int32_t left = add_node(), right = add_node();
-  tree_.nodes[node.id] = {threshold_, left,
+  const std::int32_t left_id = add_node(), right_id = add_node();
+  tree_.nodes[node.id] = {threshold_, left_id,
                           found_axis_ ? ~axis_.best.feature : static_cast<std::int32_t>(tree_.n_oblique())};
   if (!found_axis_)
     for (std::size_t j = 0; j < tree_.width; ++j) tree_.terms.push_back({normal_[j], drawn_[j]});
   const BaggedRows::Children at = rows_.divide(node.first, node.last, sides_.best());
-  // The last opened is visited first: left before right.
-  open_.push_back(
-      {at.middle, node.last, at.right_run, child_path(node.path, true), right, node.depth + 1, node.axis_only});
-  open_.push_back(
-      {node.first, at.middle, at.left_run, child_path(node.path, false), left, node.depth + 1, node.axis_only});
+  right = {at.middle, node.last, at.right_run, child_path(node.path, true), right_id, node.depth + 1, node.axis_only};
+  left = {node.first, at.middle, at.left_run, child_path(node.path, false), left_id, node.depth + 1, node.axis_only};
 }
 
 // Shares the reduction in impurity among the original features by the size of their coefficients times their range.

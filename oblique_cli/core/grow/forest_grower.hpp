@@ -12,6 +12,7 @@
 #include "forest/axis_search.hpp"
 #include "forest/columns.hpp"
 #include "grow/sides.hpp"
+#include "grow/top_down.hpp"
 #include "heuristic/forest_split.hpp"
 #include "rows/bagged_rows.hpp"
 #include "rows/feature_draw.hpp"
@@ -34,15 +35,15 @@ class ForestTreeGrower {
  private:
   // A node that waits, and the place of its rows.
   struct Open {
-    std::size_t first, last, first_run;
-    std::uint64_t path;
-    std::int32_t id, depth;
-    bool axis_only;
+    std::size_t first = 0, last = 0, first_run = 0;
+    std::uint64_t path = 0;
+    std::int32_t id = 0, depth = 0;
+    bool axis_only = false;
   };
 
-  void begin_tree(std::size_t number);
+  Open begin_tree(std::size_t number);
   std::int32_t add_node();
-  void visit(Open node);
+  bool visit(Open& node, Open& left, Open& right);
   void make_leaf(std::int32_t id);
   bool split(Open& node);
   bool draw_again(std::uint64_t path);
@@ -53,11 +54,12 @@ class ForestTreeGrower {
   void gather(std::size_t count);
   bool take_best();
   bool along_axis(const Vector& normal, std::size_t& feature) const;
-  void commit(const Open& node);
+  void commit(const Open& node, Open& left, Open& right);
   void credit();
 
   TrainingRows& data_;
   const ForestOptions options_;
+  const StoppingRule stopping_;
   // The tree.
   std::uint64_t seed_ = 0;
   ForestTree tree_;
@@ -65,7 +67,6 @@ class ForestTreeGrower {
   Columns rotated_;
   std::size_t drawn_per_node_ = 0;
   BaggedRows rows_;
-  std::vector<Open> open_;
   // The node at hand.
   Bag bag_;
   FeatureDraw drawn_;
