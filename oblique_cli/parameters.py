@@ -101,7 +101,8 @@ class Declared:
     to something else than a parameter. With ``kw_only=True`` all but those that say otherwise are given by name, and
     those that a class adds stand before the inherited ones; else they follow, as in a dataclass.
 
-    A class with an `__init__` of its own is left as it is: its `constraints` and `aliases` are its own too.
+    A class with an `__init__` of its own is left as it is: its `constraints` and `aliases` are its own too. A class
+    that has `constraints` in its body keeps these.
 
     parameters    name -> `Parameter`
     constraints   name -> what it may be
@@ -129,7 +130,8 @@ class Declared:
         # Else the constructor is one that somebody wrote, and this class has nothing to add to it.
         if own or parameters.keys() != cls.parameters.keys() or hasattr(cls.__init__, "declared"):
             cls.parameters = parameters
-            cls.constraints = {name: one.allowed for name, one in parameters.items() if one.allowed is not None}
+            if "constraints" not in vars(cls):
+                cls.constraints = {name: one.allowed for name, one in parameters.items() if one.allowed is not None}
             cls.aliases = {name: one.also for name, one in parameters.items() if one.also is not None}
             cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
         for name, one in own.items():
@@ -175,9 +177,9 @@ def _constructor(cls: type[Any]) -> Any:
     fields = [
         (name, one.annotation, field(default=one.default, kw_only=one.kw_only)) for name, one in cls.parameters.items()
     ]
-    init = make_dataclass(cls.__name__, fields, eq=False, repr=False, match_args=False).__init__
+    init = vars(make_dataclass(cls.__name__, fields, eq=False, repr=False, match_args=False))["__init__"]
     init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
-    init.declared = True  # type: ignore[attr-defined]
+    init.declared = True
     return init
 
 

@@ -36,7 +36,7 @@ class HillClimbing(Proposer):
 class OC1(HillClimbing):
     """OC1: perturb coefficients until nothing improves, jump in random directions, and start again elsewhere.
 
-    Decisions where the article is silent: `core/growth/climbing/oc1_climb.hpp`. Deterministic for a random_state.
+    Decisions where the article is silent: `core/heuristic/climbing/oc1_climb.hpp`. Deterministic for a random_state.
     """
 
     title = "OC1"

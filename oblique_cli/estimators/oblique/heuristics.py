@@ -36,8 +36,8 @@ class HeuristicTreeClassifier(ObliqueTreeClassifier):
         name: part for name, part in ObliqueTreeClassifier.parts.items() if name != "proposer"
     }
 
-    @property
-    def proposer(self) -> Proposer:  # type: ignore[override, misc]
+    @property  # type: ignore[misc]
+    def proposer(self) -> Proposer:  # type: ignore[override]
         """The heuristic with its parameters, made anew at each call."""
         return self.heuristic(**{name: getattr(self, name) for name in self.heuristic.parameters})
 

@@ -1,0 +1,87 @@
+// Sums over the rows of a class whose bits do not depend on the order of the rows, nor on how they lie in blocks.
+//
+// A node of more rows than `exact_sums_above` may lie in blocks on a disk or on several machines, where no order of the
+// rows is at hand. There each product of two standard coordinates is rounded to a multiple of 2^-40, and such multiples
+// are added up as integers, which is exact. So blocks add up to the sums of all rows, whatever they are and whichever
+// comes first; thesis 4.1.1.1 adds up class means and scatters of blocks instead, whose last bits depend on both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/eigen.hpp"
+
+namespace oblique {
+
+// The number of rows above which the moments of a node are exact sums. Tests lower it, to see large nodes in small
+// data.
+std::size_t exact_sums_above();
+void set_exact_sums_above(std::size_t rows);
+
+// Multiples of 2^-40 added up in two integers of 64 bits: high * 2^32 + low, in units of 2^-40. 2^31 rows fit.
+struct ExactSum {
+  std::int64_t high = 0, low = 0;
+};
+double value_of(std::int64_t high, std::int64_t low);
+
+// The place of one of the moments of [y 1] : (row, column), column <= row <= p, in a packed lower triangle.
+inline std::size_t packed(std::size_t row, std::size_t column) { return row * (row + 1) / 2 + column; }
+inline std::size_t packed_size(std::size_t p) { return (p + 1) * (p + 2) / 2; }
+
+// Coordinates y = (x - center) * inverse in [-1, 1] for values between low and high; inverse is a power of 2, or 0
+// where all values are the same but for rounding. Returns whether some feature has different values.
+bool class_frame(const double* low, const double* high, std::size_t p, double* center, double* inverse);
+
+// The power of 2 that brings weights up to `heaviest` to at most 1.
+double weight_unit(double heaviest);
+
+// Rows by columns, in the coordinates of a frame.
+struct FramedRows {
+  const double* const* columns;  // p pointers to n values
+  std::size_t n, p;
+  const double* weights;  // n weights, or nullptr when all are 1
+  double unit;            // of the weights
+};
+
+// Adds the moments of [y 1], packed, of some rows of a class to high and low.
+class ExactMoments {
+ public:
+  void add(const FramedRows& rows, const double* center, const double* inverse, std::int64_t* high, std::int64_t* low);
+
+  // The same of rows less `mean`, times `factor`, each scaled to unit length, those of a length up to `least` left out.
+  void add_unit_rows(const FramedRows& rows, const double* mean, const double* inverse, double factor, double least,
+                     std::int64_t* high, std::int64_t* low);
+  // The largest squared length of these rows.
+  double largest_square(const FramedRows& rows, const double* mean, const double* inverse, double factor);
+
+ private:
+  void add_stretch(std::size_t n, std::size_t p, const double* weights, double unit, std::int64_t* high,
+                   std::int64_t* low);
+  void deviations(const FramedRows& rows, std::size_t first, std::size_t n, const double* mean, const double* inverse,
+                  double factor);
+
+  Vector framed_, weighted_, square_;
+};
+
+// What the moments of a class in its frame say. total : weight of the class
+struct ClassSums {
+  std::size_t p;
+  const double *center, *inverse;
+  const std::int64_t *high, *low;
+  double total, unit;
+
+  double moment(std::size_t row, std::size_t column) const {
+    const std::size_t at = packed(row, column);
+    return value_of(high[at], low[at]) / unit;
+  }
+  // Mean of feature j.
+  double mean(std::size_t j) const {
+    return inverse[j] > 0.0 ? center[j] + moment(p, j) / total / inverse[j] : center[j];
+  }
+  // out = sum of w y y', (p, p).
+  void products(Vector& out) const;
+  // out = scale * sum of w (x - mean)(x - mean)' * factor^2, (p, p).
+  void scatter(double factor, double scale, Vector& out) const;
+};
+
+}  // namespace oblique
