@@ -20,6 +20,7 @@ FLOORS = {
     "constraints": -1,
     "parameters": 0,
     "registry": 0,
+    "foreign": -1,
     "later": 0,
     "magnitudes": 0,
     "nouns": 0,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pickle
-import re
 import subprocess
 import sys
 
@@ -13,7 +13,13 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 from oblique_cli.constraints import Choice, Integer, Real
+from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
+from oblique_cli.estimators.oblique.heuristics import classifier_of
+from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.parameters import Alias, Declared, parameter
+from oblique_cli.tree.pruning import PRUNINGS
+from oblique_cli.tree.splitting import PROPOSERS
 
 
 class Base(Declared, BaseEstimator):
@@ -114,10 +120,8 @@ class Slanted(Proposer):
 SEEN = """
 import inspect, json
 from pathlib import Path
-from click.testing import CliRunner
 import slanted
-from oblique_cli import config
-from oblique_cli.cli import main
+from oblique_cli.cli import listing
 from oblique_cli.config.json_schema import schema
 from oblique_cli.estimators.algorithms import ALGORITHMS, make, take_up_proposers
 from oblique_cli.estimators.oblique.heuristics import classifier_of
@@ -132,7 +136,7 @@ print(json.dumps({
     "stub": stubs._stub_of("Slanted", known),
     "table": algorithm_pages._parameters([ALGORITHMS["slanted"]]),
     "schema": schema(),
-    "list": json.loads(CliRunner().invoke(main, ["list", "algorithms", "--json"]).output),
+    "list": listing.KINDS["algorithms"](),
     "alias": make("slanted", lean=1.5).slant,
 }))
 """
@@ -140,8 +144,6 @@ print(json.dumps({
 
 def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_path):
     """Of a heuristic that is in no file but its own."""
-    import json
-
     (tmp_path / "slanted.py").write_text(HEURISTIC, encoding="utf-8")
     code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}]\n{SEEN}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -162,10 +164,9 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
     assert seen["alias"] == 1.5
 
 
-def test_no_parameter_of_a_heuristic_is_spelled_out_a_second_time():
-    """A declaration is the one line that has the name, the default, the constraint and the meaning together."""
-    from oblique_cli.proposers import hhcart
-
-    text = inspect.getsource(hhcart)
-    assert len(re.findall(r"^    eigenvalue_tolerance\b.*= parameter\(", text, re.M)) == 1
-    assert not re.search(r"def __init__|constraints\b|self\.eigenvalue_tolerance = ", text)
+def test_every_heuristic_rule_and_tree_declares_its_parameters():
+    own = [one for one in (*PROPOSERS.values(), *PRUNINGS.values()) if one.__module__.startswith("oblique_cli.")]
+    trees = [classifier_of("hhcart_a"), ObliqueTreeClassifier, RefinedTreeClassifier, BottomUpTreeClassifier]
+    for cls in (*own, *trees):
+        assert not cls.parameters or hasattr(cls.__init__, "declared"), cls
+        assert all(one.help for name, one in cls.parameters.items() if name != "random_state"), cls

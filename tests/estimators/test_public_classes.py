@@ -162,6 +162,7 @@ def with_parameter(name):
     return {"__init__": members["__init__"], "constraints": {name: Real()}, "native": None}
 
 
+OF_A_FILE = {"__doc__": "One line.", "__module__": HHCART.__module__}
 TWICE = r"has a parameter '{0}', which the tree has as well; rename it"
 
 
@@ -197,7 +198,7 @@ TWICE = r"has a parameter '{0}', which the tree has as well; rename it"
 def test_a_heuristic_that_clashes_is_refused_in_one_sentence_with_its_file(registered, changes, message):
     classifier_of("hhgdt")
     changes = dict(changes)
-    registered(type(changes.pop("__name__", "Other"), (HHCART,), {"__module__": HHCART.__module__, **changes}))
+    registered(type(changes.pop("__name__", "Other"), (HHCART,), OF_A_FILE | changes))
     with pytest.raises(ConfigError, match=rf"^(\S+|<input>): proposer 'other' .*{message}[^.]*\.(py is; [^.]*\.)?"):
         classifier_of("other")
     assert not any(cls.heuristic is PROPOSERS["other"] for cls in CLASSIFIERS.values())
@@ -205,7 +206,7 @@ def test_a_heuristic_that_clashes_is_refused_in_one_sentence_with_its_file(regis
 
 @pytest.mark.parametrize("limit", ["max_misrate", "share"])
 def test_a_heuristic_names_the_limit_of_its_tree(registered, limit):
-    registered(type("Other", (HHCART,), {"limit_name": limit}))
+    registered(type("Other", (HHCART,), {"limit_name": limit, **OF_A_FILE}))
     assert classifier_of("other")(**{limit: 0.25}).max_misrate == 0.25
 
 

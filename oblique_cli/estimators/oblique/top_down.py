@@ -39,6 +39,7 @@ from oblique_cli.tree.pruning import (
     LabeledRows,
     PruningRule,
     RuleParameters,
+    pruned,
     reserve,
 )
 from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
@@ -436,10 +437,10 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
                 yield self._grow(growing.part(grow_on), proposer, draws), growing.part(left_out)
 
         if rule.rows == TRAINING_ROWS:
-            return rule.prune(tree, CrossValidation(growing, folds))
+            return pruned(rule, tree, CrossValidation(growing, folds))
         if rule.rows == KEPT_ROWS:
-            return rule.prune(tree, kept) if len(kept.X) else tree
-        return rule.prune(tree, None)
+            return pruned(rule, tree, kept) if len(kept.X) else tree
+        return pruned(rule, tree, None)
 
     def _finished(
         self, tree: Tree, growing: _Training, draws: _Draws, grow: Callable[[_Training, _Draws], Tree]
