@@ -18,6 +18,7 @@ FLOORS = {
     "errors": -2,  # the ground: whatever fails on floor 0 says so in these
     "bounds": -1,
     "registry": 0,
+    "foreign": -1,
     "constraints": 0,
     "later": 0,
     "magnitudes": 0,

@@ -120,9 +120,6 @@ def list_(kind: str, as_json: bool) -> None:
 
     Example: oblique list algorithms
     """
-    from oblique_cli import plugins
-
-    plugins.load()
     found = KINDS[kind]()
     if as_json:
         click.echo(json.dumps(found, indent=2))

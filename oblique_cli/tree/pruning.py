@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from oblique_cli.constraints import Constraint, Integer, Real
-from oblique_cli.registry import Registry, misfit, told
+from oblique_cli.errors import PluginError, quoted
+from oblique_cli.foreign import told
+from oblique_cli.registry import Registry, misfit, source_of
 from oblique_cli.tree.description_length import NODE, class_bits, split_bits
 from oblique_cli.tree.structure import Tree
 
@@ -307,6 +309,16 @@ class PruningRule(BaseEstimator, ABC):
     @abstractmethod
     def prune(self, tree: Tree, rows: Any) -> Tree:
         """Return the pruned tree. rows : None, `LabeledRows` or `CrossValidation`, as `rows` of the class asks for."""
+
+
+def pruned(rule: PruningRule, tree: Tree, rows: Any) -> Tree:
+    """Return what a rule makes of a tree; PluginError, with its file, for anything but a `Tree`."""
+    found = rule.prune(tree, rows)
+    if not isinstance(found, Tree):
+        raise PluginError(
+            f"{source_of(type(rule))}: {type(rule).__name__}.prune must return a Tree. Got {quoted(found)}."
+        )
+    return found
 
 
 def _fault(rule: Any) -> str | None:

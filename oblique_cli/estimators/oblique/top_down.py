@@ -39,6 +39,7 @@ from oblique_cli.tree.pruning import (
     CrossValidation,
     LabeledRows,
     PruningRule,
+    pruned,
 )
 from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Finish, Proposer
@@ -176,7 +177,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         What to do with NaN in quantitative columns. "error" refuses it. "impute" puts the median of the rows that the
         tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row that lacks a value
         which the hyperplane of a node uses to the side that scored better there, and to the heavier child where no
-        training row lacked one; see `tree_.missing_left` and docs/architecture.md. Rows with NaN are not grown on by
+        training row lacked one; see `tree_.missing_left` and docs/missing.md. Rows with NaN are not grown on by
         the native engine.
     max_levels : int, default 1000
         Most levels a qualitative column may have.
@@ -620,10 +621,10 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
                 yield self._grow(growing.part(grow_on), proposer, draws), growing.part(left_out)
 
         if rule.rows == TRAINING_ROWS:
-            return rule.prune(tree, CrossValidation(growing, folds))
+            return pruned(rule, tree, CrossValidation(growing, folds))
         if rule.rows == KEPT_ROWS:
-            return rule.prune(tree, kept) if len(kept.X) else tree
-        return rule.prune(tree, None)
+            return pruned(rule, tree, kept) if len(kept.X) else tree
+        return pruned(rule, tree, None)
 
     def _finished(
         self, tree: Tree, growing: _Training, draws: _Draws, grow: Callable[[_Training, _Draws], Tree]
