@@ -24,14 +24,13 @@ def export_text(
     precision     : significant digits of coefficients and thresholds; 17 give them to the bit
     level_names   : qualitative feature -> a name for each level code; the codes themselves without it
 
-    One split, with four training rows of class a on its left, one of a and three of b on its right:
+    A leaf of a regression tree says its equation: "y = 100 - 1 x1  (180 rows, RMSE 0)". One split, with four training
+    rows of class a on its left, one of a and three of b on its right:
 
         if 0.6 height - 0.8 width <= 1.5:
             a  (a: 4)
         else:
             b  (a: 1, b: 3)
-
-    A leaf of a regression tree says its equation: "y = 100 - 1 x1  (180 rows, RMSE 0)".
     """
     features, classes = [_one_line(name) for name in feature_names], [_one_line(name) for name in answers]
     levels = {j: [_one_line(name) for name in names] for j, names in (level_names or {}).items()}

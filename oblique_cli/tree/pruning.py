@@ -169,19 +169,14 @@ def reduced_error(tree: Tree, X: Array, y: NDArray[np.int32], weights: Array | N
     wrong = np.zeros(tree.n_nodes)
     w = np.ones(len(y)) if weights is None else weights
     X = np.ascontiguousarray(X, dtype=np.float64)
-    here = np.zeros(len(y), dtype=np.int64)
-    leaf = tree.apply(X)
-    parent = np.full(tree.n_nodes, -1)
-    for node in np.flatnonzero(~tree.is_leaf):
-        parent[tree.left[node]] = parent[tree.right[node]] = node
     # Each row is counted at every node of its path.
-    here = leaf.astype(np.int64)
+    here = tree.apply(X).astype(np.int64)
     active = np.arange(len(y))
     while len(active):
         nodes = here[active]
         missed = tree.labels[nodes] != y[active]
         np.add.at(wrong, nodes[missed], w[active][missed])
-        here[active] = parent[nodes]
+        here[active] = tree.parents[nodes]
         active = active[here[active] >= 0]
     return cheapest(tree, wrong, np.zeros(tree.n_nodes))
 

@@ -24,13 +24,12 @@ import oblique_cli._core as _core
 from oblique_cli.geometry import distinct_gap
 from oblique_cli.tree.least_squares import Linear, scaled
 from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.refining import n_coefficients
 from oblique_cli.tree.residual_signs import EQUAL, Settings, model_of
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-
-REFINEMENTS = ("none", "tao")
 
 N_PENALTIES = 8
 FOLDS = 5
@@ -408,11 +407,6 @@ class Refined:
 
 def _training_error(tree: Tree) -> float:
     return float(np.sqrt(max(tree.equations.rss[tree.is_leaf].sum(), 0.0) / tree.n_rows[0]))
-
-
-def n_coefficients(tree: Tree) -> int:
-    """Return the number of non-zero coefficients of all hyperplanes of a tree."""
-    return int(np.count_nonzero(tree.coef_))
 
 
 def refined(

@@ -47,7 +47,7 @@ def test_the_objective_never_rises(linear, penalty):
     after = tree_of(root, problem)
     w = after.coef_[~after.is_leaf] * X.std(axis=0)
     prices = (np.abs(w).sum(axis=1) / np.sqrt((w * w).sum(axis=1))).sum() if len(w) else 0.0
-    value = ((after.predict(X) - y) ** 2).sum() / ((y - y.mean()) ** 2).sum() + penalty * prices
+    value = ((after.predicted(X) - y) ** 2).sum() / ((y - y.mean()) ** 2).sum() + penalty * prices
     assert result.objective[-1] == pytest.approx(value, rel=1e-9)
 
 
@@ -107,7 +107,7 @@ def test_a_planted_tree_is_found_better():
         errors = []
         for refine in ("none", "tao"):
             tree = ObliqueTreeRegressor("hhcart_d", refine=refine, random_state=0).fit(X, y)
-            errors.append(float(((tree.predicted(new) - clean) ** 2).mean()))
+            errors.append(float(((tree.predict(new) - clean) ** 2).mean()))
         better.append(errors[1] < errors[0])
     assert sum(better) >= 3
 

@@ -201,20 +201,32 @@ TURNING_POINTS = Record(
     },
 )
 
-REGRESSIONS: Mapping[str, tuple[str, Codec, Mapping[str, Codec]]] = {
-    "model_tree": ("ModelTreeRegressor", AxisTree(), {"turning_points_": TURNING_POINTS}),
-    "regression_tree": ("ObliqueTreeRegressor", EquationTree(), {"_ranges": Numbers("float64", ("p",))}),
-}
-for _name, (_class, _form, _further) in REGRESSIONS.items():
-    KINDS.register(_name)(
-        Kind(
-            classes=(_class,),
-            state={**REGRESSOR, "tree_": _form, **SIZES, **_further},
-            optional=frozenset({"turning_points_"}),
-            left_out={"refinement_": None} if _name == "regression_tree" else {},
-            predictor="oblique_cli.models.predicting:HyperplanePredictor",
-        )
+
+def _of_regression(estimator: str, tree: Codec, further: Mapping[str, Codec], **said: Any) -> Kind:
+    return Kind(
+        classes=(estimator,),
+        state={**REGRESSOR, "tree_": tree, **SIZES, **further},
+        predictor="oblique_cli.models.predicting:HyperplanePredictor",
+        **said,
     )
+
+
+KINDS.register("model_tree")(
+    _of_regression(
+        "ModelTreeRegressor",
+        AxisTree(),
+        {"turning_points_": TURNING_POINTS},
+        optional=frozenset({"turning_points_"}),
+    )
+)
+KINDS.register("regression_tree")(
+    _of_regression(
+        "ObliqueTreeRegressor",
+        EquationTree(),
+        {"_ranges": Numbers("float64", ("p",))},
+        left_out={"refinement_": None},
+    )
+)
 
 
 class ConstantTree(Codec):

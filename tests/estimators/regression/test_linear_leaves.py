@@ -481,7 +481,7 @@ def test_a_tree_survives_its_plain_data_and_damage_is_told():
     ):
         with pytest.raises(DataError, match=message):
             tree_of({**data, key: value})
-    with pytest.raises(DataError, match="must have 2 dimensions"):
+    with pytest.raises(DataError, match="must have size 0"):
         tree_of({**data, "equations": {**data["equations"], "coef": []}})
 
 
