@@ -141,7 +141,11 @@ def test_trees_keep_their_probabilities():
 
 @pytest.mark.parametrize(
     ("damaged", "message"),
-    [([[0.5, 0.5]], "must have shape"), ([[0.7, 0.7]] * 5, "add up to 1"), ([[1.5, -0.5]] * 5, "must not be negative")],
+    [
+        ([[0.5, 0.5]], "must have shape"),
+        ([[0.7, 0.7]] * 5, "add up to 1"),
+        ([[1.5, -0.5]] * 5, "must hold numbers of at least 0"),
+    ],
 )
 def test_damaged_probabilities_are_refused(damaged, message):
     with pytest.raises(DataError, match=f"not a tree.*probabilities.*{message}|probabilities must have size"):
