@@ -179,6 +179,7 @@ CLAIMS: dict[str, dict[str, str | None]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLAIMS)
 def test_benchmark_prints_every_claim_with_its_ratio_and_saves_the_same(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -206,6 +207,7 @@ def test_benchmark_prints_every_claim_with_its_ratio_and_saves_the_same(
             assert claim["verdict"] == ("reported" if target is None else "not judged (quick size)")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [["benchmarks", "predict"], ["benchmarks.predict"]])
 def test_one_benchmark_runs_from_the_shell_under_either_name(command: list[str]) -> None:
     done = subprocess.run(

@@ -17,8 +17,10 @@ from tools.rooms import CORE, PACKAGE, ROOT, imports, includes, modules, room, w
 FLOORS = {
     "errors": -2,  # the ground: whatever fails on floor 0 says so in these
     "bounds": -1,
+    "constraints": -1,
+    "parameters": 0,
     "registry": 0,
-    "constraints": 0,
+    "foreign": -1,
     "later": 0,
     "magnitudes": 0,
     "nouns": 0,

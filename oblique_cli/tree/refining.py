@@ -18,7 +18,7 @@ import oblique_cli._core as _core
 from oblique_cli.geometry import level_codes
 from oblique_cli.magnitudes import exponents, measured
 from oblique_cli.tree.pruning import LabeledRows
-from oblique_cli.tree.structure import Tree, TreeBuilder
+from oblique_cli.tree.structure import Tree, TreeBuilder, numbered
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -274,20 +274,9 @@ def gini_decrease(node: Array, left: Array, right: Array) -> float:
 
 def _packed(planes: Planes) -> Planes:
     """The arrays without nodes that are nobody's children, children numbered after their parents."""
-    left, right = planes["left"], planes["right"]
-    order, place, stack = [0], {0: 0}, [0]
-    while stack:
-        node = stack.pop()
-        if left[node] < 0:
-            continue
-        for child in (int(left[node]), int(right[node])):
-            place[child] = len(order)
-            order.append(child)
-        stack += [int(right[node]), int(left[node])]
+    order, left, right = numbered(planes["left"], planes["right"])
     kept = {name: np.ascontiguousarray(values[order]) for name, values in planes.items()}
-    for name in ("left", "right"):
-        kept[name] = np.array([place.get(int(child), -1) for child in kept[name]], dtype=np.int32)
-    return kept
+    return kept | {"left": left, "right": right}
 
 
 class Path(NamedTuple):

@@ -23,14 +23,13 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.geometry import distinct_gap
 from oblique_cli.tree.least_squares import Linear, scaled
-from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.refining import n_coefficients
 from oblique_cli.tree.residual_signs import EQUAL, Settings, model_of
-from oblique_cli.tree.structure import TreeBuilder
+from oblique_cli.tree.structure import Tree, TreeBuilder
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-
-REFINEMENTS = ("none", "tao")
 
 N_PENALTIES = 8
 FOLDS = 5
@@ -147,15 +146,16 @@ class Problem:
         return float(self.errors(branch, np.arange(len(self.y)))[0].sum()) + penalty * self.prices(branch)
 
 
-def branches_of(tree: RegressionTree) -> _Branch:
+def branches_of(tree: Tree) -> _Branch:
     """Return a tree in a form that can change."""
+    own = tree.equations
     made = [
-        _Branch(Linear(tree.coef[i], float(tree.intercept[i]), float(tree.rss[i]), 0), tree.splits.coef_[i].copy())
+        _Branch(Linear(own.coef[i], float(own.intercept[i]), float(own.rss[i]), 0), tree.coef_[i].copy())
         for i in range(tree.n_nodes)
     ]
     for i, one in enumerate(made):
         if not tree.is_leaf[i]:
-            one.threshold = float(tree.splits.thresholds[i])
+            one.threshold = float(tree.thresholds[i])
             one.left, one.right = made[tree.left[i]], made[tree.right[i]]
     return made[0]
 
@@ -170,7 +170,7 @@ def _reached(branch: _Branch, problem: Problem) -> list[tuple[_Branch, Rows, int
     return found
 
 
-def tree_of(branch: _Branch, problem: Problem) -> RegressionTree:
+def tree_of(branch: _Branch, problem: Problem) -> Tree:
     """Return the tree with the models of the training rows at every node; leaves keep theirs."""
     builder = TreeBuilder(problem.X.shape[1], 1)
     reached = _reached(branch, problem)
@@ -185,13 +185,7 @@ def tree_of(branch: _Branch, problem: Problem) -> RegressionTree:
             node, left, right = (number[id(each)] for each in (one, *one.children))
             gain = max(models[node].rss - models[left].rss - models[right].rss, 0.0)
             builder.split(node, one.coef, one.threshold, gain, left, right)
-    kept = [models[node] for node in builder.order()]
-    return RegressionTree(
-        builder.finish(),
-        np.array([model.coef for model in kept]),
-        np.array([model.intercept for model in kept]),
-        np.array([model.rss for model in kept]),
-    )
+    return builder.finish(payload=Equations.of(models))
 
 
 class Reduced:
@@ -360,20 +354,18 @@ def run(problem: Problem, root: _Branch, penalty: float) -> Run:
     return Run(float(penalty), sweep, converged, np.array(objective), np.array(nodes, dtype=np.int32))
 
 
-def penalties_of(tree: RegressionTree, n: int, number: int = N_PENALTIES) -> Array:
+def penalties_of(tree: Tree, n: int, number: int = N_PENALTIES) -> Array:
     """Return the penalties of a path, geometric: from the mean squared error of one row to the mean gain of a split.
 
     As shares of the root's sum of squares. A cut that one row pays for is noise; past the other end few cuts pay.
     """
-    left = max(float(tree.rss[tree.is_leaf].sum() / tree.rss[0]), 0.0)
+    left = max(float(tree.equations.rss[tree.is_leaf].sum() / tree.equations.rss[0]), 0.0)
     low = max(left / n, 1e-9)
     high = max((1.0 - left) / max(tree.n_leaves - 1, 1), 2.0 * low)
     return np.geomspace(low, high, number)
 
 
-def along_path(
-    tree: RegressionTree, problem: Problem, penalties: Sequence[float]
-) -> tuple[list[RegressionTree], list[Run]]:
+def along_path(tree: Tree, problem: Problem, penalties: Sequence[float]) -> tuple[list[Tree], list[Run]]:
     """Return the trees of rising penalties, the first refined from `tree`, each further one from the one before."""
     root = branches_of(tree)
     trees, runs = [], []
@@ -392,8 +384,8 @@ class Refined:
     error : (k,) mean squared error of cross-validation at each; start_error : the same of the starts
     """
 
-    start: RegressionTree
-    tree: RegressionTree
+    start: Tree
+    tree: Tree
     runs: Sequence[Run]
     penalties: Array
     error: Array
@@ -413,22 +405,17 @@ class Refined:
         )
 
 
-def _training_error(tree: RegressionTree) -> float:
-    return float(np.sqrt(max(tree.rss[tree.is_leaf].sum(), 0.0) / tree.n_rows[0]))
-
-
-def n_coefficients(tree: RegressionTree) -> int:
-    """Return the number of non-zero coefficients of all hyperplanes of a tree."""
-    return int(np.count_nonzero(tree.splits.coef_))
+def _training_error(tree: Tree) -> float:
+    return float(np.sqrt(max(tree.equations.rss[tree.is_leaf].sum(), 0.0) / tree.n_rows[0]))
 
 
 def refined(
-    start: RegressionTree,
+    start: Tree,
     X: Array,
     y: Array,
     settings: Settings,
     parts: Sequence[NDArray[Any]],
-    grown: Callable[[Rows], RegressionTree],
+    grown: Callable[[Rows], Tree],
 ) -> Refined:
     """Refine a tree at the penalty of least cross-validated error, among equals that of fewest coefficients.
 
@@ -436,7 +423,7 @@ def refined(
 
     start : the tree of rows X (n, p), y (n,); parts : rows left out by each fold; grown : rows -> their own start
     """
-    if start.n_leaves == 1 or not start.rss[0] > 0.0 or len(parts) < 2:
+    if start.n_leaves == 1 or not start.equations.rss[0] > 0.0 or len(parts) < 2:
         return Refined(start, start, [], np.empty(0), np.empty(0))
     penalties = penalties_of(start, len(y))
     errors, coefficients, unrefined = np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
@@ -444,11 +431,11 @@ def refined(
         kept = np.setdiff1d(np.arange(len(y)), out)
         problem = Problem(np.ascontiguousarray(X[kept]), y[kept], settings)
         tree = grown(kept)
-        unrefined += float(((tree.predict(X[out]) - y[out]) ** 2).sum())
+        unrefined += float(((tree.predicted(X[out]) - y[out]) ** 2).sum())
         # A target that is constant in these rows has one leaf and nothing to refine.
         trees = along_path(tree, problem, penalties.tolist())[0] if tree.n_leaves > 1 else [tree] * len(penalties)
         for k, each in enumerate(trees):
-            errors[k] += float(((each.predict(X[out]) - y[out]) ** 2).sum())
+            errors[k] += float(((each.predicted(X[out]) - y[out]) ** 2).sum())
             coefficients[k] += n_coefficients(each)
     found = penalties, errors / len(y), unrefined / len(y)
     if unrefined <= errors.min() * (1.0 + EQUAL):

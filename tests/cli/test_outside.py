@@ -47,6 +47,7 @@ def failures(folder: Path) -> set[tuple[str, str]]:
         return set(db.execute("SELECT algorithm, message FROM rows WHERE status = 'failed'"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_run_survives_estimators_that_crash_hang_and_eat_memory(folder, jobs):
     limits = {"Hang": "limits: {time: 2s}", "Eat": "limits: {memory: 300MB}"}
@@ -71,6 +72,7 @@ def test_a_run_survives_estimators_that_crash_hang_and_eat_memory(folder, jobs):
     assert "hello" not in ended.out + ended.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_algorithms_of_this_package_have_limits_too(folder, jobs):
     free = [
@@ -112,6 +114,7 @@ def test_a_metric_that_needs_probabilities_says_so_in_the_cell(folder):
     )
 
 
+@pytest.mark.long
 def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
     (folder / "mine.yaml").write_text(
         f"{HEAD}algorithms:\n"
@@ -130,6 +133,7 @@ def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
     assert all("max_depth" in text and "splitter" in text for text in chosen)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
@@ -202,6 +206,7 @@ def test_regressors_run_beside_ours(folder):
     assert "Ridge" in ended.out or "ridge" in ended.out
 
 
+@pytest.mark.long
 def test_a_file_of_results_makes_nothing_be_imported_and_keeps_limits(folder):
     entry = "{class: outside_support.Raises}"
     (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{entry}]\n{CV}")

@@ -21,6 +21,7 @@ __all__ = ["call"]
 WITH_CODE = [page for page in PAGES if page != "README.md" and blocks_of(page)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_the_code_of_a_page_runs(page, call):
     reader = Reader(call.folder, call)

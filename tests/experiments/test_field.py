@@ -101,6 +101,7 @@ def test_every_peer_does_a_fold(tmp_path):
     assert all(float(line[accuracy]) > 85 for line in lines)
 
 
+@pytest.mark.long
 def test_it_survives_a_kill_and_a_crashing_estimator(tmp_path):
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "field.yaml").write_text(FIELD.read_text())

@@ -79,6 +79,7 @@ def unbroken(tmp_path_factory) -> dict[str, str]:
     return tables
 
 
+@pytest.mark.long
 def test_a_run_killed_at_random_moments_ends_with_the_table_of_an_unbroken_run(tmp_path, unbroken):
     rng = random.Random(SEED)
     write(tmp_path, nested=NESTED)
@@ -102,6 +103,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_table_of_an_unbroken_run(t
     assert ended.out == unbroken["nested"], "byte for byte, by two workers instead of one"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stores_the_folds_in_hand_and_says_how_to_go_on(tmp_path, unbroken, number, code):
     write(tmp_path, nested=NESTED)
@@ -133,6 +135,7 @@ def test_a_second_signal_leaves_at_once(tmp_path):
     assert err == "stopped: 0 of 10 folds stored, 0 failed. Go on with: oblique run slow.yaml\n"
 
 
+@pytest.mark.long
 def test_two_runs_at_once_share_a_file_of_results(tmp_path, unbroken):
     write(tmp_path, nested=NESTED, two_stage=TWO_STAGE)
     runs = {

@@ -739,6 +739,7 @@ def wait_until(condition):
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_a_run_killed_again_and_again_ends_with_the_rows_of_an_unbroken_one(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     for folder in (whole, broken):

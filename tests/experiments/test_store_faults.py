@@ -252,6 +252,7 @@ def stored(path: Path) -> int:
         return 0
 
 
+@pytest.mark.long
 def test_starting_over_while_another_process_runs_never_mixes_two_experiments(tmp_path):
     for name, seed in (("one", 1), ("two", 2)):
         text = SMALL.replace("title", f"seed: {seed}\ntitle")

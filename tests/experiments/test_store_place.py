@@ -83,6 +83,7 @@ Store.append = removing
 """
 
 
+@pytest.mark.long
 def test_a_run_whose_results_are_removed_ends_with_code_5_and_goes_on_from_what_was_kept(tmp_path):
     (tmp_path / "small.yaml").write_text(SMALL)
     command = ("run", "small.yaml", "-j", "1", "--format", "csv", "--quiet")
@@ -99,6 +100,7 @@ def test_a_run_whose_results_are_removed_ends_with_code_5_and_goes_on_from_what_
         assert forking.oblique(tmp_path, *command).out == whole.out
 
 
+@pytest.mark.long
 def test_a_run_whose_results_are_replaced_is_told_how_to_bring_both_together(tmp_path):
     (tmp_path / "small.yaml").write_text(SMALL)
     command = ("run", "small.yaml", "-j", "1", "--format", "csv", "--quiet")

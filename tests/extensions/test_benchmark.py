@@ -1,6 +1,9 @@
 """A benchmark is one module and a line in the list of benchmarks."""
 
+import pytest
 from checkout_support import checkout
+
+pytestmark = pytest.mark.long
 
 __all__ = ["checkout"]
 

@@ -1,5 +1,6 @@
 """A configuration is one file of the folder `configs`, known by its name everywhere."""
 
+import pytest
 from checkout_support import checkout
 
 __all__ = ["checkout"]
@@ -12,6 +13,7 @@ cv: {scheme: stratified, folds: 3, repeats: 1}
 """
 
 
+@pytest.mark.long
 def test_a_configuration_is_one_file(checkout):
     checkout.write("configs/wine_trees.yaml", CONFIG)
     assert "wine_trees" in checkout.oblique("list", "configs").out

@@ -3,7 +3,10 @@
 import hashlib
 import os
 
+import pytest
 from checkout_support import checkout
+
+pytestmark = pytest.mark.long
 
 __all__ = ["checkout"]
 

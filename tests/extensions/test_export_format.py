@@ -1,5 +1,6 @@
 """A format of export is one function in one module, and an ending that stands for it."""
 
+import pytest
 from checkout_support import checkout
 
 __all__ = ["checkout"]
@@ -26,6 +27,7 @@ def write(source: Source) -> str:
 '''
 
 
+@pytest.mark.long
 def test_a_format_of_export_is_one_module_and_an_ending(checkout):
     checkout.write("oblique_cli/models/exporting/scheme.py", FORMAT)
     checkout.insert("oblique_cli/cli/export.py", "SUFFIXES = {", '    ".scm": "scheme",')

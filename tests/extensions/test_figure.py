@@ -1,5 +1,6 @@
 """A figure is one function in one module."""
 
+import pytest
 from checkout_support import checkout
 
 __all__ = ["checkout"]
@@ -22,6 +23,7 @@ def clouds(setting: FigureSetting) -> Picture:
 """
 
 
+@pytest.mark.long
 def test_a_figure_is_one_module(checkout):
     checkout.write("oblique_cli/reproduction/figures/clouds.py", FIGURE)
     ended = checkout.oblique("figures", "clouds", "--output", ".")

@@ -1,5 +1,6 @@
 """A metric is one function that says its unit, direction, task and needs; tables, tuning and tests read it."""
 
+import pytest
 from checkout_support import checkout
 
 __all__ = ["checkout"]
@@ -29,6 +30,7 @@ metrics: [accuracy, worst_recall]
 """
 
 
+@pytest.mark.long
 def test_a_metric_is_one_function(checkout):
     checkout.insert("oblique_cli/evaluation/metrics.py", "", METRIC)
     assert "worst_recall" in checkout.oblique("list", "metrics").out

@@ -1,5 +1,6 @@
 """How an estimator of a new kind lies in a model file is one module; without it, saving names what has no form."""
 
+import pytest
 from checkout_support import checkout
 
 __all__ = ["checkout"]
@@ -58,6 +59,7 @@ def with_algorithm(checkout):
     return checkout
 
 
+@pytest.mark.long
 def test_a_kind_of_model_is_one_module(checkout):
     with_algorithm(checkout).write("oblique_cli/models/kinds/means.py", KIND)
     ended = checkout.oblique("fit", "iris", "--algorithm", "nearest_mean", "--output", "model.json")

@@ -1,5 +1,6 @@
 """A pruning rule is a class that says which rows it needs; one that does not say so cannot be registered."""
 
+import pytest
 from checkout_support import checkout
 
 __all__ = ["checkout"]
@@ -27,6 +28,7 @@ cv: {folds: 3, repeats: 1}
 """
 
 
+@pytest.mark.long
 def test_a_pruning_rule_is_one_class(checkout):
     checkout.insert("oblique_cli/tree/pruning.py", "", RULE)
     assert "depth_limit" in checkout.oblique("list", "prunings").out

@@ -49,6 +49,7 @@ print("equal")
 """
 
 
+@pytest.mark.long
 def test_a_heuristic_is_one_file(checkout):
     checkout.write("oblique_cli/proposers/random_directions.py", PROPOSER)
     assert "random_directions" in checkout.oblique("list", "algorithms").out
@@ -64,6 +65,7 @@ def test_a_heuristic_is_one_file(checkout):
     assert " passed" in tested.out
 
 
+@pytest.mark.long
 def test_its_limit_cuts_the_tree_that_a_direct_fit_grows(checkout):
     checkout.write("oblique_cli/proposers/random_directions.py", PROPOSER)
     (checkout.folder / "tests").symlink_to(checkout.sources / "tests")

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from checkout_support import checkout
 
 __all__ = ["checkout"]
@@ -28,6 +29,7 @@ class OneLine(Study):
 '''
 
 
+@pytest.mark.long
 def test_a_study_is_one_module(checkout):
     checkout.write("oblique_cli/reproduction/studies/one_line.py", STUDY)
     listed = checkout.oblique("reproduce")

@@ -207,6 +207,7 @@ HOSTILE: dict[str, Callable[[], str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_configuration_is_refused_in_little_memory(name, tmp_path):
     path = tmp_path / "hostile.yaml"

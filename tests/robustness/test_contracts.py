@@ -63,6 +63,7 @@ def test_a_degenerate_set_gives_labels_or_a_sentence(name, case):
         assert (found == 0).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_many_more_features_than_rows_end_soon(name):
     # A rotation forest solves p x p systems at every node (docs/reliability.md).
@@ -151,6 +152,7 @@ def differing(name: str, set_name: str, seed: int) -> int:
     return int((found != expected).sum())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("set_name", REAL_SETS if SOAK else ["iris", "wine"])
 @pytest.mark.parametrize("name", [name for name in NUMERIC if name not in BY_ROW_NUMBER | BY_INNER_FOLDS | BY_SOLVER])
 def test_the_order_of_real_rows_decides_nothing(name, set_name):
@@ -182,7 +184,7 @@ def binary_fractions(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return np.round(X * 64) / 64, y
 
 
-# The norm of a hyperplane with its offset depends on the origin where moments are singular (docs/architecture.md).
+# The norm of a hyperplane with its offset depends on the origin where moments are singular (docs/decisions.md).
 FROM_THE_ORIGIN = {"gdt", "hhgdt"}
 
 

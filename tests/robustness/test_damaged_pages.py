@@ -18,6 +18,8 @@ from oblique_cli.experiments.store import Store, _salvage, is_sound, salvage
 from oblique_cli.experiments.store._schema import TABLES
 from oblique_cli.nouns import Tuning
 
+pytestmark = pytest.mark.long
+
 SEED = 32
 FOLDS = 150
 # Queries of a salvage; one has 64 for each page at most.

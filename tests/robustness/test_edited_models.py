@@ -111,6 +111,7 @@ def documents(tmp_path_factory) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", [*MODELS, OF_A_FIT])
 def test_an_edited_model_is_one_sentence_or_serves_every_command(name, documents, call):  # noqa: F811

@@ -72,6 +72,7 @@ def outcome(code: str) -> tuple[str, str]:
     return ended, (done.stdout[-200:] + done.stderr[-2000:]).strip()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_equal_rows_of_different_classes_kill_nothing(kind):
     ended, lines = outcome(f"import test_equal_rows; test_equal_rows.attack({kind!r})")

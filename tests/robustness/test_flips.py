@@ -113,6 +113,7 @@ def flip(path: Path, rng: random.Random) -> None:
     path.write_bytes(content)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", READERS)
 def test_a_flipped_bit_of_stored_results_is_told_of_or_changes_nothing(forking, whole, name, tmp_path):
     soak, command = READERS[name]
@@ -131,6 +132,7 @@ def test_a_flipped_bit_of_stored_results_is_told_of_or_changes_nothing(forking, 
     assert told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_a_flipped_bit_of_a_model_is_told_of_or_changes_nothing(forking, whole, name, tmp_path):
     folder = tmp_path / "w"
@@ -189,6 +191,7 @@ def test_a_model_that_nobody_checks_is_noticed(forking, whole, tmp_path):
         judged(answer(forking, folder, command), right, (4,))
 
 
+@pytest.mark.long
 def test_work_without_end_and_without_measure_is_noticed(forking, tmp_path, monkeypatch):
     right = Ended(0, "", "")
     endless = forking.oblique(tmp_path, first=limits(0.2) + "\ncall = lambda _: [0 for _ in iter(int, 1)]")

@@ -45,6 +45,7 @@ def usual() -> list[str]:
     return outcomes("")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kernel", ["Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX"])
 def test_sizes_and_predictions_are_those_of_every_processor(kernel, usual):
     if kernel not in ("Prescott", "SkylakeX") and not SOAK:

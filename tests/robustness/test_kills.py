@@ -66,6 +66,7 @@ def options(request) -> Iterator[tuple[str, ...]]:
         yield ("--backend", "dask", "--scheduler", cluster.scheduler_address)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("default:::distributed")  # its own sockets
 @pytest.mark.parametrize(
     ("backend", "kills", "options"),
@@ -157,6 +158,7 @@ def at_once(forking: Forking, folder: Path, commands: list[list[str]]) -> list[E
     return [Ended(*one) for one in json.loads(forking.oblique(folder, first=first).out)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("writers", [2, 4, 8])
 @pytest.mark.parametrize("of", ["one run", "several runs"])
 def test_several_commands_at_once_on_one_results_file_end_with_the_tables_of_one(forking, tmp_path, writers, of):
@@ -178,6 +180,7 @@ def test_several_commands_at_once_on_one_results_file_end_with_the_tables_of_one
             assert all(len(store.rows(name)) == 12 and not store.damage(name) for name in names)
 
 
+@pytest.mark.long
 def test_a_run_that_is_started_over_while_others_write_is_theirs_or_its_own_and_never_both(forking, tmp_path):
     new(tmp_path, CONFIG.replace("ALGORITHM", "hhcart_d"))
     other = ["--set", "seed=2"]

@@ -15,6 +15,8 @@ import pytest
 from cli_support import call  # noqa: F401  (a fixture)
 from robustness_support import many
 
+pytestmark = pytest.mark.long
+
 ROWS, FEATURES, USED = 100, 2000, 20
 # Of a hundred rows, 65.0 % is three standard deviations above one half.
 CHANCE = 65.0

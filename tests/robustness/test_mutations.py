@@ -144,6 +144,7 @@ def test_a_damaged_table_is_read_or_refused(first, tmp_path):
         survives(lambda: csv_file.parse(csv_file.read(path), "the table"))
 
 
+@pytest.mark.long
 def test_a_block_of_either_takes_little_memory(tmp_path):
     within_memory(lambda: test_a_damaged_configuration_is_read_or_refused(0, tmp_path))
     within_memory(lambda: test_a_damaged_table_is_read_or_refused(0, tmp_path))

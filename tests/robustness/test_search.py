@@ -201,6 +201,7 @@ def _unreadable(one: Case, reading: tuple[str, ...], ended: Ended) -> str:
     return "" if set(answered) <= {*one.y, "reject"} else f"labels that are none: {sorted(set(answered))[:5]}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, many(FITS, 4000), BLOCK))
 def test_a_fit_from_a_file_to_predictions_ends_with_an_answer_or_a_sentence(forking, tmp_path, first):
     found, made = [], 0
@@ -250,6 +251,7 @@ def whole(forking, tmp_path_factory) -> tuple[Path, str]:
     return folder, ended.out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, many(PAGES, 1000), BLOCK))
 def test_damaged_pages_are_told_of_and_the_run_ends_with_its_table(forking, whole, tmp_path, first):
     (source, table), found = whole, []
@@ -281,6 +283,7 @@ def test_damaged_pages_are_told_of_and_the_run_ends_with_its_table(forking, whol
 # ---- the detectors can fire ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_death_a_fault_of_the_program_and_work_without_end_are_findings(forking, tmp_path):
     for first, wrong in (
         ("import os, signal; os.kill(os.getpid(), signal.SIGFPE)", "died of signal 8"),

@@ -15,6 +15,8 @@ from cli_support import Ended, Forking
 from fault_support import FaultyDisk
 from robustness_support import SOAK, many
 
+pytestmark = pytest.mark.long
+
 CONFIG = """\
 version: 1
 name: small

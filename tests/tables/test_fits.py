@@ -60,6 +60,7 @@ def test_stored_results_are_written_as_they_are_read(monkeypatch, tmp_path):
     assert {result.table: result for result in fits.stored()} == STORED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", QUICK)
 def test_the_default_fit_is_no_worse_than_both_rivals(name):
     table = next(table for table in corpus.tables() if table.name == name)

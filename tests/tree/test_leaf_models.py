@@ -10,16 +10,17 @@ import pytest
 from contracts import grow, real_set
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
+from tree_support import tree_of
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.models import Model
 from oblique_cli.models.exporting import export
-from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models, softmax
+from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
+from oblique_cli.tree.payloads import softmax
 from oblique_cli.tree.probabilities import with_probabilities
 from oblique_cli.tree.stopping import Stopping
-from oblique_cli.tree.structure import Tree
 
 GLASS = real_set("glass")
 
@@ -130,16 +131,16 @@ def test_the_penalty_is_the_one_of_least_log_loss_on_rows_left_out():
 def test_trees_and_models_keep_them(tmp_path):
     model = make("hhgdt", max_depth=2, leaf_models="logistic", leaf_penalty=1.0).fit(GLASS.X, GLASS.y)
     tree = model.tree_
-    for again in (Tree.from_dict(json.loads(json.dumps(tree.to_dict()))), pickle.loads(pickle.dumps(tree))):
+    for again in (tree_of(json.loads(json.dumps(tree.to_dict()))), pickle.loads(pickle.dumps(tree))):
         assert again.predicted_shares(GLASS.X).tobytes() == tree.predicted_shares(GLASS.X).tobytes()
     assert tree.collapse(tree.depths >= 1).leaf_models is None
     damaged = tree.to_dict()
     damaged["leaf_models"]["scale"][0] = 0.0
-    with pytest.raises(DataError, match="not a tree: scale of leaf_models must be positive"):
-        Tree.from_dict(damaged)
+    with pytest.raises(DataError, match=r"leaf_models is damaged: scale of leaf_models must be positive"):
+        tree_of(damaged)
     damaged["leaf_models"]["coef"] = [[0.0]]
-    with pytest.raises(DataError, match=r"not a tree: coef of leaf_models must hold finite numbers of shape"):
-        Tree.from_dict(damaged)
+    with pytest.raises(DataError, match=r"not a tree.leaf_models.coef must have 3 dimensions"):
+        tree_of(damaged)
 
 
 def test_what_such_a_tree_cannot_do_is_one_sentence():

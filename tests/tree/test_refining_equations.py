@@ -45,9 +45,9 @@ def test_the_objective_never_rises(linear, penalty):
     assert result.objective[-1] < first
     # The objective by definition, of the tree that comes out.
     after = tree_of(root, problem)
-    w = after.splits.coef_[~after.is_leaf] * X.std(axis=0)
+    w = after.coef_[~after.is_leaf] * X.std(axis=0)
     prices = (np.abs(w).sum(axis=1) / np.sqrt((w * w).sum(axis=1))).sum() if len(w) else 0.0
-    value = ((after.predict(X) - y) ** 2).sum() / ((y - y.mean()) ** 2).sum() + penalty * prices
+    value = ((after.predicted(X) - y) ** 2).sum() / ((y - y.mean()) ** 2).sum() + penalty * prices
     assert result.objective[-1] == pytest.approx(value, rel=1e-9)
 
 
@@ -99,6 +99,7 @@ def test_the_best_cut_of_a_small_node_is_that_of_brute_force():
                 assert found.loss - 0.01 * reduced.problem.price(coef) == pytest.approx(min(losses), abs=1e-12)
 
 
+@pytest.mark.long
 def test_a_planted_tree_is_found_better():
     better = []
     for seed in range(4):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cli_support import call
 from contracts import forbidden, real_set
+from covering import spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -55,12 +56,11 @@ def clustering(**changes):
 # scikit-learn's contract
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"components": "cv"}, {"components": "mccv"}, {"merging": "overlap"}, {"hybrid": True}],
-    ids=lambda options: "-".join(map(str, options.values())) or "default",
+@spread(
+    1,
+    splitter=SPLITTERS,
+    options=[{}, {"components": "cv"}, {"components": "mccv"}, {"merging": "overlap"}, {"hybrid": True}],
 )
-@pytest.mark.parametrize("splitter", SPLITTERS)
 def test_it_passes_the_estimator_checks(splitter, options):
     results = check_estimator(BottomUpTreeClassifier(splitter, **options), on_fail=None, on_skip=None)
     assert len(results) > 40

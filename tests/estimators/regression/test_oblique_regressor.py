@@ -18,7 +18,7 @@ def rows():
     return X, np.abs(X[:, 0] + X[:, 1]) * 3 + 0.1 * rng.normal(size=150)
 
 
-@pytest.mark.parametrize("leaves", ["constant", "linear"])
+@pytest.mark.parametrize("leaves", ["linear", pytest.param("constant", marks=pytest.mark.long)])
 def test_scikit_learns_checks(leaves):
     failed = [one for one in check_estimator(ObliqueTreeRegressor(leaves=leaves), on_fail=None, on_skip=None) if
               one["status"] == "failed"]  # fmt: skip

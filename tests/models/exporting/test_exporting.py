@@ -100,6 +100,7 @@ def pmml_folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("pmml")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(bool(support.why_no_pmml_reader()), reason=support.why_no_pmml_reader())
 @pytest.mark.parametrize("name", [name for name in CASES if "forest" not in name and "regress" not in name])
 def test_a_pmml_model_says_what_predict_says(name, pmml_folder):

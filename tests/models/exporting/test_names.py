@@ -24,6 +24,7 @@ def test_awkward_names_change_nothing(format, tmp_path):
     assert support.SAY[format](source, case, X, tmp_path)[0] == answers
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", ["pmml", "rules"])
 def test_awkward_names_are_escaped_in_documents(format, tmp_path):
     case = support.awkward()
