@@ -1,0 +1,282 @@
+"""Faults that the quick tests must notice: each is a line of the package that is changed in a copy.
+
+    python tests/planted_faults.py              plant each, run the quick tests that it names, and say what survived
+    python tests/planted_faults.py 3 17         these only
+    python tests/planted_faults.py --whole 3    with all quick tests in place of the named ones
+
+A fault is found by its text, wherever that lies, so that moved code stays planted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from checkout_support import Checkout
+from cli_support import environment
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "oblique_cli"
+NOTICED = 1  # how pytest ends where a test fails
+
+
+class Fault(NamedTuple):
+    """text: what stands once in the package; wrong: what takes its place; breaks: in words; tests: files or folders."""
+
+    text: str
+    wrong: str
+    breaks: str
+    tests: str
+
+
+FAULTS = [
+    # growing and stopping
+    Fault(
+        "total <= self.min_parent or",
+        "total < self.min_parent or",
+        "a node of min_parent rows is split",
+        "test_stopping.py",
+    ),
+    Fault(
+        ") / total <= self.max_misrate",
+        ") / total < self.max_misrate",
+        "a node at the limit is split",
+        "test_stopping.py",
+    ),
+    Fault(
+        "depth >= self.max_depth:\n            return True",
+        "depth > self.max_depth:\n            return True",
+        "trees are one level deeper",
+        "test_stopping.py",
+    ),
+    Fault(
+        "np.argmax(self.counts, axis=1)",
+        "np.argmin(self.counts, axis=1)",
+        "the rarest class is the label",
+        "test_structure.py",
+    ),
+    Fault(
+        "weights[self.left] >= weights[self.right]",
+        "weights[self.left] < weights[self.right]",
+        "gaps go to the lighter side",
+        "test_missing_values.py",
+    ),
+    # pruning
+    Fault(
+        "self.node_alpha <= self.alphas[k]",
+        "self.node_alpha < self.alphas[k]",
+        "a member of the path is the one before",
+        "test_pruning.py",
+    ),
+    Fault(
+        "means <= means[best] + standard_errors * error_of_mean",
+        "means <= means[best]",
+        "no rule of standard errors",
+        "test_pruning.py",
+    ),
+    Fault(
+        "errors + 0.5 <= corrected + deviation + 1e-12",
+        "errors <= corrected - deviation",
+        "pessimistic pruning cuts too little",
+        "test_pruning.py test_pruning_rules.py",
+    ),
+    Fault(
+        "as_leaf[node] <= below + tie",
+        "as_leaf[node] < below - tie",
+        "ties are not pruned",
+        "test_pruning.py test_pruning_rules.py",
+    ),
+    Fault(
+        "np.flatnonzero(means <= means.min())[-1]",
+        "np.flatnonzero(means <= means.min())[0]",
+        "of equal trees the larger one",
+        "test_pruning.py test_pruning_rules.py",
+    ),
+    # splitting and proposers
+    Fault(
+        "further = np.count_nonzero(split.coef) - 1",
+        "further = np.count_nonzero(split.coef)",
+        "a term too many costs",
+        "test_finish.py",
+    ),
+    Fault("<= (TIE * g) ** 2", "<= 1.0", "QUEST cuts in the middle", "test_quest.py"),
+    Fault("if discriminant < 0.0:", "if discriminant < 1e9:", "QUEST takes no root", "test_quest.py"),
+    Fault(
+        "distances[:, 0] - distances[:, 1] > tie",
+        "distances[:, 0] - distances[:, 1] < tie",
+        "2-means goes apart",
+        "test_quest.py",
+    ),
+    Fault(
+        "-v if component * sign < 0 else v",
+        "v if component * sign < 0 else -v",
+        "signs of eigenvectors",
+        "test_geometry.py",
+    ),
+    Fault(
+        "float(np.linalg.norm(e - d)) <= tau",
+        "float(np.linalg.norm(e - d)) > tau",
+        "reflections where none are needed",
+        "test_geometry.py",
+    ),
+    Fault(
+        "return p > 100 and n + 1 < p", "return False", "the reference takes no span", "test_wide.py test_geometry.py"
+    ),
+    # merging
+    Fault(
+        "if other < node and classes[other] != classes[node]",
+        "if other < node",
+        "clusters of one class are merged",
+        "test_merging.py",
+    ),
+    # estimators
+    Fault(
+        "votes.argmax(axis=1) == codes)[seen]",
+        "votes.argmax(axis=1) == codes)",
+        "rows that no tree left out are scored",
+        "test_forests.py test_bagged.py",
+    ),
+    Fault(
+        "above = number > self.low if self.open_low",
+        "above = number >= self.low if self.open_low",
+        "an open end is closed",
+        "test_constraints.py",
+    ),
+    # schemes and seeds
+    Fault("generate_state(1)[0] & 0x7FFFFFFF", "generate_state(1)[0] & 0x3FFFFFFF", "other seeds", "test_seeds.py"),
+    Fault(
+        "times[fold.test].max() > 1",
+        "times[fold.test].max() > 2",
+        "a row is tested twice",
+        "test_folds.py test_scheme.py",
+    ),
+    Fault("return 1 / (cv.folds - 1)", "return 1 / cv.folds", "test over train is wrong", "schemes"),
+    Fault(
+        "[rows[part_of[member] == part] for part in range(v)]",
+        "[rows[part_of[member] != part] for part in range(v)]",
+        "groups in all parts",
+        "test_group.py",
+    ),
+    Fault("rows[index : index + 1]", "rows[index : index + 2]", "two rows are left out", "test_leave_one_out.py"),
+    Fault(
+        "OUT_OF_BAG = Fraction(632, 1000)",
+        "OUT_OF_BAG = Fraction(368, 1000)",
+        "the weights of .632",
+        "test_bootstrap.py",
+    ),
+    # evaluation
+    Fault(
+        "sqrt((1 / len(d) + test_over_train) * variance)",
+        "sqrt((1 / len(d)) * variance)",
+        "no correction of the resampled t",
+        "evaluation",
+    ),
+    Fault("ceil(n / 2 + 1.96 * sqrt(n) / 2)", "ceil(n / 2)", "the sign test", "evaluation"),
+    Fault("round(2 * min(plus, minus)) + 1", "round(2 * min(plus, minus))", "Wilcoxon's tail", "evaluation"),
+    Fault(
+        "np.ceil(confidence * ECE_BINS).astype(np.intp) - 1",
+        "np.floor(confidence * ECE_BINS).astype(np.intp) - 1",
+        "bins of calibration",
+        "test_metrics.py",
+    ),
+    Fault(
+        "return FIRST if gap > 0 else SECOND",
+        "return SECOND if gap > 0 else FIRST",
+        "the worse one wins",
+        "test_comparing.py",
+    ),
+    Fault(
+        "return 1.0 - error / variance if variance > 0",
+        "return error / variance if variance > 0",
+        "R2",
+        "test_metrics.py",
+    ),
+    # data
+    Fault(
+        'content.count(b"\\n", 0, error.start) + 1',
+        'content.count(b"\\n", 0, error.start)',
+        "the line of a bad byte",
+        "test_csv_file.py",
+    ),
+    Fault("np.flatnonzero(ids < n_train)", "np.flatnonzero(ids <= n_train)", "a test row is learned from", "data"),
+    # models and exporting
+    Fault(
+        "left = not total > THRESHOLD[at] if MISSING_LEFT[at]",
+        "left = total > THRESHOLD[at] if MISSING_LEFT[at]",
+        "gaps in exported Python",
+        "exporting",
+    ),
+    Fault("return len(self._nodes) - 1", "return len(self._nodes)", "numbers of nodes", "test_structure.py"),
+    Fault("newer = type(version) is int and version > VERSION", "newer = False", "a file of a later version", "models"),
+    # experiments and commands
+    Fault(
+        "rate = (len(self._recent) - 1) / span",
+        "rate = len(self._recent) / span",
+        "the time that is left",
+        "test_progress.py",
+    ),
+    Fault(
+        "if not str(value).isdecimal() or int(value) < 1",
+        "if not str(value).isdecimal()",
+        "no rows are asked for",
+        "cli",
+    ),
+    # trees of the other papers
+    Fault(
+        "possible = allowed & (big >= 2)",
+        "possible = allowed & (big >= 1)",
+        "C4.5 splits off small branches",
+        "discrete",
+    ),
+    Fault("if errors + 0.5 >= total:", "if errors >= total:", "C4.5's added errors", "discrete"),
+    Fault("useful = taxonomy.purity[joins] >=", "useful = taxonomy.purity[joins] >", "joins that purify", "hierarchy"),
+]
+
+
+def places(text: str) -> list[Path]:
+    """The files of the package that hold a text, one for each time."""
+    return [path for path in sorted(PACKAGE.rglob("*.py")) for _ in range(path.read_text(encoding="utf-8").count(text))]
+
+
+def tests_of(fault: Fault) -> list[str]:
+    """The files and folders that a fault names, wherever below tests/ they lie."""
+    return [str(path) for name in fault.tests.split() for path in sorted(TESTS.rglob(name))]
+
+
+def is_noticed(fault: Fault, whole: bool = False) -> bool:
+    """Whether a quick test fails in a copy of the project that has the fault."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Checkout(Path(folder))
+        file = copy.folder / "oblique_cli" / places(fault.text)[0].relative_to(PACKAGE)
+        file.write_text(file.read_text(encoding="utf-8").replace(fault.text, fault.wrong), encoding="utf-8")
+        for name in ("tests", "docs", "README.md", "tools", "results"):
+            (copy.folder / name).symlink_to(TESTS.parent / name)
+        named = [] if whole else [str(Path(test).relative_to(TESTS.parent)) for test in tests_of(fault)]
+        command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-m", "not long", *named]
+        env = {**environment(copy.folder), "PYTHONPATH": str(copy.folder)}
+        done = subprocess.run(command, cwd=copy.folder, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, NOTICED), done.stdout[-2000:] + done.stderr[-2000:]
+        return done.returncode == NOTICED
+
+
+def main() -> int:
+    """Plant the faults that are asked for; the exit code is the number of those that nothing noticed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("numbers", type=int, nargs="*")
+    parser.add_argument("--whole", action="store_true")
+    asked = parser.parse_args()
+    survived = 0
+    for number, fault in enumerate(FAULTS):
+        if not asked.numbers or number in asked.numbers:
+            killed = is_noticed(fault, asked.whole)
+            survived += not killed
+            print(f"{number:3d} {'noticed ' if killed else 'SURVIVED'} {fault.breaks}", flush=True)
+    return survived
+
+
+if __name__ == "__main__":
+    sys.exit(main())

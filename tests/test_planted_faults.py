@@ -1,0 +1,17 @@
+"""The planted faults can still be planted: each text stands once in the package, and its tests are there."""
+
+from __future__ import annotations
+
+import pytest
+from planted_faults import FAULTS, places, tests_of
+
+
+def test_there_are_forty_different_ones():
+    assert len({fault.text for fault in FAULTS}) == len(FAULTS) >= 40
+    assert [fault for fault in FAULTS if fault.wrong == fault.text] == []
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.breaks)
+def test_a_fault_can_be_planted_in_one_place_and_its_tests_are_there(fault):
+    assert len(places(fault.text)) == 1, fault.text
+    assert all(tests_of(fault._replace(tests=name)) for name in fault.tests.split()), fault.tests
