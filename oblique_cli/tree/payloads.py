@@ -64,6 +64,10 @@ class Payload(Frozen, ABC):
         """Return what rows X (n, p) get in given nodes (n,): class codes, or numbers; (n,)."""
 
     @abstractmethod
+    def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
+        """Return what each answer costs where the target is known, (n,): whether it is wrong, or its squared error."""
+
+    @abstractmethod
     def costs(self, tree: Counted) -> Array:
         """Return R(t), what every node costs as a leaf, (n_nodes,), of which weakest links are made."""
 
@@ -147,6 +151,10 @@ class Classes(Payload):
         scores = self.leaf_models.scores(X.astype(np.float64, copy=False), leaves)
         return np.asarray(scores.argmax(axis=1).astype(np.int32))
 
+    def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
+        """Return whether answers are wrong."""
+        return np.asarray(answers != targets)
+
     def costs(self, tree: Counted) -> Array:
         """Return the misclassified share of the training weight."""
         shares: Array = tree.errors / tree.counts[0].sum()
@@ -177,6 +185,10 @@ class Equations(Payload):
         """Return numbers."""
         values: Array = np.einsum("ij,ij->i", X, self.coef[leaves]) + self.intercept[leaves]
         return values
+
+    def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
+        """Return squared errors."""
+        return np.asarray((answers - targets) ** 2)
 
     def costs(self, tree: Counted) -> Array:
         """Return the residual sums as shares of the root's."""

@@ -127,7 +127,8 @@ def cost_complexity(
 def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Array) -> Array:
     """Return the squared error of every row under every T(alpha). alphas : (m,) rising; returns (n, m)."""
     stops = tree.apply_limits(X, alphas, path.node_alpha)
-    return np.column_stack([(tree.payload.answers(tree, X, nodes) - y) ** 2 for nodes in np.asarray(stops).T])
+    said = tree.payload
+    return np.column_stack([said.losses(said.answers(tree, X, nodes), y) for nodes in np.asarray(stops).T])
 
 
 def chosen_alpha(
@@ -249,10 +250,10 @@ def pessimistic(tree: Tree) -> Tree:
 
 
 class LabeledRows(NamedTuple):
-    """Rows of known class. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
+    """Rows of known class. X : (n, p); codes : (n,) of classes, or numbers in regression; weights : (n,) or None"""
 
     X: Array
-    codes: NDArray[np.int32]
+    codes: NDArray[Any]
     weights: Array | None
 
     @property

@@ -18,7 +18,7 @@ from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.models import Model
 from oblique_cli.models.exporting import export
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
-from oblique_cli.tree.payloads import softmax
+from oblique_cli.tree.payloads import softmax, standardized
 from oblique_cli.tree.probabilities import with_probabilities
 from oblique_cli.tree.stopping import Stopping
 
@@ -40,7 +40,7 @@ def test_one_leaf_of_equal_classes_is_ridge_logistic_regression(penalty, weighte
     weights = np.tile([1.0, 3.0], 60) if weighted else None
     tree = grow("hhcart_a", X, codes, 3, weights=weights, stopping=Stopping(max_depth=0))
     models = fitted_models(tree, X, codes, weights, penalty)
-    z = models.standardized(X)
+    z = standardized(X, models.center, models.scale)
     np.testing.assert_allclose(np.average(z, axis=0, weights=weights), 0.0, atol=1e-12)
     np.testing.assert_allclose(np.average(z**2, axis=0, weights=weights), 1.0, atol=1e-12)
     # The constant is a feature like the others: what is penalized is how far it is from the prior.
@@ -53,7 +53,7 @@ def test_one_leaf_of_equal_classes_is_ridge_logistic_regression(penalty, weighte
 def test_the_gradient_of_every_leaf_is_zero():
     tree = with_probabilities(grow("hhgdt", GLASS.X, GLASS.y, stopping=Stopping(max_depth=3)), "shrinkage", 2.0)
     models = fitted_models(tree, GLASS.X, GLASS.y, None, 0.7)
-    leaves, shares, z = tree.apply(GLASS.X), None, models.standardized(GLASS.X)
+    leaves, shares, z = tree.apply(GLASS.X), None, standardized(GLASS.X, models.center, models.scale)
     shares = models.shares(GLASS.X, leaves)
     excess = shares - np.eye(shares.shape[1])[GLASS.y]
     floor = 1 / (len(GLASS.X) + shares.shape[1])

@@ -15,8 +15,8 @@ from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.seeds import generator, integer
 from oblique_cli.tree.importances import ranges_of
 from oblique_cli.tree.pruning import chosen_alpha, fixed_alpha
-from oblique_cli.tree.refining import REFINEMENTS
-from oblique_cli.tree.refining_equations import FOLDS, Refined, refined
+from oblique_cli.tree.refining import REFINEMENTS, Refined
+from oblique_cli.tree.refining_equations import FOLDS, refined
 from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.structure import Tree
