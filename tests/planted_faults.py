@@ -76,7 +76,7 @@ FAULTS = [
         "means <= means[best] + standard_errors * error_of_mean",
         "means <= means[best]",
         "no rule of standard errors",
-        "test_pruning.py",
+        "test_pruning_numbers.py regression",
     ),
     Fault(
         "errors + 0.5 <= corrected + deviation + 1e-12",
@@ -94,7 +94,7 @@ FAULTS = [
         "np.flatnonzero(means <= means.min())[-1]",
         "np.flatnonzero(means <= means.min())[0]",
         "of equal trees the larger one",
-        "test_pruning.py test_pruning_rules.py",
+        "test_pruning_numbers.py regression",
     ),
     # splitting and proposers
     Fault(
@@ -242,7 +242,7 @@ def places(text: str) -> list[Path]:
     return [path for path in sorted(PACKAGE.rglob("*.py")) for _ in range(path.read_text(encoding="utf-8").count(text))]
 
 
-def tests_of(fault: Fault) -> list[str]:
+def guards_of(fault: Fault) -> list[str]:
     """The files and folders that a fault names, wherever below tests/ they lie."""
     return [str(path) for name in fault.tests.split() for path in sorted(TESTS.rglob(name))]
 
@@ -255,7 +255,7 @@ def is_noticed(fault: Fault, whole: bool = False) -> bool:
         file.write_text(file.read_text(encoding="utf-8").replace(fault.text, fault.wrong), encoding="utf-8")
         for name in ("tests", "docs", "README.md", "tools", "results"):
             (copy.folder / name).symlink_to(TESTS.parent / name)
-        named = [] if whole else [str(Path(test).relative_to(TESTS.parent)) for test in tests_of(fault)]
+        named = [] if whole else [str(Path(test).relative_to(TESTS.parent)) for test in guards_of(fault)]
         command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-m", "not long", *named]
         env = {**environment(copy.folder), "PYTHONPATH": str(copy.folder)}
         done = subprocess.run(command, cwd=copy.folder, env=env, capture_output=True, text=True, check=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from planted_faults import FAULTS, places, tests_of
+from planted_faults import FAULTS, guards_of, places
 
 
 def test_there_are_forty_different_ones():
@@ -14,4 +14,4 @@ def test_there_are_forty_different_ones():
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.breaks)
 def test_a_fault_can_be_planted_in_one_place_and_its_tests_are_there(fault):
     assert len(places(fault.text)) == 1, fault.text
-    assert all(tests_of(fault._replace(tests=name)) for name in fault.tests.split()), fault.tests
+    assert all(guards_of(fault._replace(tests=name)) for name in fault.tests.split()), fault.tests
