@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,6 +26,7 @@ from oblique_cli.tree.description_length import NODE, class_bits, split_bits
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 TIE = 1e-12  # complexities closer than this collapse in one step (Breiman et al. 1984)
 
@@ -44,14 +45,22 @@ class PruningPath:
     node_alpha: Array
     n_leaves: NDArray[np.int64]
 
+    @property
+    def between(self) -> Array:
+        """(K,) geometric means of neighboring complexities, at which other trees of the same kind are cut (CART)."""
+        positive = np.maximum(self.alphas, 0.0)
+        return np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+
     def member(self, tree: Tree, k: int) -> Tree:
         """Return member k of the sequence."""
         return tree.collapse(self.node_alpha <= self.alphas[k])
 
 
 def cost_complexity_path(tree: Tree) -> PruningPath:
-    """Return the weakest-link sequence, R = misclassified share of the training weight."""
-    return complexity_path(tree, tree.errors / tree.counts[0].sum())
+    """Return the weakest-link sequence by what the payload costs: the misclassified share of the training weight, or
+    the residual sum of squares as a share of the root's (Breiman et al. 1984, section 8.5).
+    """
+    return complexity_path(tree, tree.payload.costs(tree))
 
 
 def complexity_path(tree: Tree, errors: Array) -> PruningPath:
@@ -115,6 +124,40 @@ def cost_complexity(
     return path.member(tree, smallest_within(errors, total, standard_errors))
 
 
+def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Array) -> Array:
+    """Return the squared error of every row under every T(alpha). alphas : (m,) rising; returns (n, m)."""
+    stops = tree.apply_limits(X, alphas, path.node_alpha)
+    said = tree.payload
+    return np.column_stack([said.losses(said.answers(tree, X, nodes), y) for nodes in np.asarray(stops).T])
+
+
+def chosen_alpha(
+    tree: Tree, X: Array, y: Array, parts: Sequence[Rows], grown: Callable[[Rows], Tree], standard_errors: float
+) -> float:
+    """Return the complexity of a regression tree that cross-validation chooses by the c-SE rule, -inf as grown.
+
+    parts : rows left out by each fold, none in two; grown : rows -> the tree of these rows
+
+    The trees of the folds are cut at the geometric mean of neighboring complexities of the main tree. The standard
+    error is that of the mean squared error over all rows.
+    """
+    path = cost_complexity_path(tree)
+    if len(path.alphas) < 2 or len(parts) < 2:
+        return -np.inf
+    every = np.arange(len(y))
+
+    def errors_of(out: Rows) -> Array:
+        part = grown(np.setdiff1d(every, out))
+        return squared_errors(part, cost_complexity_path(part), path.between, X[out], y[out])
+
+    errors = np.concatenate([errors_of(out) for out in parts])
+    means = errors.mean(axis=0)
+    best = int(np.flatnonzero(means <= means.min())[-1])
+    error_of_mean = float(errors[:, best].std(ddof=1)) / np.sqrt(len(errors))
+    chosen = int(np.flatnonzero(means <= means[best] + standard_errors * error_of_mean)[-1])
+    return float(path.alphas[chosen])
+
+
 def fixed_alpha(tree: Tree, alpha: float) -> Tree:
     """Return the member of the sequence at complexity `alpha` (in units of the training misclassification rate)."""
     return tree.collapse(cost_complexity_path(tree).node_alpha <= alpha)
@@ -128,19 +171,14 @@ def reduced_error(tree: Tree, X: Array, y: NDArray[np.int32], weights: Array | N
     wrong = np.zeros(tree.n_nodes)
     w = np.ones(len(y)) if weights is None else weights
     X = np.ascontiguousarray(X, dtype=np.float64)
-    here = np.zeros(len(y), dtype=np.int64)
-    leaf = tree.apply(X)
-    parent = np.full(tree.n_nodes, -1)
-    for node in np.flatnonzero(~tree.is_leaf):
-        parent[tree.left[node]] = parent[tree.right[node]] = node
     # Each row is counted at every node of its path.
-    here = leaf.astype(np.int64)
+    here = tree.apply(X).astype(np.int64)
     active = np.arange(len(y))
     while len(active):
         nodes = here[active]
         missed = tree.labels[nodes] != y[active]
         np.add.at(wrong, nodes[missed], w[active][missed])
-        here[active] = parent[nodes]
+        here[active] = tree.parents[nodes]
         active = active[here[active] >= 0]
     return cheapest(tree, wrong, np.zeros(tree.n_nodes))
 
@@ -212,10 +250,10 @@ def pessimistic(tree: Tree) -> Tree:
 
 
 class LabeledRows(NamedTuple):
-    """Rows of known class. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
+    """Rows of known class. X : (n, p); codes : (n,) of classes, or numbers in regression; weights : (n,) or None"""
 
     X: Array
-    codes: NDArray[np.int32]
+    codes: NDArray[Any]
     weights: Array | None
 
     @property
@@ -429,8 +467,7 @@ class CrossValidatedComplexity(
         folds = min(self.pruning_folds, len(rows.rows.X))
         if folds < 2 or len(path.alphas) < 2:
             return tree
-        positive = np.maximum(path.alphas, 0.0)
-        cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+        cuts = path.between
         errors = np.zeros(len(cuts))
         for _ in range(self.pruning_repeats):
             for part, left_out in rows.grow(folds):

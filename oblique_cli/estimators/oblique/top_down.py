@@ -42,7 +42,16 @@ from oblique_cli.tree.pruning import (
     pruned,
     reserve,
 )
-from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
+from oblique_cli.tree.refining import (
+    REFINEMENTS,
+    Fold,
+    PlaneSpace,
+    Refined,
+    Settings,
+    penalties_of,
+    random_tree,
+    refined,
+)
 from oblique_cli.tree.splitting import PROPOSERS, Finish, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -210,7 +219,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         if len(rows.X) < 2:  # nothing to divide, and nothing to choose
             penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
         own = grown_on(rows, space, draws)
-        return refined(space, own, parts(), penalty, n_penalties, standard_errors, settings)
+        penalties = penalties_of(space, n_penalties) if penalty is None else np.array([penalty])
+        return refined(space, own, parts(), penalties, standard_errors, settings)
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
