@@ -17,9 +17,10 @@ from tools.rooms import CORE, PACKAGE, ROOT, imports, includes, modules, room, w
 FLOORS = {
     "errors": -2,  # the ground: whatever fails on floor 0 says so in these
     "bounds": -1,
+    "constraints": -1,
+    "parameters": 0,
     "registry": 0,
     "foreign": -1,
-    "constraints": 0,
     "later": 0,
     "magnitudes": 0,
     "nouns": 0,
@@ -282,6 +283,19 @@ def test_no_family_of_the_core_is_named_outside_its_file():
         if path.parent.name != "families":
             named = names & set(re.findall(r'"(\w+)"', path.read_text(encoding="utf-8")))
             assert not named, f"{path} names {sorted(named)}"
+
+
+def test_whoever_grows_forests_names_no_heuristic_of_forests():
+    core = PACKAGE / "core"
+    registered = re.compile(r'^const RegisteredSplit \w+\(\s*"(\w+)"', re.MULTILINE)
+    found = [
+        registered.findall(path.read_text(encoding="utf-8")) for path in (core / "heuristic/forests").glob("*.cpp")
+    ]
+    assert all(len(names) == 1 for names in found)
+    names = {name for (name,) in found}
+    assert {"axis", "mpsvm", "hhcart"} <= names
+    for path in sorted((core / "grow").glob("*.[ch]pp")):
+        assert not names & set(re.findall(r'"(\w+)"', path.read_text(encoding="utf-8"))), path
 
 
 def test_the_tree_knows_no_heuristic_by_name():

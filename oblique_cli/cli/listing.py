@@ -26,6 +26,7 @@ def _algorithms() -> list[dict[str, Any]]:
                 key: {
                     "default": algorithm.defaults[key],
                     "allowed": constraint.describe(),
+                    **({"meaning": words} if (words := algorithm.meaning(key)) else {}),
                     **({"also": algorithm.aliases[key].name} if key in algorithm.aliases else {}),
                 }
                 for key, constraint in algorithm.parameters.items()

@@ -28,7 +28,7 @@ from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
 from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
-from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
 from oblique_cli.estimators.outside.known import task_of_class
 from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.estimators.regression import linear_leaves
@@ -153,6 +153,11 @@ class Algorithm(ABC):
         of_class: Aliases = getattr(self.estimator, "aliases", {})
         return {name: alias for name, alias in of_class.items() if name in self.parameters}
 
+    def meaning(self, name: str) -> str:
+        """Return what a parameter means, as its declaration says; "" if it is not declared."""
+        declared = getattr(self.estimator, "parameters", {}).get(name)
+        return "" if declared is None else str(declared.help)
+
     def current(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
         return current_names(params, self.aliases, self.name)
@@ -218,7 +223,7 @@ class TopDown(Algorithm):
         if params.get("engine") == "native" and self._proposer(params).native_family() is None:
             return no_native(self.name)
         rule = (self.defaults | dict(params))["pruning"]
-        proposers_own = self.estimator.constraints.keys() - TREE_CONSTRAINTS.keys()
+        proposers_own = self.estimator.constraints.keys() - ObliqueTreeClassifier.constraints.keys()
         if taken := sorted(proposers_own & PRUNINGS[rule].constraints.keys()):
             return f"pruning {rule!r} has a parameter {taken[0]!r}, as {self.name} itself has; give it another name."
         strays = sorted(self._of_rules(params).keys() - PRUNINGS[rule].constraints.keys())

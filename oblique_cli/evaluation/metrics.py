@@ -28,7 +28,7 @@ from oblique_cli.nodes import depths_of
 from oblique_cli.nouns import CVSpec, Row
 from oblique_cli.registry import Registry, close_matches, fault_of_type, misfit, source_of
 from oblique_cli.schemes import SCHEMES
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import Tree, of_classes
 
 sk: Any = Later("sklearn.metrics")
 
@@ -652,7 +652,7 @@ def depth(row: Row) -> int:
 
 def _trees(model: Any) -> list[Tree]:
     """The hyperplane trees of a model; Undefined if it has none."""
-    if isinstance(getattr(model, "tree_", None), Tree):
+    if of_classes(getattr(model, "tree_", None)):
         return [model.tree_]
     if hasattr(model, "forest_"):
         return list(model.trees())

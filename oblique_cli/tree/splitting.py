@@ -17,6 +17,7 @@ from oblique_cli import seeds
 from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.foreign import told
+from oblique_cli.parameters import Declared
 from oblique_cli.registry import Registry, fault_of_texts, has_docstring, misfit, source_of
 
 Array = NDArray[np.float64]
@@ -153,16 +154,15 @@ class Split(NamedTuple):
     order: int
 
 
-class Proposer(BaseEstimator, ABC):
+class Proposer(Declared, BaseEstimator, ABC):
     """A split heuristic: proposes where to look; the search decides.
 
-    Subclasses implement `propose`. The class attributes describe the algorithm that the heuristic makes:
+    Subclasses implement `propose` and declare each of their parameters by one `oblique_cli.parameters.parameter`. The
+    class attributes describe the algorithm that the heuristic makes:
 
     title           name in published tables
     source          paper and section
     classifier      name of the estimator class; without it that of the proposer with "Classifier" behind it
-    constraints     parameter name -> what it may be
-    aliases         parameter name -> its other name, under which results are stored
     tree_defaults   parameters of the tree that differ from the estimator's own defaults
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
@@ -180,8 +180,6 @@ class Proposer(BaseEstimator, ABC):
     title: ClassVar[str] = ""
     source: ClassVar[str] = ""
     classifier: ClassVar[str] = ""
-    constraints: ClassVar[Mapping[str, Constraint]] = {}
-    aliases: ClassVar[Mapping[str, str]] = {}
     tree_defaults: ClassVar[Mapping[str, Any]] = {}
     limit_name: ClassVar[str | None] = None
     native: ClassVar[str | None] = None

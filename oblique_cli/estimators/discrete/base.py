@@ -20,7 +20,7 @@ from oblique_cli.c45.structure import DiscreteTree, describe, node_texts
 from oblique_cli.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.drawing.diagram import Sketch
 from oblique_cli.drawing.view import TreeView
-from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.aliases import Aliases
 from oblique_cli.estimators.discrete.discretizing import Discretizer, coded
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TrainingRows, TreeKind, visits
 from oblique_cli.estimators.rows import checked
@@ -28,6 +28,7 @@ from oblique_cli.fourier.extraction import spectrum_of
 from oblique_cli.fourier.spectrum import Spectrum, combination
 from oblique_cli.fourier.tcfs import TIE, ClassShares
 from oblique_cli.nodes import spread_decreases
+from oblique_cli.parameters import Alias
 
 MISSING: Mapping[str, Constraint] = {"missing": Choice(("error", "impute"))}
 BAG: Mapping[str, Constraint] = {"n_estimators": Integer(1), "bag_fraction": Real(0.0, 1.0, open_low=True)}

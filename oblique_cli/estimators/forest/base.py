@@ -22,7 +22,7 @@ import oblique_cli._core as _core
 from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.aliases import Aliases
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
 from oblique_cli.estimators.forest.leaf_probabilities import (
     FOREST_PROBABILITIES,
@@ -38,6 +38,7 @@ from oblique_cli.estimators.jobs import LARGEST, N_JOBS, on_workers, threads_of,
 from oblique_cli.estimators.rows import checked, refuse_negative
 from oblique_cli.magnitudes import RATIO
 from oblique_cli.nodes import parents_of
+from oblique_cli.parameters import Alias
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.probabilities import COUNTS, with_probabilities
 from oblique_cli.tree.structure import Tree
