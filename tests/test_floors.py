@@ -51,6 +51,7 @@ FLOORS = {
     "scale": 7,
     "report": 7,
     "reproduction": 7,
+    "api": 8,  # names what is below it, and loads it on first use
     "cli": 8,
     "__main__": 9,  # `python -m oblique_cli`
 }
@@ -224,7 +225,9 @@ def loaded_by(statement: str) -> set[str]:
     return {name.split(".")[0] for name in done.stdout.split()} | set(done.stdout.split())
 
 
-@pytest.mark.parametrize("statement", ["import oblique_cli", "import oblique_cli.cli", "import oblique_cli.data"])
+@pytest.mark.parametrize(
+    "statement", ["import oblique_cli", "import oblique_cli.api", "import oblique_cli.cli", "import oblique_cli.data"]
+)
 def test_importing_the_front_loads_nothing_numerical(statement):
     loaded = loaded_by(statement)
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "tabulate", "oblique_cli._core"}
