@@ -56,6 +56,7 @@ def halves(polygon: Array, normal: Array, threshold: float) -> tuple[Array, Arra
     A part without area has fewer than three corners; a line that only touches the polygon gives fewer than two ends.
     """
     height = polygon @ normal - threshold
+    side = np.sign(height)  # the product of two heights near zero would be zero
     below: list[Array] = []
     above: list[Array] = []
     ends: list[Array] = []
@@ -67,7 +68,7 @@ def halves(polygon: Array, normal: Array, threshold: float) -> tuple[Array, Arra
             above.append(corner)
         if height[i] == 0.0:
             ends.append(corner)
-        elif height[i] * height[j] < 0.0:
+        elif side[i] * side[j] < 0.0:
             crossing = corner + (polygon[j] - corner) * (height[i] / (height[i] - height[j]))
             for part in (below, above, ends):
                 part.append(crossing)

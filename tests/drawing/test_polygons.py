@@ -53,6 +53,11 @@ def test_any_line_divides_the_area(angle, threshold):
         assert end @ [np.cos(angle), np.sin(angle)] == pytest.approx(threshold, abs=1e-9)
 
 
+def test_heights_below_what_a_product_can_hold_are_divided():
+    below, above, _ = halves(SQUARE - [0.0, 0.5], np.array([1e-170, 1e-170]), 0.0)
+    assert area(below) + area(above) == pytest.approx(1.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "gdt", "oc1"])
 def test_regions_are_where_the_tree_puts_points(name):
     dataset = data.load("five_clouds")
