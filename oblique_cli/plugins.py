@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.registry import told
+from oblique_cli.ground.registry import told
 
 GROUP = "oblique_trees.plugins"
 ENVIRONMENT = "OBLIQUE_PLUGINS"  # "0" leaves installed plugins out

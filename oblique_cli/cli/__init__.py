@@ -32,7 +32,7 @@ from oblique_cli.errors import (
     NO_ROOM,
     ObliqueError,
 )
-from oblique_cli.registry import close_matches
+from oblique_cli.ground.registry import close_matches
 
 # Section of the help -> name -> module and function, and what it is for. (A module `list` would hide Python's own in
 # this file.)

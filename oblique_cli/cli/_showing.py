@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.drawing.view import BLANK, MOST_TERMS, TreeView, broken, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
-from oblique_cli.nodes import pairs_of
+from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light, idle_terms, simplified
 from oblique_cli.tree.structure import Tree
@@ -397,10 +397,10 @@ def _of_estimator(
     target: str,
     remarks: tuple[str, ...],
 ) -> Shown:
-    from oblique_cli.c45.structure import DiscreteTree
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
     from oblique_cli.models.encoder import ColumnEncoder
+    from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
 
     if not ALGORITHMS[spec.name].family.makes_tree:
         raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")

@@ -29,7 +29,7 @@ def figures(
     """
     from oblique_cli.data import files
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.reproduction.figures.illustrations import FIGURES, FigureSetting, page
+    from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, page
 
     if listing:
         click.echo(columns([(about.name, about.remakes) for about in FIGURES.values()]))

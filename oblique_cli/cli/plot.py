@@ -16,7 +16,7 @@ from oblique_cli.cli._common import (
     write,
 )
 
-# The names in report.plots.KINDS, which the help must know without importing it.
+# The names in report.plotting.KINDS, which the help must know without importing it.
 KINDS = (
     "box",
     "scatter",
@@ -95,7 +95,7 @@ def plot(
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
-    from oblique_cli.report.plots import Request, draw
+    from oblique_cli.report.plotting import Request, draw
 
     asked, output = output, off_terminal(output, f"{runs[0].replace('/', '-')}-{kind}.{form or 'svg'}")
     suffix = Path(output).suffix[1:].lower() if output else "svg"

@@ -58,8 +58,8 @@ def reproduce(
 
     Example: oblique reproduce chapter3 --profile quick
     """
-    from oblique_cli.reproduction.framework import reporting
-    from oblique_cli.reproduction.framework.studies import STUDIES, StudyRequest
+    from oblique_cli.papers.reproduction.framework import reporting
+    from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest
 
     if name is None:
         rows = [(key, study.title, ", ".join(study.tables)) for key, study in STUDIES.items()]
@@ -122,8 +122,8 @@ def _documented(results: str) -> list[str]:
     """Fill the documents of the current folder from the results; return those that changed."""
     from oblique_cli.data import files
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.reproduction.framework import document
-    from oblique_cli.reproduction.framework.picture import agreement_picture
+    from oblique_cli.papers.reproduction.framework import document
+    from oblique_cli.papers.reproduction.framework.picture import agreement_picture
 
     for name in document.DOCUMENTS:
         if not Path(name).is_file():

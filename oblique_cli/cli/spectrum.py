@@ -24,7 +24,7 @@ from oblique_cli.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oblique_cli.fourier.summary import Interaction, Term
+    from oblique_cli.papers.discrete.spectrum_summary import Interaction, Term
 
 FORMATS = ("text", "json")
 
@@ -76,7 +76,7 @@ def spectrum(
     """
     from oblique_cli.estimators.algorithms import ALGORITHMS, DISCRETE_ENSEMBLE, DISCRETE_TREE
     from oblique_cli.estimators.encoding import encoded_names
-    from oblique_cli.fourier.summary import interactions, largest
+    from oblique_cli.papers.discrete.spectrum_summary import interactions, largest
 
     def has_spectrum(algorithm: str) -> None:
         discrete = (DISCRETE_TREE, DISCRETE_ENSEMBLE)

@@ -21,8 +21,8 @@ from oblique_cli.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from oblique_cli.hierarchy.report import TaxonomyReport
-    from oblique_cli.hierarchy.structure import Hierarchy
+    from oblique_cli.papers.hierarchy.hierarchies import Hierarchy
+    from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
 
 # Names that the help must know without importing where they are defined.
 METHODS = ("staxac", "avalanche", "upgma", "nj")
@@ -89,7 +89,7 @@ def taxonomy(
     if labels is None and (matrix or _is_file(data)):
         raise click.UsageError("--labels is needed: the class column of a CSV file, or the file of labels of a matrix")
 
-    from oblique_cli.hierarchy.formats import newick
+    from oblique_cli.papers.hierarchy.formats import newick
 
     if matrix:
         objects = _of_matrix(data, labels or "")
@@ -122,8 +122,8 @@ def _of_matrix(path: str, labels: str) -> tuple[str, Any, list[str] | None, Any,
     import numpy as np
 
     from oblique_cli.data.csv_file import label_order
-    from oblique_cli.hierarchy.dissimilarities import number_of_objects
-    from oblique_cli.hierarchy.formats import read_labels, read_matrix
+    from oblique_cli.papers.hierarchy.dissimilarities import number_of_objects
+    from oblique_cli.papers.hierarchy.formats import read_labels, read_matrix
 
     names, condensed = read_matrix(_text(path), path)
     n = number_of_objects(condensed)
@@ -150,8 +150,8 @@ def _of_rows(
     from oblique_cli.data import catalogue
     from oblique_cli.errors import DataError
     from oblique_cli.estimators.encoding import fold_encoder
-    from oblique_cli.hierarchy.dissimilarities import pairwise
-    from oblique_cli.nouns import DatasetSpec
+    from oblique_cli.ground.nouns import DatasetSpec
+    from oblique_cli.papers.hierarchy.dissimilarities import pairwise
 
     if labels is not None and not _is_file(data):
         raise click.UsageError(f"{data!r} is a data set that knows its classes; --labels is for files")
@@ -181,8 +181,8 @@ def _report(
     threshold: float,
     min_size: int,
 ) -> TaxonomyReport:
-    from oblique_cli.hierarchy.report import TaxonomyReport
-    from oblique_cli.hierarchy.structure import Taxonomy
+    from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
+    from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
 
     tree, how = _tree(method, graph, condensed, codes)
     found = Taxonomy.of(tree, codes, len(classes))
@@ -193,9 +193,9 @@ def _report(
 
 def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:
     """The tree, and what a reader should know of how it was made."""
-    from oblique_cli.hierarchy.avalanche import avalanche
-    from oblique_cli.hierarchy.joining import neighbor_joining, upgma
-    from oblique_cli.hierarchy.staxac import staxac
+    from oblique_cli.papers.hierarchy.avalanche import avalanche
+    from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
+    from oblique_cli.papers.hierarchy.staxac import staxac
 
     if method == "staxac":
         tree, rounds = staxac(condensed, codes, graph)

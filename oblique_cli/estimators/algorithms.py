@@ -9,20 +9,15 @@ from importlib import import_module
 from typing import Any
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import machines
 from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
-from oblique_cli.estimators.discrete import c45 as discrete
-from oblique_cli.estimators.discrete import orthogonal
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
-from oblique_cli.estimators.hierarchy import editing
-from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.estimators.model_tree import regressors as model_tree
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
@@ -31,8 +26,13 @@ from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
 from oblique_cli.estimators.outside.known import task_of_class
-from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
-from oblique_cli.registry import Registry, close_matches
+from oblique_cli.ground.constraints import Constraint, violation
+from oblique_cli.ground.registry import Registry, close_matches
+from oblique_cli.papers.discrete import c45_classifiers as discrete
+from oblique_cli.papers.discrete import fourier_classifiers as orthogonal
+from oblique_cli.papers.hierarchy import editing_classifiers as editing
+from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
+from oblique_cli.papers.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 

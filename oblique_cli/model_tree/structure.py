@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
-from oblique_cli.nodes import Indicator, depths_of, nested_rules, parents_of
+from oblique_cli.ground.nodes import Indicator, depths_of, nested_rules, parents_of
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]

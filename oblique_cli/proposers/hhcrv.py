@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.constraints import Constraint
-from oblique_cli.geometry import principal_axes, unit_scatter
+from oblique_cli.ground.constraints import Constraint
+from oblique_cli.ground.geometry import principal_axes, unit_scatter
 from oblique_cli.proposers._reflection import REFLECTIONS, SIGN, SIGNS, TAU, Reflecting, scaled
 from oblique_cli.tree.splitting import PROPOSERS, Node
 

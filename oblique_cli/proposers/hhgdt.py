@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.constraints import Constraint
-from oblique_cli.geometry import orient
+from oblique_cli.ground.constraints import Constraint
+from oblique_cli.ground.geometry import orient
 from oblique_cli.proposers._clustering import BISECTOR_CLASSES, better_bisector
 from oblique_cli.proposers._reflection import SIGN, SIGNS, TAU, reflections
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer

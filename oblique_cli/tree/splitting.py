@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 import oblique_cli._core as _core
-from oblique_cli import seeds
-from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
-from oblique_cli.registry import Registry
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Constraint, violation
+from oblique_cli.ground.registry import Registry
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
-from oblique_cli.nodes import depths_of, parents_of
+from oblique_cli.ground.nodes import depths_of, parents_of
 from oblique_cli.tree.leaf_models import LeafModels
 
 Array = NDArray[np.float64]

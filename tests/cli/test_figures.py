@@ -5,8 +5,8 @@ import xml.etree.ElementTree
 import pytest
 from cli_support import call
 
-from oblique_cli.reproduction.figures.illustrations import FIGURES
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
+from oblique_cli.papers.reproduction.figures.illustrations import FIGURES
 
 __all__ = ["call"]
 

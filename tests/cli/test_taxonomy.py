@@ -14,12 +14,13 @@ from cli_support import call
 from contracts import real_set
 
 from oblique_cli.cli import taxonomy as command
-from oblique_cli.hierarchy import measures, report, staxac
-from oblique_cli.hierarchy.dissimilarities import METRICS, SCALINGS, pairwise
-from oblique_cli.hierarchy.structure import Taxonomy
-from oblique_cli.reproduction.framework import reporting
-from oblique_cli.reproduction.framework.studies import StudyRequest
-from oblique_cli.reproduction.studies import taxonomy as study
+from oblique_cli.papers.hierarchy import measures, staxac
+from oblique_cli.papers.hierarchy import taxonomy_report as report
+from oblique_cli.papers.hierarchy.dissimilarities import METRICS, SCALINGS, pairwise
+from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
+from oblique_cli.papers.reproduction.framework import reporting
+from oblique_cli.papers.reproduction.framework.studies import StudyRequest
+from oblique_cli.papers.reproduction.studies import taxonomy as study
 
 __all__ = ["call"]
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from cli_support import call
 
-from oblique_cli import data, make, seeds
+from oblique_cli import data, make
 from oblique_cli.cli import _common, _fitting, _showing
 from oblique_cli.experiments import progress as progress_module
 from oblique_cli.fitting import pruning
+from oblique_cli.ground import seeds
 from oblique_cli.models import load, save
 from oblique_cli.tree.structure import Tree
 

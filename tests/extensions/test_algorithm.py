@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from oblique_cli.constraints import Integer, check
+from oblique_cli.ground.constraints import Integer, check
 
 
 class NearestMeanClassifier(ClassifierMixin, BaseEstimator):

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.geometry import (
+from oblique_cli.ground.geometry import (
     class_covariance,
     householder_vector,
     pooled_variances,
@@ -22,7 +22,7 @@ from oblique_cli.geometry import (
     shrunk,
     unit_scatter,
 )
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
 ROWS = hnp.arrays(float, st.tuples(st.integers(2, 12), st.integers(1, 4)), elements=st.integers(-4, 4).map(float))

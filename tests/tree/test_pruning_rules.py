@@ -14,11 +14,11 @@ from sklearn.base import clone
 
 import oblique_cli
 from oblique_cli import config
-from oblique_cli.constraints import Integer, Real
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique import top_down
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.ground.constraints import Integer, Real
 from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS, TRAINING_ROWS, TREE_PARAMETERS, PruningRule
 
 
@@ -225,7 +225,7 @@ def test_no_module_decides_by_the_name_of_a_rule():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare) and "pruning" in ast.unparse(node.left):
                 literals = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
-                # The multiway trees of c45/ and regression trees have prunings of their own.
+                # The multiway trees of papers/ and regression trees have prunings of their own.
                 assert path.parent.name in ("c45", "model_tree") or not literals & set(PRUNING_NAMES), (
                     f"{path}: {ast.unparse(node)}"
                 )

@@ -19,7 +19,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import oblique_cli._core as _core
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
@@ -36,8 +35,9 @@ from oblique_cli.estimators.forest.leaf_probabilities import (
 from oblique_cli.estimators.forest.scores import votes_of
 from oblique_cli.estimators.jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.estimators.rows import checked, refuse_negative
-from oblique_cli.magnitudes import RATIO
-from oblique_cli.nodes import parents_of
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.magnitudes import RATIO
+from oblique_cli.ground.nodes import parents_of
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.probabilities import COUNTS, with_probabilities
 from oblique_cli.tree.structure import Tree

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.constraints import Choice, Constraint, Either, Real, Text
+from oblique_cli.ground.constraints import Choice, Constraint, Either, Real, Text
 from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, inner_by_depth
 
 Array = NDArray[np.float64]

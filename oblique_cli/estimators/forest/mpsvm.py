@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.constraints import Choice, Constraint, Integer, Real
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.base import SHARED, ForestClassifier
+from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real
 
 BASES = ("raf", "rof", "rrof", "drf")
 REGULARIZATIONS = ("tikhonov", "axis", "null", "none")

@@ -15,7 +15,7 @@ from oblique_cli.drawing.view import TreeView, unbroken
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
 from oblique_cli.estimators.rows import checked
-from oblique_cli.magnitudes import refuse_extreme
+from oblique_cli.ground.magnitudes import refuse_extreme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.constraints import Constraint, Integer, Optional, Real
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import TreeView, unbroken
 from oblique_cli.estimators.fitted import Names, TrainingRows
 from oblique_cli.estimators.model_tree.regressors import view_of_model_tree
 from oblique_cli.estimators.rows import refuse_negative, refuse_times
-from oblique_cli.magnitudes import comparable, refuse_extreme
+from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real
+from oblique_cli.ground.magnitudes import comparable, refuse_extreme
 from oblique_cli.model_tree.structure import ModelTree, export_text
 
 if TYPE_CHECKING:

@@ -11,17 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
-from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, view_of
 from oblique_cli.estimators.fitted import TrainingRows
 from oblique_cli.estimators.model_tree.base import TreeRegressor
+from oblique_cli.ground.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.nodes import nested_rules, pairs_of
+from oblique_cli.ground.seeds import generator, integer
 from oblique_cli.model_tree.structure import leaf_texts
-from oblique_cli.nodes import nested_rules, pairs_of
 from oblique_cli.regression import pruning
 from oblique_cli.regression.growing import Settings, grow
 from oblique_cli.regression.refining import FOLDS, REFINEMENTS, Refined, refined
 from oblique_cli.regression.structure import RegressionTree
-from oblique_cli.seeds import generator, integer
 from oblique_cli.tree.describe import condition
 from oblique_cli.tree.importances import ranges_of
 from oblique_cli.tree.sparse import Light, idle_terms

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.drawing.diagram import Sketch
 from oblique_cli.drawing.view import MOST_TERMS, Histogram, TreeView, histogram, number_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.fitted import TrainingRows, paths
 from oblique_cli.estimators.model_tree.base import TreeRegressor
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.model_tree import growing
 from oblique_cli.model_tree.growing import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.model_tree.structure import ModelTree, export_text, node_texts
 from oblique_cli.model_tree.turning_points import turning_points
-from oblique_cli.nodes import BLANK, Indicator
 
 if TYPE_CHECKING:
     pass

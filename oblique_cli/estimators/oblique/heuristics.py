@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import oblique_cli
-from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.registry import close_matches, source_of
+from oblique_cli.ground.constraints import Constraint, violation
+from oblique_cli.ground.registry import close_matches, source_of
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 # A parameter in the docstring of a heuristic, with its further lines indented.

@@ -7,8 +7,12 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from oblique_cli import seeds
-from oblique_cli.constraints import (
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.jobs import N_JOBS, threads_of
+from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
+from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import (
     Boolean,
     Choice,
     Choices,
@@ -21,10 +25,6 @@ from oblique_cli.constraints import (
     Text,
     check,
 )
-from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.jobs import N_JOBS, threads_of
-from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
-from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds
 from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,
     MODELS,

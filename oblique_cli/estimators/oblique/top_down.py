@@ -16,8 +16,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli import seeds
-from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
@@ -27,7 +25,9 @@ from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.probabilities import NO_MODELS, PROBABILITY_CONSTRAINTS
 from oblique_cli.estimators.rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.tree_predictor import TreePredictor
-from oblique_cli.magnitudes import comparable, product, refuse_apart
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.magnitudes import comparable, product, refuse_apart
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.registry import Registry
 from oblique_cli.models.procedure import Procedure
-from oblique_cli.registry import Registry
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model

@@ -33,11 +33,11 @@ def _check_column(fields: Mapping[str, Any]) -> None:
 
 
 COLUMN = Record(
-    "oblique_cli.estimators.discrete.discretizing:Column",
+    "oblique_cli.papers.discrete.discretizing:Column",
     {"levels": Numbers("float64", ("levels",)), "cuts": Numbers("float64", ("cuts",)), "usual": Whole()},
     check=_check_column,
 )
-DOMAIN = Record("oblique_cli.c45.domain:Domain", {"cardinalities": Many(Whole(1, 2**31), "p", kind=tuple)})
+DOMAIN = Record("oblique_cli.papers.discrete.domain:Domain", {"cardinalities": Many(Whole(1, 2**31), "p", kind=tuple)})
 
 
 def _check_tree(fields: Mapping[str, Any]) -> None:
@@ -54,7 +54,7 @@ def _check_tree(fields: Mapping[str, Any]) -> None:
 
 
 DISCRETE_TREE = Record(
-    "oblique_cli.c45.structure:DiscreteTree",
+    "oblique_cli.papers.discrete.discrete_tree:DiscreteTree",
     {
         "domain": Shared("domain"),
         "feature": Numbers("int64", ("nodes",), -1, "p"),
@@ -80,17 +80,19 @@ class SpectrumForm(Codec):
         return {name: form.plain(getattr(value, name), own.at(name)) for name, form in forms.items()}
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        from oblique_cli.fourier.spectrum import Spectrum
+        from oblique_cli.papers.discrete.spectrum import Spectrum
 
         domain = scope.arrays.shared["domain"]
         return Spectrum(domain, **fields_of(plain, self._forms(domain), scope.inner()))
 
 
 COMPONENTS = Record(
-    "oblique_cli.fourier.principal:Components",
+    "oblique_cli.papers.discrete.principal:Components",
     {"variances": Numbers("float64", ("components",)), "factors": Numbers("float64", ("trees", "components"))},
 )
-CLASS_SHARES = Record("oblique_cli.fourier.tcfs:ClassShares", {"n_classes": Whole(1), "low": Real(), "high": Real()})
+CLASS_SHARES = Record(
+    "oblique_cli.papers.discrete.tcfs:ClassShares", {"n_classes": Whole(1), "low": Real(), "high": Real()}
+)
 
 TREES = Many(DISCRETE_TREE, least=1)
 DISCRETE: Mapping[str, Codec] = {

@@ -24,7 +24,7 @@ def _check(fields: Mapping[str, Any]) -> None:
 
 
 HIERARCHY = Record(
-    "oblique_cli.hierarchy.structure:Hierarchy",
+    "oblique_cli.papers.hierarchy.hierarchies:Hierarchy",
     {
         "children": Numbers("int64", ("joins", 2), 0),
         "heights": Numbers("float64", ("joins",)),
@@ -40,7 +40,7 @@ def _check_counts(fields: Mapping[str, Any]) -> None:
 
 
 TAXONOMY = Record(
-    "oblique_cli.hierarchy.structure:Taxonomy",
+    "oblique_cli.papers.hierarchy.hierarchies:Taxonomy",
     {"tree": HIERARCHY, "counts": Numbers("int64", ("nodes", "C"), 0)},
     check=_check_counts,
 )

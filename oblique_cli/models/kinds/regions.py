@@ -11,7 +11,7 @@ from oblique_cli.models.codecs import Flag, Many, Maybe, Numbers, Record, Whole
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind, check_binary
 
 CLUSTERS = Record(
-    "oblique_cli.pathfinder.clusters:GridClusters",
+    "oblique_cli.papers.pathfinder.grid_clusters:GridClusters",
     {
         "x": Whole(0, "p"),
         "y": Whole(0, "p"),
@@ -25,7 +25,7 @@ CLUSTERS = Record(
     },
 )
 NODE = Record(
-    "oblique_cli.pathfinder.growing:RegionNode",
+    "oblique_cli.papers.pathfinder.regions:RegionNode",
     {
         "counts": Numbers("int32", ("C",), 0),
         "left": Whole(-1),
@@ -44,7 +44,9 @@ def _check(fields: Mapping[str, Any]) -> None:
         raise ValueError("a node must have a split if it has children, and only then")
 
 
-TREE = Record("oblique_cli.pathfinder.growing:RegionTree", {"nodes": Many(NODE, least=1, kind=tuple)}, check=_check)
+TREE = Record(
+    "oblique_cli.papers.pathfinder.regions:RegionTree", {"nodes": Many(NODE, least=1, kind=tuple)}, check=_check
+)
 
 KINDS.register("region_tree")(
     Kind(
