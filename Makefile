@@ -66,7 +66,7 @@ wheels: $(VENV)/.wheels  ## a manylinux wheel for PYTHON in DIST, checked where 
 bench: $(INSTALLED)  ## every speed claim, side by side
 	$(BIN)/python -m benchmarks
 
-docs: $(VENV)/.docs  ## the documentation as a site, build/site/index.html; a broken link is an error
+docs: $(INSTALLED) $(VENV)/.docs  ## the documentation as a site, build/site/index.html; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 figures: $(INSTALLED)  ## the figures of the papers, drawn again, and pictures and tables of the pages of algorithms

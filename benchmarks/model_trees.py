@@ -15,7 +15,7 @@ from oblique_cli import data
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.ground.nouns import DatasetSpec
-from oblique_cli.model_tree.least_squares import Passes, fit_linear
+from oblique_cli.tree.least_squares import Passes, fit_linear
 
 SEED = 20260101
 STOPPING = {"min_node_percent": 3, "min_improvement_percent": 1}  # Table 2.5, Kin8nm

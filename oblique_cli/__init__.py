@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.forest.refined import TAOForestClassifier
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
-    from oblique_cli.estimators.model_tree.cart import CARTRegressor
-    from oblique_cli.estimators.model_tree.hyperplanes import ObliqueTreeRegressor
-    from oblique_cli.estimators.model_tree.regressors import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
     from oblique_cli.estimators.oblique.classifiers import (
         AxisParallelClassifier,
@@ -44,6 +41,9 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
     from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+    from oblique_cli.estimators.regression.cart import CARTRegressor
+    from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
+    from oblique_cli.estimators.regression.oblique_regressor import ObliqueTreeRegressor
     from oblique_cli.models.explaining.explanation import explain
     from oblique_cli.models.exporting import export
     from oblique_cli.models.model import Model, load, save
@@ -101,11 +101,11 @@ _PLACES = {
     "SupervisedTaxonomy": "oblique_cli.papers.hierarchy.taxonomy_estimators",
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
-    "CARTRegressor": "oblique_cli.estimators.model_tree.cart",
-    "ObliqueTreeRegressor": "oblique_cli.estimators.model_tree.hyperplanes",
-    "M5StyleRegressor": "oblique_cli.estimators.model_tree.regressors",
-    "RETISRegressor": "oblique_cli.estimators.model_tree.regressors",
-    "TPRTIRegressor": "oblique_cli.estimators.model_tree.regressors",
+    "CARTRegressor": "oblique_cli.estimators.regression.cart",
+    "ObliqueTreeRegressor": "oblique_cli.estimators.regression.oblique_regressor",
+    "M5StyleRegressor": "oblique_cli.estimators.regression.linear_leaves",
+    "RETISRegressor": "oblique_cli.estimators.regression.linear_leaves",
+    "TPRTIRegressor": "oblique_cli.estimators.regression.linear_leaves",
     "BUTIFSVMClassifier": "oblique_cli.estimators.oblique.bottom_up",
     "BottomUpTreeClassifier": "oblique_cli.estimators.oblique.bottom_up",
     "HHBUTClassifier": "oblique_cli.estimators.oblique.bottom_up",

@@ -8,24 +8,18 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-import oblique_cli
-
-PACKAGE = Path(oblique_cli.__file__).parent
-ROOT = "oblique_cli"
+from tools.rooms import CORE, PACKAGE, ROOT, imports, includes, modules, room, walk_executed
 
 FLOORS = {
     "errors": -2,  # the ground: whatever fails on floor 0 says so in these
     "ground": -1,
     "_core": 1,
     "tree": 2,
-    "model_tree": 2,
     "proposers": 3,
-    "regression": 3,
     "drawing": 3,
     "estimators": 4,
     "data": 4,
@@ -46,32 +40,7 @@ FLOORS = {
 # What lists things of papers/ by name.
 DOORS = {"cli/_showing.py", "estimators/algorithms.py", "models/kinds/discrete.py"}
 
-MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
-
-
-def is_for_annotations_only(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
-def walk_executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node that can run: names imported under TYPE_CHECKING serve annotations only."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not is_for_annotations_only(child):
-            yield from walk_executed(child)
-
-
-@cache
-def imports(path: Path) -> set[str]:
-    """Dotted names of all that a module imports, anywhere in it; `from a import b` counts as a.b."""
-    found: set[str] = set()
-    for node in walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+MODULES = modules()
 
 
 def top_level_imports(path: Path) -> set[str]:
@@ -83,11 +52,6 @@ def top_level_imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found.add(str(node.module).split(".")[0])
     return found
-
-
-def room(path: Path) -> str:
-    """Folder or module a file is in, as FLOORS names it."""
-    return path.parts[0] if len(path.parts) > 1 else path.stem
 
 
 def users_of(library: str) -> set[str]:
@@ -276,21 +240,21 @@ CORE_FLOORS = {
     "linear": 1,
     "split": 2,
     "refinement": 2,
-    "growth": 3,
     "model_tree": 3,
-    "forest": 4,
-    "scale": 4,
-    "bindings": 5,
+    "forest": 3,
+    "rows": 4,
+    "heuristic": 5,
+    "grow": 6,
+    "bindings": 7,
 }
 
 
 def test_a_room_of_the_core_includes_from_lower_floors_or_itself():
-    core = PACKAGE / "core"
-    for path in sorted(core.rglob("*.[ch]pp")):
-        here = path.relative_to(core).parts[0]
-        for name in re.findall(r'^#include "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE):
+    for path in sorted(CORE.rglob("*.[ch]pp")):
+        here = path.relative_to(CORE).parts[0]
+        for name in includes(path):
             there = name.split("/")[0]
-            assert (core / name).is_file(), f"{path} includes {name}: write the path from core/"
+            assert (CORE / name).is_file(), f"{path} includes {name}: write the path from core/"
             assert there == here or CORE_FLOORS[there] < CORE_FLOORS[here], f"{path} includes {name}"
 
 

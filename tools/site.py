@@ -2,12 +2,15 @@
 
 Some pages lie beside what they describe, outside docs/. Here they become pages of the site, links to and from them lead
 to the pages, and a link to any other file of the repository, which the site does not have, becomes plain text.
+What tools/built.py makes is in the site alone.
 """
 
 from __future__ import annotations
 
+import importlib
 import posixpath
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,11 +34,18 @@ LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages that lie outside docs/."""
+    """Add the pages that lie outside docs/, and what is made whenever the site is."""
     from mkdocs.structure.files import File
 
-    for file, page in OUTSIDE.items():
-        files.append(File.generated(config, page, content=(ROOT / file).read_text(encoding="utf-8")))
+    if str(ROOT) not in sys.path:  # a hook is a file to mkdocs, not a module of a package
+        sys.path.append(str(ROOT))
+    tools = importlib.import_module("tools.built")
+    made = {page: (ROOT / file).read_bytes() for file, page in OUTSIDE.items()}
+    made |= {name: tools.built(name) for name in tools.BUILT}
+    for name, content in made.items():
+        if (there := files.get_file_from_path(name)) is not None:  # `oblique reproduce report` draws one as well
+            files.remove(there)
+        files.append(File.generated(config, name, content=content))
     return files
 
 

@@ -18,7 +18,6 @@ from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClass
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
-from oblique_cli.estimators.model_tree import regressors as model_tree
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
@@ -26,6 +25,7 @@ from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
 from oblique_cli.estimators.outside.known import task_of_class
+from oblique_cli.estimators.regression import linear_leaves
 from oblique_cli.ground.constraints import Constraint, violation
 from oblique_cli.ground.registry import Registry, close_matches
 from oblique_cli.papers.discrete import c45_classifiers as discrete
@@ -576,7 +576,7 @@ _CHAPTER_2 = "Amalaman (2015), chapter 2"
 def _of_hyperplanes() -> list[FixedEstimator]:
     source = "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)"
     refined = "Carreira-Perpinan & Tavallali (2018)"
-    made_by = "oblique_cli.estimators.model_tree.hyperplanes:ObliqueTreeRegressor"
+    made_by = "oblique_cli.estimators.regression.oblique_regressor:ObliqueTreeRegressor"
     return [
         _ready(MODEL_TREE, "hhcart_regression", "HHCART regression", source, made_by, leaves="constant", refine="none"),
         _ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear", refine="none"),
@@ -587,20 +587,20 @@ def _of_hyperplanes() -> list[FixedEstimator]:
 
 _REGRESSION = (
     _ready(
-        MODEL_TREE, "tprti_a", "TPRTI-A", f"{_CHAPTER_2}, algorithms 1 and 2", model_tree.TPRTIRegressor, variant="A"
+        MODEL_TREE, "tprti_a", "TPRTI-A", f"{_CHAPTER_2}, algorithms 1 and 2", linear_leaves.TPRTIRegressor, variant="A"
     ),
     _ready(
-        MODEL_TREE, "tprti_b", "TPRTI-B", f"{_CHAPTER_2}, algorithms 1 and 3", model_tree.TPRTIRegressor, variant="B"
+        MODEL_TREE, "tprti_b", "TPRTI-B", f"{_CHAPTER_2}, algorithms 1 and 3", linear_leaves.TPRTIRegressor, variant="B"
     ),
-    _ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", model_tree.RETISRegressor),
-    _ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", model_tree.M5StyleRegressor),
+    _ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", linear_leaves.RETISRegressor),
+    _ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", linear_leaves.M5StyleRegressor),
     *_of_hyperplanes(),
     _ready(
         CONSTANT_LEAVES,
         "cart_regression",
         "CART regression",
         "Breiman et al. (1984); scikit-learn",
-        "oblique_cli.estimators.model_tree.cart:CARTRegressor",
+        "oblique_cli.estimators.regression.cart:CARTRegressor",
     ),
 )
 

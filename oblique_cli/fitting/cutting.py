@@ -21,9 +21,9 @@ from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.fitting.pruning import PRUNED
 from oblique_cli.ground import seeds
-from oblique_cli.regression.pruning import chosen_alpha
-from oblique_cli.regression.structure import RegressionTree
 from oblique_cli.tree.pruning import cost_complexity_path
+from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.squared_errors import chosen_alpha
 from oblique_cli.tree.structure import Tree
 
 FOLDS = 5

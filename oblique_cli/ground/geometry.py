@@ -1,6 +1,7 @@
 """Eigenvectors, Householder reflections, clustering hyperplanes, bisectors and CRIMCOORD, as the papers write them.
 
-This is the readable reference of what the compiled growers do (`core/growth/`); tests hold both equal.
+This is the readable reference of what the compiled growers do (`core/rows/`, `core/heuristic/`, `core/grow/`); tests
+hold both equal.
 """
 
 from __future__ import annotations
@@ -346,7 +347,7 @@ def _leading(M: Array, basis: Array) -> Array:
 
 
 def distinct_gap(X: Array, w: Array) -> float:
-    """Return the gap above which two projections X w are distinct (docs/architecture.md, ties).
+    """Return the gap above which two projections X w are distinct (docs/decisions.md, ties).
 
     1e-9 of the scale sum_j |w_j| (range of feature j), plus a few rounding errors of the projection's magnitude.
     """

@@ -48,7 +48,7 @@ class OC1(HillClimbing):
     search : "faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published;
         "exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros
 
-    Decisions where the article is silent: `core/growth/climbing/oc1_climb.hpp`. Deterministic for a random_state.
+    Decisions where the article is silent: `core/heuristic/climbing/oc1_climb.hpp`. Deterministic for a random_state.
     """
 
     title = "OC1"

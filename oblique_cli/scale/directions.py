@@ -23,7 +23,7 @@ NEEDS: Mapping[str, str] = {
     "gdt": BISECTORS,
     "hhgdt": BISECTORS,
 }
-ZERO_EIGENVALUE = 1e-10  # of HHCRV, as in core/growth/families/hhcrv.cpp
+ZERO_EIGENVALUE = 1e-10  # of HHCRV, as in core/heuristic/families/hhcrv.cpp
 
 
 @dataclass

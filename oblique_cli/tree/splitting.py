@@ -262,7 +262,7 @@ def best_split(
 ) -> Split | None:
     """Return the first of the best splits among all proposals, or None if none has a positive score.
 
-    The tie rule is that of docs/architecture.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
+    The tie rule is that of docs/decisions.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
     sorts every direction instead of bounding it, with the same result. `finish` says what becomes of the split.
     """
     split = search(node, proposer.propose(node), min_leaf, exhaustive)

@@ -81,7 +81,7 @@ print("equal trees")
 
 
 def documented_family() -> str:
-    """The whole file that growth/heuristic.hpp shows to whoever writes a heuristic."""
+    """The whole file that heuristic/heuristic.hpp shows to whoever writes a heuristic."""
     prose = (CORE / "growth" / "heuristic.hpp").read_text(encoding="utf-8").split("#pragma once")[0]
     lines = [line[5:] for line in prose.splitlines() if re.match(r"^//(   |$)", line)]
     text = "\n".join(lines).strip() + "\n"
@@ -105,5 +105,5 @@ def test_a_native_heuristic_is_one_cpp_file_and_its_proposer(tmp_path: Path):
     module = built(tmp_path / "core", tmp_path / "build")
     load = COMPARISON.split("import oblique_cli\n")[0]
     refused = subprocess.run([sys.executable, "-c", load, str(module)], capture_output=True, text=True, check=False)
-    sentence = r"ImportError: growth/families/\w+\.cpp: native family 'principal_axes' has the name of the one in "
+    sentence = r"ImportError: heuristic/families/\w+\.cpp: native family 'principal_axes' has the name of the one in "
     assert refused.returncode == 1 and re.match(sentence, refused.stderr.splitlines()[-1]), refused.stderr

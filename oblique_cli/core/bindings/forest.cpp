@@ -12,8 +12,8 @@
 #include "bindings/arrays.hpp"
 #include "bindings/option_values.hpp"
 #include "bindings/release.hpp"
-#include "forest/boosting.hpp"
-#include "forest/forest.hpp"
+#include "grow/boosting.hpp"
+#include "grow/forest.hpp"
 
 namespace oblique {
 namespace {
@@ -58,7 +58,7 @@ void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::opt
   check_rows(x, y, weights, forest.n_classes);
   const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   const Released released;
-  TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options);
+  TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options.rotated());
   forest.grow(data, options, n_trees, n_threads);
 }
 

@@ -7,8 +7,8 @@
 #include "bindings/arrays.hpp"
 #include "common/eigen.hpp"
 #include "common/kernels.hpp"
-#include "growth/clustering_planes.hpp"
-#include "growth/crimcoord.hpp"
+#include "heuristic/clustering_planes.hpp"
+#include "rows/crimcoord.hpp"
 
 namespace oblique {
 namespace {

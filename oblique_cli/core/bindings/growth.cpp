@@ -17,9 +17,9 @@
 #include "bindings/release.hpp"
 #include "common/random.hpp"
 #include "common/team.hpp"
-#include "growth/finish.hpp"
-#include "growth/grower.hpp"
-#include "growth/heuristic.hpp"
+#include "grow/finish.hpp"
+#include "grow/grower.hpp"
+#include "heuristic/heuristic.hpp"
 #include "split/node.hpp"
 #include "tree/levels.hpp"
 

@@ -18,11 +18,11 @@
 #include "bindings/arrays.hpp"
 #include "bindings/release.hpp"
 #include "common/eigen.hpp"
-#include "growth/bisectors.hpp"
-#include "growth/class_moments.hpp"
-#include "growth/exact_moments.hpp"
-#include "scale/block.hpp"
-#include "scale/slot_search.hpp"
+#include "heuristic/bisectors.hpp"
+#include "heuristic/class_moments.hpp"
+#include "rows/block.hpp"
+#include "rows/exact_moments.hpp"
+#include "split/slot_search.hpp"
 #include "split/spaces.hpp"
 #include "split/spread.hpp"
 #include "tree/levels.hpp"
@@ -467,7 +467,7 @@ nb::tuple rows_of_slots(const In<double>& columns, const Codes& codes, const std
 }  // namespace
 
 void bind_scale(nb::module_& m) {
-  nb::class_<HeldBlock>(m, "Block", "Rows of many nodes, and what each pass over them asks (core/scale/block.hpp).")
+  nb::class_<HeldBlock>(m, "Block", "Rows of many nodes, and what each pass over them asks (core/rows/block.hpp).")
       .def(nb::init<const In<double>&, const Codes&, const Codes&, const std::optional<Doubles>&, std::size_t,
                     std::size_t, const std::optional<Codes>&, const std::optional<In<double>>&,
                     const std::optional<InOut<double>>&>(),
@@ -496,7 +496,7 @@ void bind_scale(nb::module_& m) {
            "smallest"_a.noconvert())
       .def("route", &HeldBlock::route, "normals"_a.noconvert(), "thresholds"_a.noconvert(), "left_slot"_a.noconvert(),
            "right_slot"_a.noconvert(), "next"_a.noconvert(), "below"_a.noconvert(), "above"_a.noconvert());
-  nb::class_<HeldSearch>(m, "SlotSearch", "Search of a node whose rows lie in blocks (core/scale/slot_search.hpp).")
+  nb::class_<HeldSearch>(m, "SlotSearch", "Search of a node whose rows lie in blocks (core/split/slot_search.hpp).")
       .def(nb::init<const std::string&, bool, double, const Doubles&>(), "criterion"_a, "strict_ties"_a, "min_leaf"_a,
            "of_class"_a.noconvert())
       .def("begin", &HeldSearch::begin, "order"_a.noconvert(), "present"_a.noconvert(), "counts"_a.noconvert().none(),

@@ -13,7 +13,7 @@
 #include "bindings/release.hpp"
 #include "common/counting.hpp"
 #include "common/kernels.hpp"
-#include "growth/climbing/line_search.hpp"
+#include "heuristic/climbing/line_search.hpp"
 #include "split/candidates.hpp"
 #include "split/criteria.hpp"
 #include "split/node.hpp"

@@ -677,7 +677,7 @@ class OC1Classifier(HeuristicTreeClassifier):
 
     Source: Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33; Wickramarachchi (2015), section 2.2, algorithm 2.
 
-    Decisions where the article is silent: `core/growth/climbing/oc1_climb.hpp`. Deterministic for a random_state.
+    Decisions where the article is silent: `core/heuristic/climbing/oc1_climb.hpp`. Deterministic for a random_state.
 
     Further parameters and attributes are those of `ObliqueTreeClassifier`.
 

@@ -176,7 +176,7 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         What to do with NaN in quantitative columns. "error" refuses it. "impute" puts the median of the rows that the
         tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row that lacks a value
         which the hyperplane of a node uses to the side that scored better there, and to the heavier child where no
-        training row lacked one; see `tree_.missing_left` and docs/architecture.md. Rows with NaN are not grown on by
+        training row lacked one; see `tree_.missing_left` and docs/missing.md. Rows with NaN are not grown on by
         the native engine.
     max_levels : int, default 1000
         Most levels a qualitative column may have.

@@ -19,7 +19,7 @@ def _check(fields: Mapping[str, Any]) -> None:
 
 
 MODEL_TREE = Record(
-    "oblique_cli.model_tree.structure:ModelTree",
+    "oblique_cli.tree.model_tree:ModelTree",
     {
         "left": Numbers("int32", ("nodes",), -1, "nodes"),
         "right": Numbers("int32", ("nodes",), -1, "nodes"),
@@ -33,7 +33,7 @@ MODEL_TREE = Record(
     check=_check,
 )
 TURNING_POINTS = Record(
-    "oblique_cli.model_tree.turning_points:TurningPoints",
+    "oblique_cli.tree.turning_points:TurningPoints",
     {
         "feature": Numbers("int64", ("points",), 0, "p"),
         "centers": Numbers("float64", ("points", "p")),
@@ -60,7 +60,7 @@ def _same_nodes(fields: Mapping[str, Any]) -> None:
 
 
 REGRESSION_TREE = Record(
-    "oblique_cli.regression.structure:RegressionTree",
+    "oblique_cli.tree.regression_tree:RegressionTree",
     {
         "splits": TREE,
         "coef": Numbers("float64", ("nodes", "p")),

@@ -17,7 +17,6 @@ from oblique_cli.papers.reproduction.framework.studies import STUDIES
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "docs/field.md", "README.md")
-FIELD_PARTS = ("confirmation", "development")
 # Blocks that show a table as a study left it, and the file it is in.
 COPIED = {
     "mpsvm-ranks": "mpsvm_ranks",
@@ -26,23 +25,33 @@ COPIED = {
     "mpsvm-minleaf": "mpsvm_minleaf",
     "mpsvm-mtry": "mpsvm_mtry",
     "mpsvm-readings": "mpsvm_readings",
-    **{
-        f"field-{part}-{what}": f"field_{part}_{what}"
-        for part in FIELD_PARTS
-        for what in ("means", "ranks", "tao", "tao_logistic")
-    },
-    "field-accuracies": "field_accuracies",
-    **{f"field_10x5-{part}-{what}": f"field_10x5_{part}_{what}" for part in FIELD_PARTS for what in ("means", "ranks")},
-    **{
-        f"field_tuned-{part}-{what}": f"field_tuned_{part}_{what}"
-        for part in FIELD_PARTS
-        for what in ("means", "ranks", "tao")
-    },
-    "field_tuned-accuracies": "field_tuned_accuracies",
-    **{
-        f"field_regression-{what}": f"field_regression_{what}"
-        for what in ("means", "ranks", "rmse", "relative", "leaves")
-    },
+    "field-confirmation-means": "field_confirmation_means",
+}
+# The comparisons of the field: study, its title, and its tables by title.
+FIELD_PARTS = ("confirmation", "development")
+BY_PART = {
+    "means": "means over the sets",
+    "ranks": "mean ranks and groups that no test tells apart",
+    "tao": "`tao` against every method",
+    "tao_logistic": "`tao_logistic` against every method",
+}
+OF_FIELD = {
+    f"{part}_{what}": f"{part.title()} sets: {title}" for part in FIELD_PARTS for what, title in BY_PART.items()
+}
+FIELD = {
+    "field": ("Five times two folds", OF_FIELD | {"accuracies": "Accuracy, data set by data set"}),
+    "field_10x5": ("Ten repetitions of five folds", OF_FIELD),
+    "field_tuned": ("Equal budgets for tuning", OF_FIELD | {"accuracies": "Accuracy, data set by data set"}),
+    "field_regression": (
+        "Regression",
+        {
+            "means": "Means over the sets",
+            "ranks": "Mean ranks and groups that no test tells apart",
+            "rmse": "RMSE",
+            "relative": "RMSE over that of the best method on the set",
+            "leaves": "Leaves",
+        },
+    ),
 }
 NOT_YET = "Not run with the full profile yet."
 
@@ -64,6 +73,26 @@ def blocks(results: Path) -> dict[str, str]:
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
     return out
+
+
+def field_tables(results: Path) -> str:
+    """Return a page with all stored tables of the field's comparisons, a section a study that was run in full."""
+    lines = [
+        "# The field: all tables",
+        "",
+        "[The field](field.md) says what is compared and how. Made from the stored results.",
+    ]
+    for study, (title, tables) in FIELD.items():
+        there = {
+            name: path
+            for what, name in tables.items()
+            if (path := results / "reproduction" / f"{study}_{what}.csv").is_file()
+        }
+        if there:
+            lines += ["", f"## {title}"]
+        for name, path in there.items():
+            lines += ["", f"### {name}", "", _copied(path).rstrip()]
+    return "\n".join(lines) + "\n"
 
 
 def studied(results: Path) -> dict[str, tuple[Cell, ...]]:

@@ -1,0 +1,54 @@
+// Gradient boosting with the trees of a forest, one a round for all classes.
+//
+// The loss is the multinomial log loss of scores F(x), (n, K), by softmax; with two classes the logistic loss of one
+// score. A tree of round t is grown by a family of heuristics on the class labels, rows weighing w |g|, where
+// |g| = 1 - p(own class) is the gradient of the row's own score. For two classes the Gini criterion on these weights is
+// that of a regression tree on gradients: with labels +1 and -1 a side of weight W = sum w |g| and gradient sum G has
+// W (q^2 + (1 - q)^2) = W / 2 + G^2 / (2 W), so the cut maximises the sum of G^2 / W, as a Newton tree with |g| in the
+// place of the curvature |g| (1 - |g|) does (Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016). So every
+// heuristic for classes serves, and its exact search. Leaves then take a Newton step in each score.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "grow/forest.hpp"
+#include "grow/forest_options.hpp"
+#include "rows/training_rows.hpp"
+
+namespace oblique {
+
+struct BoostingOptions {
+  std::size_t n_trees = 0;
+  double learning_rate = 0.1;
+  double l2 = 1.0;           // added to the curvature of a leaf
+  double min_weight = 0.0;   // least sum of w |g| of a child
+  std::size_t patience = 0;  // rounds without a fall of the validation loss by `tolerance` after which to stop; 0: none
+  double tolerance = 0.0;
+};
+
+// Rows as Python has them.
+struct LabeledRows {
+  const double* x;
+  const std::int32_t* y;
+  const double* weights;  // or nullptr
+  std::size_t n;
+};
+
+struct Boosted {
+  std::size_t n_scores = 0;
+  std::vector<double> baseline;         // n_scores
+  std::vector<double> leaf_values;      // of all leaves of all trees, n_scores each
+  std::vector<double> training_loss;    // mean log loss after every round
+  std::vector<double> validation_loss;  // the same of the validation rows, if there are any
+};
+
+inline std::size_t scores_of(std::size_t n_classes) { return n_classes == 2 ? 1 : n_classes; }
+
+// Adds trees to an empty forest. With validation rows and patience, the trees after the least validation loss are taken
+// off again.
+Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& validation, const ForestOptions& options,
+              const BoostingOptions& how);
+
+}  // namespace oblique

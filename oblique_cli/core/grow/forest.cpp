@@ -1,0 +1,134 @@
+#include "grow/forest.hpp"
+
+#include <algorithm>
+
+#include "common/interrupt.hpp"
+#include "common/random.hpp"
+#include "common/threads.hpp"
+#include "grow/forest_grower.hpp"
+#include "rows/rotation.hpp"
+#include "rows/row_draw.hpp"
+#include "tree/tree_walk.hpp"
+
+namespace oblique {
+
+namespace {
+
+// Rows that share one reading of a tree's nodes: many, as a tree may be larger than the caches that are near. Of
+// rotated rows a copy is made, so there they are fewer.
+constexpr std::size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
+
+}  // namespace
+
+std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree) { return Stream(seed, 0, tree).next(); }
+
+void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads) {
+  const std::size_t first = trees.size();
+  trees.resize(first + more);
+  try {
+    on_threads(more, n_threads, [&]() {
+      return [&, grower = ForestTreeGrower(data, options)](std::size_t i) mutable {
+        const std::size_t number = first_number + first + i;
+        trees[first + i] = grower.grow(seed_of_tree(seed, number), number);
+      };
+    });
+  } catch (...) {
+    trees.resize(first);
+    throw;
+  }
+}
+
+void Forest::vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const {
+  blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
+    add_vote(trees[t], node, shares, votes + i * n_classes);
+  });
+}
+
+std::vector<std::uint32_t> Forest::draws(std::size_t n, std::size_t more, const RowDraw& rows) const {
+  std::vector<std::uint32_t> out, of_tree;
+  for (std::size_t t = trees.size(); t < trees.size() + more; ++t) {
+    rows.draw(seed_of_tree(seed, first_number + t), n, of_tree);
+    out.insert(out.end(), of_tree.begin(), of_tree.end());
+  }
+  return out;
+}
+
+void Forest::sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads,
+                 double* sums) const {
+  std::vector<std::size_t> first(1, 0);
+  for (const ForestTree& tree : trees) first.push_back(first.back() + tree.n_leaves());
+  blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
+    const std::size_t leaf = first[t] + static_cast<std::size_t>(~trees[t].nodes[node].left);
+    for (std::size_t k = 0; k < width; ++k) sums[i * width + k] += values[leaf * width + k];
+  });
+}
+
+void Forest::apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const {
+  blocks(x, n, n_threads,
+         [&](std::size_t t, std::size_t i, std::int32_t node) { leaves[i * trees.size() + t] = node; });
+}
+
+void Forest::vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
+                             double* votes) const {
+  std::vector<std::vector<bool>> drawn(trees.size());
+  on_threads(trees.size(), n_threads, [&]() {
+    return [&, draws = std::vector<std::uint32_t>()](std::size_t t) mutable {
+      rows.draw(seed_of_tree(seed, t), n, draws);
+      drawn[t].resize(n);
+      for (std::size_t i = 0; i < n; ++i) drawn[t][i] = draws[i] > 0;
+    };
+  });
+  blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
+    if (!drawn[t][i]) add_vote(trees[t], node, shares, votes + i * n_classes);
+  });
+}
+
+// use(tree number, row number, leaf) for every row and tree, the trees of a row in order.
+template <class Use>
+void Forest::blocks(const double* x, std::size_t n, int n_threads, Use use) const {
+  const bool rotates = !trees.empty() && trees[0].rotation.given();
+  const std::size_t most = rotates ? kMostRotated : kMost;
+  // About two blocks a thread, so that none is left with the work while the others wait.
+  const std::size_t n_blocks = n_threads > 1 ? 2 * static_cast<std::size_t>(n_threads) : 1;
+  const std::size_t size = std::clamp(n / n_blocks, kFewest, most);
+  on_threads((n + size - 1) / size, n_threads, [&]() {
+    return [&, rotated = std::vector<double>(), walk = TreeWalk(),
+            leaves = std::vector<std::int32_t>(size)](std::size_t block) mutable {
+      const std::size_t from = block * size, count = std::min(n - from, size);
+      for (std::size_t t = 0; t < trees.size(); ++t) {
+        const ForestTree& tree = trees[t];
+        const double* rows = x + from * n_features;
+        std::size_t stride = n_features;
+        if (tree.rotation.given()) {
+          stride = tree.rotation.size();
+          rotated.resize(count * stride);
+          for (std::size_t i = 0; i < count; ++i)
+            for (std::size_t q = 0; q < stride; ++q)
+              rotated[i * stride + q] = tree.rotation.of_row(q, rows + i * n_features);
+          rows = rotated.data();
+        }
+        checkpoint(count * 16);
+        walk.leaves_of(tree, rows, count, stride, leaves.data());
+        for (std::size_t i = 0; i < count; ++i) use(t, from + i, leaves[i]);
+      }
+    };
+  });
+}
+
+void Forest::add_vote(const ForestTree& tree, std::int32_t node, bool shares, double* votes) const {
+  const std::size_t leaf = static_cast<std::size_t>(~tree.nodes[node].left);
+  if (!shares) {
+    votes[tree.label[leaf]] += 1.0;
+    return;
+  }
+  const std::uint32_t first = tree.leaf_start[leaf], last = tree.leaf_start[leaf + 1];
+  if (last - first == 1) {
+    votes[tree.leaf_class[first]] += 1.0;
+    return;
+  }
+  double total = 0.0;
+  for (std::uint32_t i = first; i < last; ++i) total += tree.leaf_weight[i];
+  for (std::uint32_t i = first; i < last; ++i) votes[tree.leaf_class[i]] += tree.leaf_weight[i] / total;
+}
+
+}  // namespace oblique

@@ -1,0 +1,50 @@
+// Forests: trees grown and asked on several threads. Tree number t depends on the data, the seed and t alone, so a
+// forest does not depend on how many threads grow it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "grow/forest_options.hpp"
+#include "rows/training_rows.hpp"
+#include "tree/forest_tree.hpp"
+
+namespace oblique {
+
+// The seed of tree number `tree` of a forest.
+std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree);
+
+class Forest {
+ public:
+  std::size_t n_features = 0, n_classes = 0;
+  std::uint64_t seed = 0;
+  std::vector<ForestTree> trees;
+  std::size_t first_number = 0;  // of trees[0]; above 0 in a part of a forest that is grown elsewhere
+
+  // Adds trees.
+  void grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads);
+
+  // Adds every tree's vote to votes (n, n_classes): 1 for the label of a row's leaf, or the class shares there.
+  void vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
+
+  // Votes on the training rows by the trees that did not draw them. rows : how trees drew
+  void vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
+                       double* votes) const;
+
+  // How often each of n rows is drawn for each of the next `more` trees, (more, n).
+  std::vector<std::uint32_t> draws(std::size_t n, std::size_t more, const RowDraw& rows) const;
+
+  // Adds to sums (n, width) the values (all leaves of all trees, width) of the leaves that each row reaches.
+  void sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads, double* sums) const;
+
+  // Node number of each row's leaf in every tree, (n, n_trees).
+  void apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const;
+
+ private:
+  template <class Use>
+  void blocks(const double* x, std::size_t n, int n_threads, Use use) const;
+  void add_vote(const ForestTree& tree, std::int32_t node, bool shares, double* votes) const;
+};
+
+}  // namespace oblique

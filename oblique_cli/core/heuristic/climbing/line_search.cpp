@@ -1,0 +1,297 @@
+// Rows are put into equal-width bins of a key that grows with t, and bins that cannot win are never sorted, as in
+// split/split_search.cpp. Rows that go left and rows that go right may share a bin: the left weights of its cuts then
+// lie in the box from "all of the latter gone" to "all of the former come", whose corners are two edges of the bounds'
+// table. Where nothing is known to beat, the cuts at the two edges of the most promising bin say what the best one
+// reaches at least, and a crowded bin is divided and bounded once more before any of it is sorted.
+#include "heuristic/climbing/line_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "common/kernels.hpp"
+#include "heuristic/climbing/crowded_bin.hpp"
+#include "heuristic/climbing/line_scan.hpp"
+#include "split/bin_table.hpp"
+#include "split/criteria.hpp"
+
+namespace oblique {
+
+namespace {
+
+constexpr std::size_t kSortRows = 32;     // below this many rows, sorting is quicker than binning
+constexpr std::size_t kCrowdedRows = 48;  // a bin of more is divided
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+constexpr int kMaxBins = 256;
+
+template <class Criterion>
+class LineSearchBy final : public LineSearch {
+ public:
+  LineSearchBy(bool strict, double min_leaf, bool direct) : LineSearch(strict), min_leaf_(min_leaf), direct_(direct) {
+    scan_.configure(strict, direct);
+  }
+
+  void begin(const NodeRows& rows, const Totals& totals) override {
+    node_totals_ = totals;
+    base_ = Criterion::base(totals);
+    noise_ = Criterion::noise(totals);
+    rows_.begin(rows, totals);
+    if (keys_.size() >= rows.n) return;
+    keys_.resize(rows.n);
+    bins_.resize(rows.n);
+    list_.resize(rows.n);
+    entries_.resize(rows.n);
+  }
+
+  double value(const double* left, double s) const override { return Criterion::value(left, s, node_totals_); }
+  double gain(double of_value) const override { return Criterion::gain(of_value, node_totals_); }
+
+  Step search(const double* v, double v_size, const Direction& direction, bool exact, double needed) override {
+    checkpoint(4 * rows_.n);
+    rows_.turn(v, direction, exact);
+    if (rows_.n < 2 && !(rows_.two_ways && rows_.n == 1)) return {};
+    // Large enough to keep most keys away from the ends, where they would crowd.
+    const double scale = 4.0 * v_size / direction.size;
+    if (!(scale > 0.0) || !std::isfinite(scale)) return {};
+    const Range range = step_keys(rows_.v, rows_.c, scale, keys_.data(), rows_.n);
+    if (!(range.high - range.low > scan_.gap())) return {};
+    const bool all_count = exact || rows_.one_sign(direction);
+    scan_.begin(rows_, all_count ? min_leaf_ : 0.0, all_count ? needed : kNone);
+    if (direct_ || rows_.n < kSortRows || rows_.n >= (std::size_t{1} << 24))
+      sort_everything();
+    else
+      rows_.totals.counts ? search_bins(counts_table_, range) : search_bins(weights_table_, range);
+    const Cut cut = scan_.front().winner();
+    return {cut.order >= 0, cut.threshold, cut.value};
+  }
+
+ private:
+  void sort_everything() {
+    for (std::size_t i = 0; i < rows_.n; ++i) entries_[i] = {keys_[i], static_cast<std::uint32_t>(i)};
+    if (direct_)
+      std::sort(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(rows_.n));
+    else
+      sort_entries(entries_.data(), rows_.n);
+    std::copy(rows_.start_left.begin(), rows_.start_left.end(), scan_.left.begin());
+    scan_.scan(entries_.data(), rows_.n, Following{});
+  }
+
+  // ---- bounds
+  // --------------------------------------------------------------------------------------------------------
+
+  template <class T>
+  void search_bins(BinTable<T>& table, Range range) {
+    const std::size_t n = rows_.n;
+    int n_bins = 16;
+    // Finer bins close more of each other, but every class pays for every bin.
+    const std::size_t fineness = rows_.n_classes > 8 ? 4 : 16;
+    while (n_bins < kMaxBins && static_cast<std::size_t>(n_bins) * n_bins < fineness * n) n_bins *= 2;
+    bin_rows(keys_.data(), range.low, n_bins * (1.0 - 1e-12) / (range.high - range.low), n_bins, bins_.data(), n);
+    rows_.two_ways ? fill_two_ways(table, n_bins) : fill(table, n_bins);
+    edge_sums(table.edges(), table.sums());
+    count_rows(table, n_bins);
+    Criterion::bounds(table, rows_.totals);
+
+    const double slack = Criterion::template slack<T>(rows_.totals), bar = scan_.bar();
+    int best = -1;
+    for (int b = 0; b < n_bins; ++b) {
+      bound_[b] = static_cast<double>(table.bound[rows_.two_ways ? 2 * b : b]) + slack;
+      if (rows_in_[b] && bound_[b] >= bar && (best < 0 || bound_[b] > bound_[best])) best = b;
+    }
+    if (best < 0) return;
+    if (!scan_.needs_a_value() && !rows_.two_ways) {
+      const double reached = std::max(value_before(table, best), value_before(table, best + 1));
+      // All cuts that can tie with this one are wanted.
+      scan_.set_floor(reached - 2.0 * slack_on_line(reached));
+      refine(table, n_bins);
+      const bool reaches = scan_.front().winner().order >= 0 && scan_.front().best() >= reached;
+      scan_.drop_floor();
+      // A cut at an edge of a bin does not exist where the rows beside the edge are too close to each other.
+      if (reaches) return;
+    }
+    refine(table, n_bins);
+  }
+
+  // The least difference of values that counts, at a cut of value v among the rows that are searched.
+  double slack_on_line(double v) const {
+    if (strict_) return 0.0;
+    return 1e-9 * std::max(v - Criterion::base(rows_.totals), 0.0) + Criterion::noise(rows_.totals);
+  }
+
+  // Value of the cut before bin b, or minus infinity if a side holds too little.
+  template <class T>
+  double value_before(const BinTable<T>& table, int b) {
+    for (int k = 0; k < rows_.n_classes; ++k) scan_.left[k] = static_cast<double>(table.of_class(k)[b]);
+    return scan_.value_here();
+  }
+
+  // ---- the bins that can still win
+  // -----------------------------------------------------------------------------------
+
+  // Sorts and scans them.
+  template <class T>
+  void refine(const BinTable<T>& table, int n_bins) {
+    gather(n_bins);
+    if (open_.empty()) return;
+    // The most promising one first: what it holds closes most of the others.
+    std::swap(open_.front(),
+              *std::max_element(open_.begin(), open_.end(), [this](int a, int b) { return bound_[a] < bound_[b]; }));
+    for (const int b : open_) {
+      if (bound_[b] < scan_.bar()) continue;
+      for (int k = 0; k < rows_.n_classes; ++k) scan_.left[k] = before(table, k, b);
+      Following next;
+      if (next_[b] < n_bins) next = {entries_.data() + start_[next_[b]], rows_in_[next_[b]]};
+      search_bin(entries_.data() + start_[b], rows_in_[b], next);
+    }
+  }
+
+  // Lists the bins in open_, and puts their rows and those of the bins that follow them side by side in entries_.
+  void gather(int n_bins) {
+    open_.clear();
+    std::fill_n(wanted_, n_bins, std::uint8_t{0});
+    const double bar = scan_.bar();
+    for (int b = 0; b < n_bins; ++b) {
+      if (!rows_in_[b] || bound_[b] < bar) continue;
+      open_.push_back(b);
+      next_[b] = b + 1;
+      while (next_[b] < n_bins && !rows_in_[next_[b]]) ++next_[b];
+      wanted_[b] = 1;
+      if (next_[b] < n_bins) wanted_[next_[b]] = 1;
+    }
+    if (open_.empty()) return;
+    std::size_t used = 0;
+    for (int b = 0; b < n_bins; ++b) {
+      if (!wanted_[b]) continue;
+      start_[b] = end_[b] = used;
+      used += rows_in_[b];
+    }
+    std::size_t n_wanted = 0;
+    for (std::size_t i = 0; i < rows_.n; ++i) {
+      list_[n_wanted] = static_cast<std::uint32_t>(i);
+      n_wanted += wanted_[bins_[i]];
+    }
+    for (std::size_t at = 0; at < n_wanted; ++at) {
+      const std::uint32_t i = list_[at];
+      entries_[end_[bins_[i]]++] = {keys_[i], i};
+    }
+  }
+
+  // Scans the rows of a bin, scan_.left being the weights before it; divides a crowded one first.
+  void search_bin(LineEntry* entries, std::size_t n, Following next) {
+    if (n > kCrowdedRows && rows_.totals.counts && !rows_.two_ways && crowded_.divide(rows_, entries, n)) {
+      crowded_.search(rows_, entries, next, scan_);
+      return;
+    }
+    sort_entries(entries, n);
+    scan_.scan(entries, n, next);
+  }
+
+  // ---- the table
+  // -----------------------------------------------------------------------------------------------------
+
+  // Weight of class k on the left before the first row of bin b has moved.
+  template <class T>
+  double before(const BinTable<T>& table, int k, int b) const {
+    if (rows_.two_ways) return before_[static_cast<std::size_t>(k) * kMaxBins + static_cast<std::size_t>(b)];
+    return static_cast<double>(table.of_class(k)[b]);
+  }
+
+  template <class T>
+  void count_rows(const BinTable<T>& table, int n_bins) {
+    if (rows_.totals.counts && !rows_.two_ways) {
+      for (int b = 0; b < n_bins; ++b) rows_in_[b] = static_cast<std::uint32_t>(table.s[b + 1] - table.s[b]);
+      return;
+    }
+    std::fill_n(rows_in_, n_bins, 0u);
+    for (std::size_t i = 0; i < rows_.n; ++i) ++rows_in_[bins_[i]];
+  }
+
+  // All rows go left: the edges of the bins.
+  template <class T>
+  void fill(BinTable<T>& table, int n_bins) {
+    table.resize(rows_.n_classes, n_bins, rows_.totals.of_class);
+    for (int k = 0; k < rows_.n_classes; ++k) {
+      const std::size_t first = rows_.first_row[k], last = rows_.first_row[k + 1];
+      if constexpr (std::is_same_v<T, float>) {
+        std::uint32_t *even = counts_, *odd = counts_ + kMaxBins;
+        std::size_t i = first;
+        for (; i + 1 < last; i += 2) {
+          ++even[bins_[i]];
+          ++odd[bins_[i + 1]];
+        }
+        if (i < last) ++even[bins_[i]];
+        cumulate(even, odd, n_bins, table.of_class(k));
+      } else {
+        std::fill_n(come_, n_bins, 0.0);
+        for (std::size_t i = first; i < last; ++i) come_[bins_[i]] += rows_.weight(i);
+        cumulate(come_, n_bins, table.of_class(k));
+        table.of_class(k)[n_bins] = rows_.totals.of_class[k];
+      }
+    }
+  }
+
+  // Two edges a bin: the corners of the box of its left weights. The bounds take a bin to begin one row above its lower
+  // edge, so that edge is moved one row down in one class (without rows there, one row is on the left at least).
+  template <class T>
+  void fill_two_ways(BinTable<T>& table, int n_bins) {
+    table.resize(rows_.n_classes, 2 * n_bins - 1, rows_.totals.of_class);
+    const std::size_t room = static_cast<std::size_t>(rows_.n_classes) * kMaxBins;
+    if (before_.size() < room) before_.resize(room);
+    std::fill_n(lowered_, n_bins, std::uint8_t{0});
+    for (int k = 0; k < rows_.n_classes; ++k) {
+      std::fill_n(come_, n_bins, 0.0);
+      std::fill_n(go_, n_bins, 0.0);
+      for (std::size_t i = rows_.first_row[k]; i < rows_.first_row[k + 1]; ++i)
+        (rows_.c[i] < 0.0 ? go_ : come_)[bins_[i]] += rows_.weight(i);
+      double left = rows_.start_left[k];
+      double* of_bins = before_.data() + static_cast<std::size_t>(k) * kMaxBins;
+      T* edge = table.of_class(k);
+      for (int b = 0; b < n_bins; ++b) {
+        of_bins[b] = left;
+        double low = left - go_[b];
+        if (!lowered_[b] && low >= 1.0) {
+          lowered_[b] = 1;
+          low -= 1.0;
+        }
+        edge[2 * b] = static_cast<T>(std::max(low, 0.0));
+        edge[2 * b + 1] = static_cast<T>(std::min(left + come_[b], rows_.totals.of_class[k]));
+        left += come_[b] - go_[b];
+      }
+    }
+  }
+
+  const double min_leaf_;
+  const bool direct_;
+  Totals node_totals_;
+  LineRows rows_;
+  LineScan<Criterion> scan_;
+  CrowdedBin<Criterion> crowded_;
+  BinTable<float> counts_table_;
+  BinTable<double> weights_table_;
+  std::vector<double> keys_, before_;
+  std::vector<int> open_;
+  std::vector<std::uint8_t> bins_;
+  std::vector<std::uint32_t> list_;
+  std::vector<LineEntry> entries_;
+  double bound_[kMaxBins] = {}, come_[kMaxBins] = {}, go_[kMaxBins] = {};
+  std::uint32_t rows_in_[kMaxBins] = {}, counts_[2 * kMaxBins] = {};
+  std::size_t start_[kMaxBins] = {}, end_[kMaxBins] = {};
+  int next_[kMaxBins] = {};
+  std::uint8_t wanted_[kMaxBins] = {}, lowered_[kMaxBins] = {};
+};
+
+}  // namespace
+
+std::unique_ptr<LineSearch> make_line_search(const std::string& criterion, bool strict, double min_leaf, bool direct) {
+  return with_criterion(criterion, [&]<class Criterion>() -> std::unique_ptr<LineSearch> {
+    return std::make_unique<LineSearchBy<Criterion>>(strict, min_leaf, direct);
+  });
+}
+
+}  // namespace oblique

@@ -1,0 +1,51 @@
+// The best step along a line of hyperplanes; line_search.cpp says how it is found.
+//
+// "exact" scores every hyperplane of the line. "faithful" is what Murthy, Kasif & Salzberg (1994) describe: the t_i are
+// a feature, its best one-dimensional split is found over the rows that have one, and the hyperplane at that step is
+// scored afterwards. Both are the same where all c_i have one sign.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "heuristic/climbing/line.hpp"
+#include "split/node_rows.hpp"
+#include "split/totals.hpp"
+
+namespace oblique {
+
+// One object serves a node after another, and all lines of each. The calls are virtual, once a line; the loops over
+// rows are compiled for each criterion.
+class LineSearch {
+ public:
+  virtual ~LineSearch() = default;
+
+  // totals: of the node, from a search that stays alive.
+  virtual void begin(const NodeRows& rows, const Totals& totals) = 0;
+  // v: n values, v_size: their largest magnitude. needed: a value below which the hyperplane is of no use.
+  virtual Step search(const double* v, double v_size, const Direction& direction, bool exact, double needed) = 0;
+  // The criterion's value of a cut with these class weights on the left, s in all; and its published score.
+  virtual double value(const double* left, double s) const = 0;
+  virtual double gain(double of_value) const = 0;
+
+  // Value of the node without a cut, and the rounding error of a value.
+  double base() const { return base_; }
+  double noise() const { return noise_; }
+  // The least difference of values that counts, at a cut of value v.
+  double slack(double v) const {
+    if (strict_) return 0.0;
+    return 1e-9 * std::max(v - base_, 0.0) + noise_;
+  }
+
+ protected:
+  explicit LineSearch(bool strict) : strict_(strict) {}
+
+  const bool strict_;
+  double base_ = 0.0, noise_ = 0.0;
+};
+
+// direct: sort all rows and score every cut afresh. The slow way to the same step.
+std::unique_ptr<LineSearch> make_line_search(const std::string& criterion, bool strict, double min_leaf, bool direct);
+
+}  // namespace oblique

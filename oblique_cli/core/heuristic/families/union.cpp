@@ -1,0 +1,37 @@
+// Several heuristics at once: the candidates of all members in their order, of which the search takes the best.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "heuristic/heuristic.hpp"
+
+namespace oblique {
+namespace {
+
+class Union final : public Proposer {
+ public:
+  explicit Union(const Options& options) {
+    for (const Member& member : options.members("members")) members_.push_back(make_member(member, options));
+  }
+
+  void propose(const Node& node, Candidates& candidates) override {
+    for (const std::unique_ptr<Heuristic>& member : members_) {
+      // A list of its own, because a member may ask what it has proposed so far.
+      Candidates own;
+      member->propose(node, own);
+      candidates.append(std::move(own));
+    }
+  }
+  bool reads_stretches() const override {
+    return std::all_of(members_.begin(), members_.end(), [](const auto& member) { return member->reads_stretches(); });
+  }
+
+ private:
+  std::vector<std::unique_ptr<Heuristic>> members_;
+};
+
+const Registered family("union", {members("members")}, make<Union>);
+
+}  // namespace
+}  // namespace oblique

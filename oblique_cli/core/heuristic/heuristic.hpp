@@ -1,0 +1,132 @@
+// The interface of a split heuristic, and how to add one.
+//
+// A native heuristic is one file in heuristic/families. The file registers a family, which is a name, the options that
+// the heuristic takes, and a way to make it; nothing else names it. _core.grow then grows its trees, _core.families
+// lists it, and a Python proposer uses it by `native = NAME` and `native_options()`. This is a whole file, the
+// directions along which all rows of a node spread:
+//
+//   #include "common/kernels.hpp"
+//   #include "heuristic/class_moments.hpp"
+//   #include "heuristic/heuristic.hpp"
+//
+//   namespace oblique {
+//   namespace {
+//
+//   class PrincipalAxes final : public Proposer {
+//    public:
+//     explicit PrincipalAxes(const Options& options) : tolerance_(options.number("tolerance")) {}
+//
+//     void propose(const Node& node, Candidates& candidates) override {
+//       ClassMoments moments;
+//       SymmetricEigen eigen;
+//       Vector covariance, axes;
+//       const std::size_t p = node.n_features();
+//       moments.begin(node.spread.widest());
+//       if (!moments.covariance(node.rows, 0, node.rows.n, covariance)) return;
+//       principal_axes(eigen, covariance.data(), static_cast<int>(p), tolerance_, -1.0, false, axes);
+//       for (std::size_t at = 0; at < axes.size(); at += p)
+//         candidates.add_direction(Vector(axes.data() + at, axes.data() + at + p));
+//     }
+//
+//    private:
+//     const double tolerance_;
+//   };
+//
+//   const Registered family("principal_axes", {number("tolerance")}, make<PrincipalAxes>);
+//
+//   }  // namespace
+//   }  // namespace oblique
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/options.hpp"
+#include "split/candidates.hpp"
+#include "split/node.hpp"
+
+namespace oblique {
+
+// Finds the splits of one tree, node by node. An object serves one tree and may keep buffers between nodes, but what it
+// finds depends on the node alone.
+class Heuristic {
+ public:
+  virtual ~Heuristic() = default;
+  // Finds the split of a node; false makes the node a leaf. A node has rows of two classes or more.
+  virtual bool split(const Node& node, Split& out) = 0;
+  // Adds candidates in the order of their enumeration, for a search that has more than these to choose from. Leaves
+  // node.search as begun.
+  virtual void propose(const Node& node, Candidates& candidates) = 0;
+  // Whether it reads rows by Stretches and ClassMoments only, never by their columns. The rows of its large nodes are
+  // then not copied.
+  virtual bool reads_stretches() const { return false; }
+};
+
+// A heuristic that says where to look and lets the search decide, which is what most of them are: no candidate makes
+// the node a leaf. Sums over rows have the same bits in every run, because rows come in a canonical order;
+// `node.stream` is the only source of random numbers.
+class Proposer : public Heuristic {
+ public:
+  bool split(const Node& node, Split& out) final {
+    candidates_.clear();
+    propose(node, candidates_);
+    return search_.find(node, candidates_, out);
+  }
+
+ private:
+  Candidates candidates_;
+  CandidateSearch search_;
+};
+
+// A heuristic under the name by which Python asks for it.
+struct Family {
+  using Make = std::unique_ptr<Heuristic> (*)(const Options& options);
+
+  std::string name;
+  std::vector<Option> options;  // beyond growth_options()
+  Make make = nullptr;
+  bool quantitative = false;  // whether the heuristic cannot use qualitative features
+  bool adds_up = true;        // whether it adds up values of rows; one that does not is spared the sorting of rows
+  std::string file;           // for messages
+};
+
+// Makes a heuristic whose constructor takes its options.
+template <class H>
+std::unique_ptr<Heuristic> make(const Options& options) {
+  return std::make_unique<H>(options);
+}
+
+// Registers a family when the core is loaded; a static object of the family's own file.
+class Registered {
+ public:
+  Registered(const char* name, std::initializer_list<Option> options, Family::Make make, bool quantitative = false,
+             bool adds_up = true, const char* file = __builtin_FILE());
+};
+
+// The families by name. The first call throws std::invalid_argument if one is not well made: a name that stands twice,
+// an option that stands twice or that all families have.
+const std::map<std::string, Family>& families();
+
+// Throws std::invalid_argument that lists the names there are.
+const Family& family_of(const std::string& name);
+
+// The options of a search, and those of growth, which every family has.
+const std::vector<Option>& search_options();
+const std::vector<Option>& growth_options();
+
+// The values that are given for a family, and for `common` options.
+Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> given);
+
+// The heuristic of a family that belongs to another one, whose options are `owner`.
+std::unique_ptr<Heuristic> make_member(const Member& member, const Options& owner);
+
+// Whether the family, or one that belongs to it, cannot use qualitative features.
+bool is_quantitative(const Family& family, const Options& options);
+
+// How nodes are searched, as the options say.
+SearchOptions search_of(const Options& options);
+
+}  // namespace oblique

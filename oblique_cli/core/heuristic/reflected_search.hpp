@@ -1,0 +1,86 @@
+// The HHCART split of a forest: the best cut along the axes of a few reflections of the features drawn at a node.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "common/eigen.hpp"
+#include "common/random.hpp"
+#include "forest/axis_search.hpp"
+#include "heuristic/class_moments.hpp"
+#include "rows/bag_rows.hpp"
+#include "rows/gathered.hpp"
+#include "split/node_rows.hpp"
+#include "split/node_search.hpp"
+#include "split/spaces.hpp"
+#include "split/spread.hpp"
+
+namespace oblique {
+
+class ReflectedSearch {
+ public:
+  // reflections : eigenvectors drawn at a node; dominant_only : of every class its first eigenvector only
+  ReflectedSearch(std::size_t reflections, bool dominant_only, double tau)
+      : reflections_(reflections), dominant_only_(dominant_only), tau_(tau),
+        search_(make_search({"gini", false, 1.0, false})) {}
+
+  // Each reflection sends an eigenvector, drawn among those of the classes at the node, to the first axis (thesis 3.5);
+  // the original axes are searched where no class has an eigenvector. False if no cut scores; else the normal and a
+  // threshold within the gap of the best.
+  bool find(const Bag& bag, const Gathered& x, Stream& stream, Vector& normal, double& threshold) {
+    const NodeRows& rows = rows_.take(bag, x);
+    spread_.measure(rows);
+    draw_spaces(rows, stream);
+    search_->begin(rows);
+    search_spaces(*search_, rows, spread_, spaces_, 0, xu_);
+    const Cut cut = search_->front().winner();
+    if (cut.order < 0) return false;
+    normal = normal_of(spaces_, x.m, cut.order);
+    threshold = cut.threshold;
+    return true;
+  }
+
+ private:
+  void draw_spaces(const NodeRows& rows, Stream& stream) {
+    const std::size_t m = rows.columns.size(), n_classes = static_cast<std::size_t>(rows.n_classes);
+    moments_.begin(spread_.widest());
+    const std::size_t per_class = dominant_only_ ? 1 : m;
+    pool_.resize(n_classes * per_class);
+    std::iota(pool_.begin(), pool_.end(), std::size_t{0});
+    vectors_.clear();
+    // Classes without spread, and eigenvectors without variance, are drawn in vain and do not count.
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < pool_.size() && kept < reflections_; ++at) {
+      std::swap(pool_[at], pool_[at + stream.below(pool_.size() - at)]);
+      const std::size_t k = pool_[at] / per_class, which = pool_[at] % per_class;
+      if (!moments_.covariance(rows, rows.first_row[k], rows.first_row[k + 1], covariance_)) continue;
+      axes_.clear();
+      const int found =
+          principal_axes(eigen_, covariance_.data(), static_cast<int>(m), 1e-10, -1.0, dominant_only_, axes_);
+      if (static_cast<int>(which) >= found) continue;
+      const auto first = axes_.begin() + static_cast<std::ptrdiff_t>(which * m);
+      vectors_.insert(vectors_.end(), first, first + static_cast<std::ptrdiff_t>(m));
+      ++kept;
+    }
+    spaces_.clear();
+    add_reflections(vectors_, m, tau_, false, spaces_);
+    if (spaces_.empty()) spaces_.push_back(Space{});
+  }
+
+  const std::size_t reflections_;
+  const bool dominant_only_;
+  const double tau_;
+  std::unique_ptr<NodeSearch> search_;
+  BagRows rows_;
+  std::vector<std::size_t> pool_;
+  Spread spread_;
+  ClassMoments moments_;
+  SymmetricEigen eigen_;
+  Vector covariance_, axes_, vectors_, xu_;
+  std::vector<Space> spaces_;
+};
+
+}  // namespace oblique

@@ -1,0 +1,135 @@
+// The rows that a tree has drawn, while it grows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/divide.hpp"
+#include "common/random.hpp"
+#include "forest/axis_search.hpp"
+#include "forest/columns.hpp"
+#include "forest/sorted_rows.hpp"
+#include "rows/row_draw.hpp"
+#include "rows/training_rows.hpp"
+
+namespace oblique {
+
+// One array of row numbers, grouped by class within every node; a split partitions that array in place. The class runs
+// of the nodes that wait are stacked in an arena in the order in which the nodes wait.
+class BaggedRows {
+ public:
+  // Draws the rows of a tree. x : its features, rotated or not; all_searched : whether all features are searched along
+  // their axes at every node
+  void draw(const TrainingRows& data, Columns& x, const RowDraw& how, bool all_searched, std::uint64_t tree_seed) {
+    how.draw(tree_seed, x.n, draws_of_row_);
+    row_.clear();
+    weight_.clear();
+    draws_.clear();
+    arena_.clear();
+    const bool weighted = !data.weights.empty();
+    counts_ = !weighted && data.n_classes <= 0xffff;
+    for (const std::uint32_t row : data.by_class) {
+      const std::uint32_t draws = draws_of_row_[row];
+      if (draws == 0) continue;
+      const double w = weighted ? draws * data.weights[row] : draws;
+      counts_ = counts_ && draws <= 0xffff;
+      if (arena_.empty() || arena_.back().code != data.y[row]) arena_.push_back({data.y[row], 0, 0.0});
+      ++arena_.back().n;
+      arena_.back().weight += w;
+      row_.push_back(row);
+      weight_.push_back(w);
+      if (weighted) draws_.push_back(draws);
+    }
+    presorted_ = counts_ && all_searched;
+    if (presorted_) {
+      sorted_.sort(x, row_);
+      facts_.resize(x.n);
+      for (std::size_t i = 0; i < row_.size(); ++i)
+        facts_[row_[i]] = static_cast<std::uint32_t>(data.y[row_[i]]) << 16 | static_cast<std::uint32_t>(weight_[i]);
+    }
+    spare_.resize(row_.size() * sizeof(double));
+  }
+
+  std::size_t size() const { return row_.size(); }
+
+  // Takes the runs of the node that waits last off the arena.
+  void begin(std::size_t first_run) {
+    runs_.assign(arena_.begin() + static_cast<std::ptrdiff_t>(first_run), arena_.end());
+    arena_.resize(first_run);
+  }
+  // The classes of the node at hand.
+  const std::vector<ClassRun>& runs() const { return runs_; }
+  Bag bag(std::size_t first, std::size_t last) const {
+    return {row_.data() + first, weight_.data() + first, last - first, &runs_, counts_};
+  }
+
+  // Rows drawn into the node at hand, repeats counted.
+  double samples(std::size_t first, std::size_t last) const {
+    double sum = 0.0;
+    if (draws_.empty()) {
+      for (const ClassRun& run : runs_) sum += run.weight;
+      return sum;
+    }
+    for (std::size_t i = first; i < last; ++i) sum += draws_[i];
+    return sum;
+  }
+
+  // Whether the rows of every node stand in the order of every feature, as AxisSearch::sorted_feature takes them.
+  bool presorted() const { return presorted_; }
+  const std::uint64_t* sorted_keys(std::size_t feature, std::size_t first) const { return sorted_.of(feature, first); }
+  const std::uint32_t* facts() const { return facts_.data(); }
+
+  // The children of a node: the left one stands in [first, middle); each has its first run in the arena.
+  struct Children {
+    std::size_t middle, left_run, right_run;
+  };
+
+  // Divides the node at hand, side being 1 for the rows that go right. The runs of the left child come to lie on top.
+  Children divide(std::size_t first, std::size_t last, const unsigned char* side) {
+    left_runs_.clear();
+    right_runs_.clear();
+    std::size_t i = first, n_left = 0;
+    for (const ClassRun& run : runs_) {
+      ClassRun l{run.code, 0, 0.0}, r{run.code, 0, 0.0};
+      for (const std::size_t end = i + run.n; i < end; ++i) {
+        ClassRun& to = side[i - first] ? r : l;
+        ++to.n;
+        to.weight += weight_[i];
+      }
+      if (l.n) left_runs_.push_back(l);
+      if (r.n) right_runs_.push_back(r);
+      n_left += l.n;
+    }
+    const std::size_t n = last - first;
+    // Children that are leaves are not searched.
+    if (presorted_ && (left_runs_.size() > 1 || right_runs_.size() > 1))
+      sorted_.divide(first, n, row_.data() + first, side);
+    divide(row_.data() + first, n, side);
+    divide(weight_.data() + first, n, side);
+    if (!draws_.empty()) divide(draws_.data() + first, n, side);
+    const std::size_t right_run = arena_.size();
+    arena_.insert(arena_.end(), right_runs_.begin(), right_runs_.end());
+    const std::size_t left_run = arena_.size();
+    arena_.insert(arena_.end(), left_runs_.begin(), left_runs_.end());
+    return {first + n_left, left_run, right_run};
+  }
+
+ private:
+  template <class T>
+  void divide(T* values, std::size_t n, const unsigned char* side) {
+    divide_in_order(values, n, reinterpret_cast<T*>(spare_.data()),
+                    [side](std::size_t i, const T&) -> std::size_t { return side[i]; });
+  }
+
+  bool counts_ = true;                                     // see Bag
+  std::vector<std::uint32_t> row_, draws_, draws_of_row_;  // draws_ only where rows have weights
+  std::vector<double> weight_;
+  std::vector<ClassRun> arena_, runs_, left_runs_, right_runs_;
+  bool presorted_ = false;
+  SortedRows sorted_;
+  std::vector<std::uint32_t> facts_;  // of every row: class and draws, as sorted_feature takes them
+  std::vector<std::byte> spare_;
+};
+
+}  // namespace oblique

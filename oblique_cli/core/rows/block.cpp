@@ -1,0 +1,425 @@
+#include "rows/block.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "common/kernels.hpp"
+
+#if !defined(OBLIQUE_NO_CLONES) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#define OBLIQUE_BLOCK_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define OBLIQUE_BLOCK_CLONES
+#endif
+
+namespace oblique {
+
+namespace block {
+
+constexpr std::size_t kStretch = 2048;  // rows at a time, so that their columns stay in a near cache
+// Where the tables of all directions are too large for any cache, and that of one direction had better stay there.
+constexpr std::size_t kLongStretch = 32768, kLargeTables = std::size_t{1} << 23;
+
+// bins[i] = floor((z[i] - low) * scale), drawn to 0 ... n_bins - 1. Monotone in z.
+OBLIQUE_BLOCK_CLONES
+void bins_of(const double* __restrict z, double low, double scale, int n_bins, std::uint8_t* __restrict bins,
+             std::size_t n) {
+  const double last = static_cast<double>(n_bins - 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    double at = (z[i] - low) * scale;
+    at = at > 0.0 ? at : 0.0;
+    at = at < last ? at : last;
+    bins[i] = static_cast<std::uint8_t>(static_cast<int>(at));
+  }
+}
+
+// sum[i] += w * x[i]
+OBLIQUE_BLOCK_CLONES
+void add_column(double w, const double* __restrict x, double* __restrict sum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] += w * x[i];
+}
+
+}  // namespace block
+
+Block::Block(const RawRows& rows, std::size_t n_slots, std::size_t n_classes, const Levels& levels,
+             const double* scores, double* room)
+    : p_(rows.p), n_classes_(n_classes), levels_(levels) {
+  std::vector<std::size_t> start(n_slots * n_classes + 1, 0);
+  const auto group = [&](std::size_t i) {
+    return static_cast<std::size_t>(rows.slots[i]) * n_classes + static_cast<std::size_t>(rows.codes[i]);
+  };
+  for (std::size_t i = 0; i < rows.n; ++i)
+    if (rows.slots[i] >= 0) ++start[group(i) + 1];
+  for (std::size_t g = 0; g + 1 < start.size(); ++g) {
+    const std::size_t n = start[g + 1];
+    if (n > 0) segments_.push_back({g / n_classes, g % n_classes, start[g], n});
+    start[g + 1] += start[g];
+  }
+  row_.resize(start.back());
+  for (std::size_t i = 0; i < rows.n; ++i)
+    if (rows.slots[i] >= 0) row_[start[group(i)]++] = static_cast<std::uint32_t>(i);
+  const std::size_t n = row_.size();
+  if (!room) own_ = std::make_unique_for_overwrite<double[]>(n * p_);
+  columns_ = room ? room : own_.get();
+  for (std::size_t j = 0; j < p_; ++j) {
+    const double* from = rows.columns + j * rows.n;
+    double* to = columns_ + j * n;
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[row_[i]];
+  }
+  if (rows.weights) {
+    weights_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) weights_[i] = rows.weights[row_[i]];
+  }
+  if (scores)
+    for (const Segment& s : segments_)
+      for (std::size_t q = 0; q < levels.features.size(); ++q) {
+        const std::size_t j = levels.features[q];
+        const double* of_slot = scores + s.slot * levels.width + levels.offset[q];
+        double* x = columns_ + j * n + s.first;
+        for (std::size_t i = 0; i < s.n; ++i) {
+          const std::int32_t level = level_of(x[i], levels.count[j]);
+          x[i] = level < 0 ? 0.0 : of_slot[level];
+        }
+      }
+  checkpoint(n * p_);
+}
+
+void Block::add_boxes(const Boxes& out) const {
+  const std::size_t width = levels_.width + levels_.features.size();
+  for (const Segment& s : segments_) {
+    const std::size_t at = s.slot * n_classes_ + s.code;
+    out.rows[at] += static_cast<std::int64_t>(s.n);
+    double sum = static_cast<double>(s.n), heaviest = 1.0;
+    if (!weights_.empty()) {
+      sum = 0.0;
+      for (std::size_t i = s.first; i < s.first + s.n; ++i) sum += weights_[i];
+      heaviest = range_of(weights_.data() + s.first, s.n).high;
+    }
+    out.weight[at] += sum;
+    out.heaviest[at] = std::max(out.heaviest[at], heaviest);
+    for (std::size_t j = 0; j < p_; ++j) {
+      if (levels_.count[j] > 0) continue;
+      const Range range = range_of(column(j) + s.first, s.n);
+      double &low = out.low[at * p_ + j], &high = out.high[at * p_ + j];
+      low = std::min(low, range.low);
+      high = std::max(high, range.high);
+    }
+    for (std::size_t q = 0; q < levels_.features.size(); ++q) {
+      const std::size_t j = levels_.features[q];
+      const std::int32_t count = levels_.count[j];
+      double* table = out.tables + at * width + levels_.offset[q] + q;
+      for (std::size_t i = s.first; i < s.first + s.n; ++i) {
+        const std::int32_t level = level_of(column(j)[i], count);
+        table[level < 0 ? count : level] += weights_.empty() ? 1.0 : weights_[i];
+      }
+    }
+    checkpoint(s.n * p_);
+  }
+}
+
+FramedRows Block::framed(const Segment& s, std::vector<const double*>& columns, double unit) const {
+  columns.clear();
+  for (std::size_t j = 0; j < p_; ++j) columns.push_back(column(j) + s.first);
+  return {columns.data(), s.n, p_, weights_.empty() ? nullptr : weights_.data() + s.first, unit};
+}
+
+void Block::add_moments(const double* center, const double* inverse, const double* unit, std::int64_t* high,
+                        std::int64_t* low) const {
+  ExactMoments moments;
+  std::vector<const double*> columns;
+  for (const Segment& s : segments_) {
+    const std::size_t at = s.slot * n_classes_ + s.code, size = packed_size(p_);
+    if (inverse[at * p_] < 0.0) continue;
+    moments.add(framed(s, columns, unit[at]), center + at * p_, inverse + at * p_, high + at * size, low + at * size);
+  }
+}
+
+void Block::raise_squares(const double* mean, const double* inverse, const double* factor, double* largest) const {
+  ExactMoments moments;
+  std::vector<const double*> columns;
+  for (const Segment& s : segments_) {
+    const std::size_t at = s.slot * n_classes_ + s.code;
+    if (inverse[at * p_] < 0.0) continue;
+    const double found =
+        moments.largest_square(framed(s, columns, 1.0), mean + at * p_, inverse + at * p_, factor[s.slot]);
+    largest[at] = std::max(largest[at], found);
+  }
+}
+
+void Block::add_unit_moments(const double* mean, const double* inverse, const double* factor, const double* least,
+                             const double* unit, std::int64_t* high, std::int64_t* low) const {
+  ExactMoments moments;
+  std::vector<const double*> columns;
+  for (const Segment& s : segments_) {
+    const std::size_t at = s.slot * n_classes_ + s.code, size = packed_size(p_);
+    if (inverse[at * p_] < 0.0) continue;
+    moments.add_unit_rows(framed(s, columns, unit[at]), mean + at * p_, inverse + at * p_, factor[s.slot], least[at],
+                          high + at * size, low + at * size);
+  }
+}
+
+void Block::project(const double* normal, std::size_t first, std::size_t n, double* z) const {
+  // dot_row adds up four lanes, and the lanes at the end.
+  std::vector<double> lanes(4 * n, 0.0);
+  for (std::size_t j = 0; j < p_; ++j) block::add_column(normal[j], column(j) + first, lanes.data() + (j % 4) * n, n);
+  for (std::size_t i = 0; i < n; ++i) z[i] = (lanes[i] + lanes[n + i]) + (lanes[2 * n + i] + lanes[3 * n + i]);
+  checkpoint(p_ * n);
+}
+
+void Block::add_left(const double* normals, const double* thresholds, std::size_t n_planes, double* left) const {
+  double z[block::kStretch];
+  for (const Segment& s : segments_)
+    for (std::size_t plane = 0; plane < n_planes; ++plane) {
+      const std::size_t at = s.slot * n_planes + plane;
+      if (std::isnan(thresholds[at])) continue;
+      for (std::size_t first = s.first; first < s.first + s.n; first += block::kStretch) {
+        const std::size_t n = std::min(block::kStretch, s.first + s.n - first);
+        project(normals + at * p_, first, n, z);
+        double sum = 0.0;
+        for (std::size_t i = 0; i < n; ++i)
+          if (z[i] <= thresholds[at]) sum += weights_.empty() ? 1.0 : weights_[first + i];
+        left[at * n_classes_ + s.code] += sum;
+      }
+    }
+}
+
+template <class Use>
+void Block::each_direction(const Segment& s, const SlotSpaces& spaces, std::size_t stretch, Use use) const {
+  std::vector<double> room(2 * std::min(stretch, s.n));
+  double *const z = room.data(), *const xu = z + room.size() / 2;
+  std::vector<const double*> columns(p_);
+  const std::size_t begin = static_cast<std::size_t>(spaces.first_space[s.slot]),
+                    end = static_cast<std::size_t>(spaces.first_space[s.slot + 1]);
+  for (std::size_t first = s.first; first < s.first + s.n && begin < end; first += stretch) {
+    const std::size_t n = std::min(stretch, s.first + s.n - first);
+    for (std::size_t j = 0; j < p_; ++j) columns[j] = column(j) + first;
+    for (std::size_t space = begin; space < end; ++space) {
+      const double* u = spaces.u + space * p_;
+      const std::int64_t* place = spaces.place + space * p_;
+      bool combined = false;
+      for (std::size_t j = 0; j < p_; ++j) {
+        if (place[j] < 0) continue;
+        if (u[j] == 0.0) {
+          use(static_cast<std::size_t>(place[j]), columns[j], range_of(columns[j], n), first, n);
+          continue;
+        }
+        if (!combined) combine_columns(columns.data(), u, p_, xu, n);
+        combined = true;
+        const Range range = project_reflected(columns[j], xu, 2.0 * u[j], z, n);
+        use(static_cast<std::size_t>(place[j]), z, range, first, n);
+      }
+      checkpoint(2 * p_ * n);
+    }
+  }
+}
+
+void Block::add_histograms(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
+                           std::uint32_t* counts, double* weighted, double* least, double* largest) const {
+  std::uint8_t bins[block::kStretch];
+  const std::size_t width = static_cast<std::size_t>(n_bins);
+  for (const Segment& s : segments_)
+    each_direction(s, spaces, block::kStretch,
+                   [&](std::size_t d, const double* z, Range range, std::size_t first, std::size_t n) {
+                     least[d] = std::min(least[d], range.low);
+                     largest[d] = std::max(largest[d], range.high);
+                     block::bins_of(z, low[d], scale[d], n_bins, bins, n);
+                     const std::size_t at = (d * n_classes_ + s.code) * width;
+                     if (counts)
+                       for (std::size_t i = 0; i < n; ++i) ++counts[at + bins[i]];
+                     else
+                       for (std::size_t i = 0; i < n; ++i) weighted[at + bins[i]] += weights_[first + i];
+                   });
+}
+
+namespace {
+
+// Places of equal width, 0 to `last`. Monotone in z.
+struct Ruler {
+  double origin, scale, last;
+  std::size_t at(double z) const {
+    const double place = (z - origin) * scale;
+    // 0 also for what is no number, the places being that narrow.
+    return static_cast<std::size_t>(static_cast<std::int64_t>(place > 0.0 ? std::min(place, last) : 0.0));
+  }
+};
+
+// A cell that is wanted: its rows, and how they come into its parts.
+struct WantedCell {
+  double from, to;
+  Ruler ruler;
+  std::size_t part, width;
+};
+
+// Where among the cells of a bin to begin to look for a row: start + place on the ruler is where the guide keeps it.
+struct Guide {
+  Ruler ruler;
+  std::size_t start;
+};
+
+// The cells of one direction, by bin.
+struct CellsOfDirection {
+  static constexpr std::uint8_t kOpen = 1, kFollows = 2;
+  std::uint8_t role[256] = {};
+  std::int32_t first[256], end[256], follows[256], guide[256];
+};
+
+// Those of all directions. of[d] : place of direction d in `by_bin`, or -1
+class CellsByDirection {
+ public:
+  std::vector<std::int32_t> of;
+  std::vector<CellsOfDirection> by_bin;
+  std::vector<WantedCell> cells;
+
+  explicit CellsByDirection(const WantedCells& wanted) {
+    if (wanted.n > 0) of.assign(static_cast<std::size_t>(wanted.direction[wanted.n - 1]) + 1, -1);  // they rise
+    cells.reserve(wanted.n);
+    for (std::size_t e = 0; e < wanted.n; ++e) {
+      std::int32_t& place = of[static_cast<std::size_t>(wanted.direction[e])];
+      if (place < 0) {
+        place = static_cast<std::int32_t>(by_bin.size());
+        by_bin.emplace_back();
+      }
+      CellsOfDirection& here = by_bin[static_cast<std::size_t>(place)];
+      const std::int32_t bin = wanted.bin[e], after = wanted.after[e];
+      if (!(here.role[bin] & CellsOfDirection::kOpen)) here.first[bin] = static_cast<std::int32_t>(e);
+      here.end[bin] = static_cast<std::int32_t>(e) + 1;
+      here.role[bin] |= CellsOfDirection::kOpen;
+      if (after >= 0) {
+        here.role[after] |= CellsOfDirection::kFollows;
+        here.follows[after] = static_cast<std::int32_t>(e);
+      }
+      const std::size_t part = static_cast<std::size_t>(wanted.first_part[e]),
+                        width = static_cast<std::size_t>(wanted.first_part[e + 1]) - part;
+      const double last = width > 0 ? static_cast<double>(width - 1) : 0.0;
+      cells.push_back({wanted.from[e], wanted.to[e], {wanted.origin[e], wanted.scale[e], last}, part, width});
+    }
+    for (CellsOfDirection& here : by_bin)
+      for (int bin = 0; bin < 256; ++bin)
+        if ((here.role[bin] & CellsOfDirection::kOpen) && here.end[bin] - here.first[bin] > 1)
+          here.guide[bin] = add_guide(here.first[bin], here.end[bin]);
+  }
+
+  // The cell of a row in a bin of its direction that has some, or nullptr.
+  const WantedCell* find(const CellsOfDirection& here, std::uint8_t bin, double z) const {
+    const WantedCell *cell = cells.data() + here.first[bin], *const end = cells.data() + here.end[bin];
+    if (end - cell > 1) {
+      const Guide& guide = guides_[static_cast<std::size_t>(here.guide[bin])];
+      cell = cells.data() + starts_[guide.start + guide.ruler.at(z)];
+      while (cell < end && cell->to < z) ++cell;
+    }
+    return cell < end && z >= cell->from && z <= cell->to ? cell : nullptr;
+  }
+
+ private:
+  std::int32_t add_guide(std::int32_t first, std::int32_t end) {
+    const auto cell = [this](std::int32_t e) -> const WantedCell& { return cells[static_cast<std::size_t>(e)]; };
+    const double low = cell(first).from, width = cell(end - 1).to - low, places = 2.0 * (end - first);
+    const Ruler ruler{low, width > 0.0 ? places / width : 0.0, places - 1.0};
+    guides_.push_back({ruler, starts_.size()});
+    std::int32_t e = first;
+    for (std::size_t place = 0; place < static_cast<std::size_t>(places); ++place) {
+      // Cells that end at a lower place end below all rows here.
+      while (e < end && ruler.at(cell(e).to) < place) ++e;
+      starts_.push_back(e);
+    }
+    return static_cast<std::int32_t>(guides_.size()) - 1;
+  }
+
+  std::vector<Guide> guides_;
+  std::vector<std::int32_t> starts_;
+};
+
+}  // namespace
+
+GatheredRows Block::look(const SlotSpaces& spaces, const double* low, const double* scale, int n_bins,
+                         const WantedCells& wanted, const PartTables& parts, double* smallest) const {
+  const CellsByDirection all(wanted);
+  struct Found {
+    std::int32_t entry, code;
+    double z, weight;
+  };
+  std::vector<Found> found;
+  const std::size_t n_parts = wanted.n == 0 ? 0 : static_cast<std::size_t>(wanted.first_part[wanted.n]);
+  const std::size_t bytes = n_parts * ((parts.counts ? sizeof(std::uint32_t) : sizeof(double)) * n_classes_ + 16);
+  const std::size_t stretch = bytes > block::kLargeTables ? block::kLongStretch : block::kStretch;
+  std::vector<std::uint8_t> bins(std::min(stretch, row_.size()));
+  for (const Segment& s : segments_)
+    each_direction(s, spaces, stretch, [&](std::size_t d, const double* z, Range, std::size_t first, std::size_t n) {
+      if (d >= all.of.size() || all.of[d] < 0) return;
+      const CellsOfDirection& here = all.by_bin[static_cast<std::size_t>(all.of[d])];
+      block::bins_of(z, low[d], scale[d], n_bins, bins.data(), n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::uint8_t role = here.role[bins[i]];
+        if (!role) continue;
+        if (role & CellsOfDirection::kFollows) {
+          double& least = smallest[here.follows[bins[i]]];
+          least = std::min(least, z[i]);
+        }
+        if (!(role & CellsOfDirection::kOpen)) continue;
+        const WantedCell* const cell = all.find(here, bins[i], z[i]);
+        if (!cell) continue;
+        if (cell->width == 0) {
+          found.push_back({static_cast<std::int32_t>(cell - all.cells.data()), static_cast<std::int32_t>(s.code), z[i],
+                           weights_.empty() ? 1.0 : weights_[first + i]});
+          continue;
+        }
+        const std::size_t q = cell->ruler.at(z[i]);
+        const std::size_t count = cell->part * n_classes_ + s.code * cell->width + q;
+        if (parts.counts)
+          ++parts.counts[count];
+        else
+          parts.weighted[count] += weights_[first + i];
+        double &least = parts.low[cell->part + q], &largest = parts.high[cell->part + q];
+        if (z[i] < least) least = z[i];
+        if (z[i] > largest) largest = z[i];
+      }
+    });
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return std::tie(a.entry, a.z, a.code) < std::tie(b.entry, b.z, b.code);
+  });
+  GatheredRows out;
+  for (const Found& each : found) {
+    if (!out.z.empty() && out.entry.back() == each.entry && out.z.back() == each.z && out.code.back() == each.code) {
+      out.weight.back() += each.weight;
+      continue;
+    }
+    out.entry.push_back(each.entry);
+    out.code.push_back(each.code);
+    out.z.push_back(each.z);
+    out.weight.push_back(each.weight);
+  }
+  return out;
+}
+
+void Block::route(const double* normals, const double* thresholds, const std::int32_t* left_slot,
+                  const std::int32_t* right_slot, std::int32_t* next, double* below, double* above) const {
+  double z[block::kStretch];
+  for (const Segment& s : segments_) {
+    const double t = thresholds[s.slot];
+    if (std::isnan(t)) continue;  // a node without a split: its rows stay in no slot
+    double low = below[s.slot], high = above[s.slot];
+    for (std::size_t first = s.first; first < s.first + s.n; first += block::kStretch) {
+      const std::size_t n = std::min(block::kStretch, s.first + s.n - first);
+      project(normals + s.slot * p_, first, n, z);
+      for (std::size_t i = 0; i < n; ++i) {
+        const bool goes_left = z[i] <= t;
+        if (goes_left)
+          low = std::max(low, z[i]);
+        else
+          high = std::min(high, z[i]);
+        next[row_[first + i]] = goes_left ? left_slot[s.slot] : right_slot[s.slot];
+      }
+    }
+    below[s.slot] = low;
+    above[s.slot] = high;
+  }
+}
+
+}  // namespace oblique

@@ -1,0 +1,48 @@
+// The rows that all trees of a forest share.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "common/eigen.hpp"
+#include "common/kernels.hpp"
+#include "forest/columns.hpp"
+#include "rows/rotation.hpp"
+
+namespace oblique {
+
+struct TrainingRows {
+  Columns x;
+  std::vector<std::int32_t> y;
+  std::vector<double> weights;          // empty if all are 1
+  std::vector<std::uint32_t> by_class;  // row numbers, by class and then by number
+  std::vector<double> half_range;       // of each feature; the range itself may overflow
+  Vector inverse_scale;                 // of each feature, where trees rotate them
+  std::size_t n_classes = 0;
+
+  // rotated : by what features are divided before trees rotate them, if they do
+  TrainingRows(const double* rows, const std::int32_t* codes, const double* w, std::size_t n, std::size_t p,
+               std::size_t classes, std::optional<Scaling> rotated)
+      : y(codes, codes + n), n_classes(classes) {
+    x.resize(n, p);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < p; ++j) x.values[j * n + i] = rows[i * p + j];
+    if (w) weights.assign(w, w + n);
+    by_class.resize(n);
+    std::iota(by_class.begin(), by_class.end(), 0u);
+    std::stable_sort(by_class.begin(), by_class.end(),
+                     [this](std::uint32_t a, std::uint32_t b) { return y[a] < y[b]; });
+    for (std::size_t j = 0; j < p; ++j) {
+      const Range r = range_of(x.column(j), n);
+      half_range.push_back(0.5 * r.high - 0.5 * r.low);
+      if (!rotated) x.rank(j);
+    }
+    if (rotated) inverse_scale = inverse_scales(x, w, *rotated);
+  }
+};
+
+}  // namespace oblique

@@ -1,0 +1,27 @@
+// Features that are linear combinations of the features of the rows, as a rotation forest has them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace oblique {
+
+// Rotated feature q is the sum of coef[i] * x[feature[i]] over i from start[q] to start[q + 1].
+struct Rotation {
+  std::vector<std::int32_t> start, feature;
+  std::vector<double> coef;
+
+  bool given() const { return !start.empty(); }
+  std::size_t size() const { return start.size() - 1; }
+
+  // One rotated feature of a row; the sum starts from its first term, in growth and in prediction.
+  double of_row(std::size_t q, const double* x) const {
+    std::int32_t i = start[q];
+    double sum = coef[i] * x[feature[i]];
+    for (++i; i < start[q + 1]; ++i) sum += coef[i] * x[feature[i]];
+    return sum;
+  }
+};
+
+}  // namespace oblique

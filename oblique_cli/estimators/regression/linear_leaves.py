@@ -1,0 +1,385 @@
+"""The scikit-learn faces of regression trees with linear leaves: TPRTI-A and TPRTI-B, RETIS, and M5-style."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from oblique_cli.drawing.diagram import Sketch
+from oblique_cli.drawing.view import MOST_TERMS, Histogram, TreeView, histogram, number_of
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.fitted import TrainingRows, paths
+from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.nodes import BLANK, Indicator
+from oblique_cli.tree import look_ahead
+from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
+from oblique_cli.tree.model_tree import ModelTree, export_text, node_texts
+from oblique_cli.tree.turning_points import turning_points
+
+if TYPE_CHECKING:
+    pass
+
+Array = NDArray[np.float64]
+
+STOPPING: Mapping[str, Constraint] = {
+    "min_node_percent": Real(0.0, 100.0),
+    "min_improvement_percent": Real(0.0, 100.0),
+    "min_child_percent": Optional(Real(0.0, 100.0)),
+    "max_depth": Optional(Integer(0)),
+}
+LOOK_AHEAD: Mapping[str, Constraint] = {
+    "weighting": Choice(look_ahead.WEIGHTINGS),
+    "improvement_by": Optional(Choice(look_ahead.WEIGHTINGS)),
+    "small_children": Choice(look_ahead.SMALL_CHILDREN),
+    "selection": Choice(look_ahead.SELECTIONS),
+    "shortlist": Integer(1),
+}
+TURNING: Mapping[str, Constraint] = {
+    "subset_size": Integer(1),
+    "step": Optional(Integer(1)),
+    "cos_beta": Real(-1.0, 1.0),
+    "max_discrete_values": Integer(0),
+}
+DISCRETE = ("auto", "all", "none")
+
+
+def view_of_model_tree(
+    tree: ModelTree, features: Sequence[str], target: str, precision: int, title: str, rows: TrainingRows
+) -> TreeView:
+    """Return what drawings show of a model tree. Parameters are those of `TreeRegressor.view`."""
+    texts = _unbroken(node_texts(tree, features, target, precision))
+    said = _unbroken(node_texts(tree, features, target, precision, MOST_TERMS))
+    ways = [""] * tree.n_nodes
+    rules: list[dict[str, Any]] = []
+    for node in range(tree.n_nodes):
+        if tree.is_leaf[node]:
+            used = np.flatnonzero(tree.coef[node]).tolist()
+            model = [[j, float(tree.coef[node, j])] for j in used]
+            rules.append({"v": [float(tree.intercept[node]), model]})
+            continue
+        feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
+        rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
+        name, shown = features[feature], number_of(threshold, precision)
+        below, above = f"≤ {shown}", f"> {shown}"
+        if isinstance(name, Indicator) and 0.0 <= threshold < 1.0:
+            below, above = (name.holds(positive)[len(name.column) + 1 :] for positive in (False, True))
+            name = name.column
+        texts[node], ways[tree.left[node]], ways[tree.right[node]] = name, below, above
+    sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules, said)
+    view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
+    if rows is None:
+        return view
+    return view.with_histograms(_along_features(tree, np.asarray(rows[0], dtype=np.float64)))
+
+
+class ModelTreeRegressor(TreeRegressor):
+    """What the model trees share: rows in an order of their own, growth, prediction, equations."""
+
+    constraints: ClassVar[Mapping[str, Constraint]] = STOPPING
+    needs_pruning_rows: ClassVar[bool] = False
+    tree_: ModelTree
+    # Parameters that the constructor of every subclass sets.
+    min_node_percent: float
+    min_child_percent: float | None
+    min_improvement_percent: float
+    max_depth: int | None
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Grow the tree.
+
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. With fewer rows than coefficients a
+            model goes through all of them, with the smallest coefficients that do.
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, targets = self._training_rows(X, y)
+        tree = look_ahead.grow(rows, targets, self._proposals(rows, targets), self._settings(len(rows)))
+        self.tree_ = self._finished(tree, rows, targets)
+        self.n_leaves_ = self.tree_.n_leaves
+        self.n_nodes_ = self.tree_.n_nodes
+        self.depth_ = self.tree_.depth
+        return self
+
+    def _decreases(self) -> Array:
+        # Cuts alone: what features do within the linear models of the leaves is in the coefficients.
+        tree = self.tree_
+        inner = np.flatnonzero(~tree.is_leaf)
+        gains = np.maximum(tree.rss[inner] - tree.rss[tree.left[inner]] - tree.rss[tree.right[inner]], 0.0)
+        found = np.bincount(tree.feature[inner], weights=gains, minlength=self.n_features_in_)
+        return found.astype(np.float64)[None]
+
+    def _text_of(self, tree: ModelTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return export_text(tree, features, classes[0], precision)
+
+    def _view_of(
+        self,
+        tree: ModelTree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        return view_of_model_tree(tree, features, classes[0], precision, title, rows)
+
+    def _settings(self, n: int) -> Settings:
+        shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
+        child = self.min_node_percent if self.min_child_percent is None else self.min_child_percent
+        return Settings(
+            min_node=self.min_node_percent / 100 * n,
+            min_improvement=self.min_improvement_percent / 100,
+            min_child=child / 100 * n,
+            max_depth=self.max_depth,
+            **shared,
+        )
+
+    @abstractmethod
+    def _proposals(self, X: Array, y: Array) -> Proposals:
+        """Return what proposes the cuts of a node. X : (n, p) scaled; y : (n,)"""
+
+    def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
+        return tree
+
+
+class TPRTIRegressor(ModelTreeRegressor):
+    """A regression tree with linear leaves, cut at turning points (TPRTI; Amalaman 2015, chapter 2).
+
+    Turning points are found once: along each feature, rows are cut into windows, and a window's centroid is one if the
+    line through the centroids in the plane of that feature and y turns there. At a node, variant A scores a cut at
+    every turning point it still has; variant B scores the coordinates of the one farthest from the node's model.
+
+    Parameters
+    ----------
+    variant : {"A", "B"}, default "A"
+    subset_size : int, default 5
+        S, rows of a window. Table 2.5 has 3 to 250, chosen for each data set.
+    step : int or None, default None
+        K, by how many rows a window moves on; None for S, windows that do not overlap. The paper gives no value.
+    cos_beta : float in [-1, 1], default 0.8
+        A centroid is a turning point if the cosine of its turn is below this. Angles depend on units; nothing is
+        scaled.
+    discrete : {"auto", "all", "none"} or list of columns, default "auto"
+        Features of which every distinct value is a turning point; "auto" are those with at most `max_discrete_values`.
+    max_discrete_values : int, default 10
+        Of "auto".
+    min_node_percent : float, default 10
+        A node with fewer rows, in percent of the training rows, is a leaf.
+    min_improvement_percent : float, default 10
+        Least part of a node's residual sum of squares that a cut must take away.
+    min_child_percent : float or None, default None
+        Least rows of a child, in percent of the training rows; None for `min_node_percent`, since Table 2.5 calls that
+        the required size of a node. With 0, leaves of a few rows come about, whose models go astray between rows.
+    max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
+    weighting : {"size", "sum"}, default "size"
+        "size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even cut
+        then halves the sum even where it explains nothing, and trees grow until nodes are small; "sum" adds them.
+    improvement_by : {"size", "sum"} or None, default None
+        The weighting of the chosen cut that `min_improvement_percent` is asked of; None for `weighting`. The words of
+        section 2.3.2.1 choose by the RSS, and Table 2.5 stops by the weighted RSS: `weighting="sum"` with "size" here.
+    small_children : {"avoid", "leaf"}, default "avoid"
+        "avoid" never chooses a cut that leaves a child below `min_child_percent`; "leaf" makes a leaf of a node whose
+        chosen cut leaves one.
+    selection : {"rss", "leave_one_out"}, default "rss"
+        "leave_one_out", beyond the paper, scores the `shortlist` best cuts again by cross-validation: the error of
+        predicting each row from the other rows of its side, in closed form. The stopping rule uses it as well.
+    shortlist : int, default 20
+        Cuts that "leave_one_out" scores again.
+
+    Attributes
+    ----------
+    tree_ : ModelTree
+    turning_points_ : TurningPoints
+    n_features_in_, n_leaves_, n_nodes_, depth_ : int
+
+    Nothing is drawn at random, and the order of the training rows does not matter.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "variant": Choice(("A", "B")),
+        **TURNING,
+        **STOPPING,
+        **LOOK_AHEAD,
+    }
+    # A configuration cannot know columns by number.
+    words: ClassVar[Mapping[str, Constraint]] = {"discrete": Choice(DISCRETE)}
+
+    def __init__(
+        self,
+        variant: str = "A",
+        *,
+        subset_size: int = 5,
+        step: int | None = None,
+        cos_beta: float = 0.8,
+        discrete: Any = "auto",
+        max_discrete_values: int = 10,
+        min_node_percent: float = 10,
+        min_improvement_percent: float = 10,
+        min_child_percent: float | None = None,
+        max_depth: int | None = None,
+        weighting: str = "size",
+        improvement_by: str | None = None,
+        small_children: str = "avoid",
+        selection: str = "rss",
+        shortlist: int = 20,
+    ) -> None:
+        self.variant = variant
+        self.subset_size = subset_size
+        self.step = step
+        self.cos_beta = cos_beta
+        self.discrete = discrete
+        self.max_discrete_values = max_discrete_values
+        self.min_node_percent = min_node_percent
+        self.min_improvement_percent = min_improvement_percent
+        self.min_child_percent = min_child_percent
+        self.max_depth = max_depth
+        self.weighting = weighting
+        self.improvement_by = improvement_by
+        self.small_children = small_children
+        self.selection = selection
+        self.shortlist = shortlist
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for a step that leaves rows out between subsets, or None."""
+        if self.step is None or self.step <= self.subset_size:
+            return None
+        return f"step of {owner} must not exceed subset_size, {self.subset_size}. Got {self.step}."
+
+    def _proposals(self, X: Array, y: Array) -> Proposals:
+        if message := self.clash(type(self).__name__):
+            raise ConfigError(message)
+        step = self.subset_size if self.step is None else self.step
+        found = turning_points(X, y, self._discrete(X), self.subset_size, step, self.cos_beta)
+        self.turning_points_ = found
+        return AllTurns(found) if self.variant == "A" else FarthestTurn(found)
+
+    def _discrete(self, X: Array) -> NDArray[np.bool_]:
+        p = X.shape[1]
+        if isinstance(self.discrete, str):
+            if self.discrete == "auto":
+                return np.array([len(np.unique(column)) <= self.max_discrete_values for column in X.T])
+            if self.discrete in DISCRETE:
+                return np.full(p, self.discrete == "all")
+        else:
+            columns = np.asarray(self.discrete)
+            whole = columns.ndim == 1 and (columns.dtype.kind in "iu" or len(columns) == 0)
+            if whole and (len(columns) == 0 or 0 <= columns.min() <= columns.max() < p):
+                return np.isin(np.arange(p), columns)
+        raise ConfigError(
+            f"discrete of {type(self).__name__} must be one of {', '.join(DISCRETE)} or a list of columns from 0 to "
+            f"{p - 1}. Got {self.discrete!r}."
+        )
+
+
+class RETISRegressor(ModelTreeRegressor):
+    """A regression tree with linear leaves that tries every distinct value of every feature (Karalic 1992).
+
+    As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. One pass over the sorted
+    rows answers all cuts of a feature, so a node costs O(n p^3), not O(n^2 p^3).
+
+    Parameters
+    ----------
+    min_node_percent, min_improvement_percent, min_child_percent, max_depth, weighting, improvement_by, small_children
+        As in `TPRTIRegressor`.
+    selection, shortlist
+        As in `TPRTIRegressor`.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, **LOOK_AHEAD}
+
+    def __init__(
+        self,
+        *,
+        min_node_percent: float = 10,
+        min_improvement_percent: float = 10,
+        min_child_percent: float | None = None,
+        max_depth: int | None = None,
+        weighting: str = "size",
+        improvement_by: str | None = None,
+        small_children: str = "avoid",
+        selection: str = "rss",
+        shortlist: int = 20,
+    ) -> None:
+        self.min_node_percent = min_node_percent
+        self.min_improvement_percent = min_improvement_percent
+        self.min_child_percent = min_child_percent
+        self.max_depth = max_depth
+        self.weighting = weighting
+        self.improvement_by = improvement_by
+        self.small_children = small_children
+        self.selection = selection
+        self.shortlist = shortlist
+
+    def _proposals(self, X: Array, y: Array) -> Proposals:
+        return EveryValue()
+
+
+class M5StyleRegressor(ModelTreeRegressor):
+    """A regression tree grown by the variance of the target, cut at means, with linear leaves, pruned (after M5).
+
+    Growth as Amalaman (2015), section 2.1, describes M5; pruning by Quinlan's estimate of the error, mean absolute
+    residual times (n + v) / (n - v). Of M5 as Quinlan (1992) and Weka have it, three things are not done: leaving terms
+    out of a leaf's model, smoothing along the path, and searching all values of a feature.
+
+    Parameters
+    ----------
+    min_node_percent : float, default 1
+        A node with fewer rows, in percent of the training rows, is a leaf.
+    min_improvement_percent : float, default 0
+        Least part of the sum of squares around the mean that a cut must take away.
+    min_child_percent, max_depth
+        As in `TPRTIRegressor`.
+    pruning : bool, default True
+        Whether a subtree becomes a leaf where the estimated error of the leaf's model is no larger.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, "pruning": Boolean()}
+
+    def __init__(
+        self,
+        *,
+        min_node_percent: float = 1,
+        min_improvement_percent: float = 0,
+        min_child_percent: float | None = None,
+        max_depth: int | None = None,
+        pruning: bool = True,
+    ) -> None:
+        self.min_node_percent = min_node_percent
+        self.min_improvement_percent = min_improvement_percent
+        self.min_child_percent = min_child_percent
+        self.max_depth = max_depth
+        self.pruning = pruning
+
+    def _settings(self, n: int) -> Settings:
+        shared = super()._settings(n)
+        return Settings(
+            shared.min_node, shared.min_improvement, shared.min_child, shared.max_depth, weighting="sum", constant=True
+        )
+
+    def _proposals(self, X: Array, y: Array) -> Proposals:
+        return Means()
+
+    def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
+        return look_ahead.prune(tree, X, y) if self.pruning else tree
+
+
+def _unbroken(texts: Sequence[str]) -> list[str]:
+    """Texts in which no line is broken within a term."""
+    return [re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text) for text in texts]
+
+
+def _along_features(tree: ModelTree, X: Array) -> dict[int, Histogram | None]:
+    """The rows of each inner node along the feature that it cuts."""
+    passed = paths(tree.apply(X), tree.parents).tocsc()
+    found = {}
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        values = X[passed.indices[passed.indptr[node] : passed.indptr[node + 1]], tree.feature[node]]
+        threshold = float(tree.thresholds[node])
+        found[node] = histogram(values, values <= threshold, threshold, np.zeros(len(values), dtype=np.int64), 1)
+    return found

@@ -1,0 +1,210 @@
+"""The scikit-learn face of regression trees of hyperplanes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, view_of
+from oblique_cli.estimators.fitted import TrainingRows
+from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
+from oblique_cli.ground.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.nodes import nested_rules, pairs_of
+from oblique_cli.ground.seeds import generator, integer
+from oblique_cli.tree import squared_errors
+from oblique_cli.tree.describe import condition
+from oblique_cli.tree.importances import ranges_of
+from oblique_cli.tree.model_tree import leaf_texts
+from oblique_cli.tree.refining_equations import FOLDS, REFINEMENTS, Refined, refined
+from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.residual_signs import Settings, grow
+from oblique_cli.tree.sparse import Light, idle_terms
+from oblique_cli.tree.splitting import PROPOSERS
+
+if TYPE_CHECKING:
+    pass
+
+Array = NDArray[np.float64]
+
+LEAVES = ("constant", "linear")
+PRUNED = ("cv", "none")
+
+
+class ObliqueTreeRegressor(TreeRegressor):
+    """A regression tree of hyperplanes that a heuristic for classes proposes, beyond the papers.
+
+    At a node, the rows above the node's own model are one class and the others are another; the heuristic proposes
+    directions for these two classes, HHCART by reflecting along the eigenvectors of each. Among all cuts along all
+    directions, the one is taken after which the models of the two sides leave the least residual sum of squares.
+
+    Parameters
+    ----------
+    proposer : str, default "hhcart_a"
+        Name of the heuristic (`oblique list algorithms`), with its default parameters.
+    leaves : {"constant", "linear"}, default "constant"
+        What predicts in a leaf: the mean of its rows, or their least-squares model. Cuts are scored by the same.
+    min_samples_leaf : int or None, default None
+        Least rows of a leaf; None for 5, of linear leaves at least 2 (p + 1).
+    max_depth : int or None, default None
+        Longest path from the root to a leaf; None for no limit.
+    pruning : {"cv", "none"}, default "cv"
+        "cv" is minimal cost-complexity pruning by cross-validation of the training rows (Breiman et al. 1984).
+    pruning_folds : int, default 10
+        Of "cv".
+    standard_errors : float, default 1
+        Of "cv": the smallest tree is taken whose error is within so many standard errors of the least.
+    refine : {"none", "tao"}, default "none"
+        "tao" refines the tree as a whole by alternating optimization (Carreira-Perpinan & Tavallali 2018), at the
+        penalty that 5-fold cross-validation of the training rows chooses.
+    random_state : int, RandomState instance or None, default None
+        Draws the folds of "cv" and of "tao", and what a heuristic draws.
+
+    Attributes
+    ----------
+    tree_ : RegressionTree
+    refinement_ : Refined, with refine "tao"
+    n_features_in_, n_leaves_, n_nodes_, depth_ : int
+
+    The order of the training rows does not matter.
+    """
+
+    needs_pruning_rows: ClassVar[bool] = False
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "proposer": Choice(PROPOSERS),
+        "leaves": Choice(LEAVES),
+        "min_samples_leaf": Optional(Integer(1)),
+        "max_depth": Optional(Integer(0)),
+        "pruning": Choice(PRUNED),
+        "pruning_folds": Integer(2),
+        "standard_errors": Real(0.0),
+        "refine": Choice(REFINEMENTS),
+    }
+    tree_: RegressionTree
+    refinement_: Refined
+
+    def __init__(
+        self,
+        proposer: str = "hhcart_a",
+        *,
+        leaves: str = "constant",
+        min_samples_leaf: int | None = None,
+        max_depth: int | None = None,
+        pruning: str = "cv",
+        pruning_folds: int = 10,
+        standard_errors: float = 1.0,
+        refine: str = "none",
+        random_state: Any = None,
+    ) -> None:
+        self.proposer = proposer
+        self.leaves = leaves
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.pruning = pruning
+        self.pruning_folds = pruning_folds
+        self.standard_errors = standard_errors
+        self.refine = refine
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Grow the tree.
+
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
+        """
+        parameters = {k: v for k, v in self.get_params(deep=False).items() if k != "random_state"}
+        check(parameters, self.constraints, type(self).__name__)
+        rows, targets = self._training_rows(X, y)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        settings = self._settings(rows.shape[1])
+        proposer = PROPOSERS[self.proposer]()
+
+        def grown(kept: NDArray[np.intp]) -> RegressionTree:
+            tree_seed = integer(seed, "tree", 0)
+            return grow(np.ascontiguousarray(rows[kept]), targets[kept], proposer, settings, tree_seed)
+
+        def parts(kept: NDArray[np.intp], count: int, purpose: str) -> list[NDArray[np.intp]]:
+            places = generator(seed, purpose).permutation(len(kept))
+            return [np.sort(part) for part in np.array_split(places, min(count, len(kept)))]
+
+        def pruned(kept: NDArray[np.intp]) -> RegressionTree:
+            tree = grown(kept)
+            if self.pruning == "none":
+                return tree
+            left_out = parts(kept, self.pruning_folds, "pruning folds")
+            some = np.ascontiguousarray(rows[kept]), targets[kept]
+            return squared_errors.cross_validated(
+                tree, *some, left_out, lambda inner: grown(kept[inner]), float(self.standard_errors)
+            )
+
+        every = np.arange(len(rows))
+        tree = pruned(every)
+        vars(self).pop("refinement_", None)
+        if self.refine == "tao":
+            left_out = parts(every, FOLDS, "refinement folds")
+            self.refinement_ = refined(tree, rows, targets, settings, left_out, pruned)
+            tree = self.refinement_.tree
+        self.tree_ = tree
+        self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
+        self._ranges = ranges_of(rows)
+        return self
+
+    def _decreases(self) -> Array:
+        """The fall of the residual sum at every cut, shared among the features of its hyperplane."""
+        tree = self.tree_
+        inner = np.flatnonzero(~tree.is_leaf)
+        shares = np.abs(tree.splits.coef_[inner]) * self._ranges
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray((tree.splits.gains[inner] @ shares)[None])
+
+    def _text_of(self, tree: RegressionTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        said = leaf_texts(tree, features, classes[0], precision)
+        return nested_rules(
+            tree.left, tree.right, lambda node: condition(tree.splits, node, features, precision), said.__getitem__
+        )
+
+    def _view_of(
+        self,
+        tree: RegressionTree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        # Histograms of one color: a regression has no classes.
+        codes = None if rows is None else (np.asarray(rows[0], dtype=np.float64), np.zeros(len(rows[0]), np.int32))
+        light = None if codes is None else Light.of(tree.splits, codes[0], pairs_of(features)).tree(tree.splits)
+        view = view_of(
+            tree.splits,
+            features,
+            [classes[0]],
+            title=title,
+            notes=() if light is None else idle_terms(tree.splits, light),
+            precision=precision,
+            rows=codes,
+            light=light,
+            most=MOST_TERMS,
+        )
+        said = leaf_texts(tree, features, classes[0], precision)
+        brief = leaf_texts(tree, features, classes[0], precision, MOST_TERMS)
+
+        def shown(node: NodeView) -> NodeView:
+            if not node.is_leaf:
+                return replace(node, counts=())
+            used = np.flatnonzero(tree.coef[node.number]).tolist()
+            model = [[j, float(tree.coef[node.number, j])] for j in used]
+            rule = {"v": [float(tree.intercept[node.number]), model]}
+            return replace(node, text=said[node.number], brief=brief[node.number], counts=(), rule=rule)
+
+        return replace(view, nodes=tuple(shown(node) for node in view.nodes), classes=(), plane=None, toward="")
+
+    def _settings(self, p: int) -> Settings:
+        linear = self.leaves == "linear"
+        least = self.min_samples_leaf or (max(5, 2 * (p + 1)) if linear else 5)
+        return Settings(least, self.max_depth, linear)

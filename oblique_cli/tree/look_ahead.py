@@ -1,0 +1,275 @@
+"""Top-down growth of model trees: cuts proposed by turning points, by every value, or by means; scored by a look-ahead.
+
+TPRTI-A and TPRTI-B: Amalaman (2015), algorithms 2 and 3. RETIS: section 2.2. M5: Quinlan (1992), section 2.1 there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, left_out_error
+from oblique_cli.tree.model_tree import ModelTree, ModelTreeBuilder
+from oblique_cli.tree.turning_points import TurningPoints
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+WEIGHTINGS = ("size", "sum")
+SMALL_CHILDREN = ("avoid", "leaf")
+SELECTIONS = ("rss", "leave_one_out")
+
+# Residuals of this share of the training set's variance are rounding errors: there is nothing left to explain.
+PERFECT = 1e-20
+# Of two scores within this share of the node's variance, the first stays.
+EQUAL = 1e-12
+
+
+@dataclass(frozen=True)
+class Settings:
+    """When to stop, and what a cut is worth.
+
+    min_node          a node of fewer rows is a leaf
+    min_improvement   least share of the node's error, in [0, 1], that the best cut takes away
+    min_child         least rows of a child
+    max_depth         None for no limit
+    weighting         what chooses a cut. "size": the two residual sums, each times its share of the rows; "sum": their
+                      plain sum
+    improvement_by    the weighting of the chosen cut that min_improvement is asked of; None for `weighting`
+    small_children    "avoid": a cut that leaves a child below min_child is never chosen; "leaf": a node whose chosen
+                      cut leaves one is a leaf
+    selection         "rss" as in the paper; "leave_one_out" scores the `shortlist` best cuts by RSS anew, by the error
+                      of predicting each row from a model of the others of its side, and stops by it
+    constant          cuts are scored by the variance around means, not around linear models (M5)
+    """
+
+    min_node: float
+    min_improvement: float
+    min_child: float = 1
+    max_depth: int | None = None
+    weighting: str = "size"
+    improvement_by: str | None = None
+    small_children: str = "avoid"
+    selection: str = "rss"
+    shortlist: int = 20
+    constant: bool = False
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A cut of a node: rows with feature <= threshold go left.
+
+    error           its score, by which it was chosen
+    children_error  its score by the weighting that the least improvement is asked of
+    n_left          rows on the left
+    """
+
+    feature: int
+    threshold: float
+    error: float
+    children_error: float
+    n_left: int
+
+
+Values = dict[int, Array]  # feature -> rising thresholds
+
+
+class Proposals(ABC):
+    """What may cut a node: thresholds by feature."""
+
+    @abstractmethod
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        """Return rising thresholds by feature. X : (n, p) rows of the node; model : fitted to them."""
+
+    def divide(self, cut: Cut) -> tuple[Proposals, Proposals]:
+        """Return what is left for the two children."""
+        return self, self
+
+
+@dataclass(frozen=True)
+class EveryValue(Proposals):
+    """RETIS: every distinct value of every feature."""
+
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        return {j: np.unique(X[:, j]) for j in range(X.shape[1])}
+
+
+@dataclass(frozen=True)
+class Means(Proposals):
+    """M5 as section 2.1 describes it: the mean of every feature."""
+
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        return {j: X[:, j].mean(keepdims=True) for j in range(X.shape[1])}
+
+
+@dataclass(frozen=True)
+class AllTurns(Proposals):
+    """TPRTI-A: every turning point still in the node, on the feature along which it was found."""
+
+    points: TurningPoints
+
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        found = self.points
+        return {j: np.unique(found.centers[found.feature == j, j]) for j in np.unique(found.feature).tolist()}
+
+    def divide(self, cut: Cut) -> tuple[AllTurns, AllTurns]:
+        goes_left = self.points.centers[:, cut.feature] <= cut.threshold
+        return replace(self, points=self.points.where(goes_left)), replace(self, points=self.points.where(~goes_left))
+
+
+@dataclass(frozen=True)
+class FarthestTurn(AllTurns):
+    """TPRTI-B: the turning point farthest from the node's model, on each of its coordinates.
+
+    Algorithm 3 has one point and so one threshold a feature: a node that no coordinate of the point divides is a leaf.
+    """
+
+    def thresholds(self, X: Array, model: Linear) -> Values:
+        if len(self.points) == 0:
+            return {}
+        # All distances to one plane have the same denominator, so residuals order the points as distances do.
+        farthest = np.argmax(np.abs(self.points.targets - model.predict(self.points.centers)))
+        return {j: self.points.centers[farthest, [j]] for j in range(X.shape[1])}
+
+
+def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> ModelTree:
+    """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1.
+
+    Rows must come in an order that depends on their content alone if the tree is to.
+    """
+    builder = ModelTreeBuilder()
+    noise = PERFECT * float(((y - y.mean()) ** 2).sum())
+    model = fit_linear(X, y)
+    root = builder.add(model.coef, model.intercept, len(y), model.rss)
+    stack = [(root, np.arange(len(y)), model, proposals, 0)]
+    while stack:
+        node, rows, model, proposals, depth = stack.pop()
+        if len(rows) < settings.min_node or (settings.max_depth is not None and depth >= settings.max_depth):
+            continue
+        A, b = X[rows], y[rows]
+        if model.rss <= noise:
+            continue
+        cut = best_cut(A, b, model, proposals, settings)
+        if cut is None or min(cut.n_left, len(rows) - cut.n_left) < settings.min_child:
+            continue
+        if cut.children_error > (1.0 - settings.min_improvement) * own_error(A, b, model, settings):
+            continue
+        goes_left = A[:, cut.feature] <= cut.threshold
+        below = []
+        for side, left_over in zip((rows[goes_left], rows[~goes_left]), proposals.divide(cut), strict=True):
+            own = fit_linear(X[side], y[side])
+            child = builder.add(own.coef, own.intercept, len(side), own.rss)
+            below.append((child, side, own, left_over, depth + 1))
+        builder.split(node, cut.feature, cut.threshold, below[0][0], below[1][0])
+        stack.extend(reversed(below))
+    return builder.finish()
+
+
+def own_error(X: Array, y: Array, model: Linear, settings: Settings) -> float:
+    """Return the error of a node that a cut has to improve."""
+    if settings.constant:
+        return float(((y - y.mean()) ** 2).sum())
+    return left_out_error(X, y) if settings.selection == "leave_one_out" else model.rss
+
+
+def best_cut(X: Array, y: Array, model: Linear, proposals: Proposals, settings: Settings) -> Cut | None:
+    """Return the cut of the least error, the first of equals by feature and threshold; None if there is no cut.
+
+    X : (n, p); y : (n,) of a node
+    """
+    passes = Passes(X, y, constant=settings.constant)
+    cuts = _scored(X, passes, proposals.thresholds(X, model), settings)
+    if not cuts:
+        return None
+    if settings.selection == "leave_one_out":
+        cuts.sort(key=lambda cut: cut.error)
+        cuts = [_left_out(X, y, cut, settings) for cut in cuts[: settings.shortlist]]
+    margin = EQUAL * float(((y - y.mean()) ** 2).sum())
+    best = cuts[0]
+    for cut in cuts[1:]:
+        if cut.error < best.error - margin:
+            best = cut
+    return best
+
+
+def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> list[Cut]:
+    """Every possible cut with its error by residual sums of squares."""
+    n = len(X)
+    found = []
+    for j, thresholds in values.items():
+        order = np.argsort(X[:, j], kind="stable")
+        counts = np.searchsorted(X[order, j], thresholds, side="right")
+        least = max(1, settings.min_child) if settings.small_children == "avoid" else 1
+        possible = np.flatnonzero((counts >= least) & (n - counts >= least))
+        # Of thresholds that divide the rows alike, the first.
+        possible = possible[np.unique(counts[possible], return_index=True)[1]]
+        if len(possible) == 0:
+            continue
+        cuts = counts[possible].astype(np.int64)
+        left, right = passes.sides(order, cuts)
+        errors = _weighted(left, right, cuts, n, settings.weighting)
+        asked = _weighted(left, right, cuts, n, settings.improvement_by or settings.weighting)
+        columns = (thresholds[possible].tolist(), errors.tolist(), asked.tolist(), cuts.tolist())
+        found += [Cut(j, *values) for values in zip(*columns, strict=True)]
+    return found
+
+
+def _weighted(left: Array, right: Array, n_left: NDArray[np.int64], n: int, weighting: str) -> Array:
+    return left + right if weighting == "sum" else (n_left * left + (n - n_left) * right) / n
+
+
+def _left_out(X: Array, y: Array, cut: Cut, settings: Settings) -> Cut:
+    goes_left = X[:, cut.feature] <= cut.threshold
+    left, right = (np.array([left_out_error(X[side], y[side])]) for side in (goes_left, ~goes_left))
+    n_left = np.array([cut.n_left])
+    error, asked = (
+        float(_weighted(left, right, n_left, len(y), weighting)[0])
+        for weighting in (settings.weighting, settings.improvement_by or settings.weighting)
+    )
+    return replace(cut, error=error, children_error=asked)
+
+
+def prune(tree: ModelTree, X: Array, y: Array) -> ModelTree:
+    """Return the tree cut back as M5 does it: a node keeps its subtree only if that is estimated to err less.
+
+    The estimate of a model of v coefficients on n rows is its mean absolute residual times (n + v) / (n - v) (Quinlan
+    1992, section 3.2); a model with as many coefficients as rows promises nothing. A subtree's estimate is the average
+    of its leaves', by rows.
+
+    X, y : the training rows
+    """
+    estimate = np.empty(tree.n_nodes)
+    kept = np.zeros(tree.n_nodes, dtype=bool)
+    members: list[Rows] = [np.arange(len(y))] + [np.arange(0)] * (tree.n_nodes - 1)
+    for node in np.flatnonzero(~tree.is_leaf):
+        rows = members[node]
+        goes_left = X[rows, tree.feature[node]] <= tree.thresholds[node]
+        members[tree.left[node]], members[tree.right[node]] = rows[goes_left], rows[~goes_left]
+    for at in reversed(range(tree.n_nodes)):
+        rows = members[at]
+        n, v = len(rows), 1 + int(np.count_nonzero(tree.coef[at]))
+        residuals = y[rows] - X[rows] @ tree.coef[at] - tree.intercept[at]
+        own = float(np.abs(residuals).mean()) * (n + v) / (n - v) if n > v else np.inf
+        estimate[at] = own
+        if not tree.is_leaf[at]:
+            left, right = tree.left[at], tree.right[at]
+            below = (len(members[left]) * estimate[left] + len(members[right]) * estimate[right]) / n
+            kept[at] = below < own
+            estimate[at] = min(own, below)
+    builder = ModelTreeBuilder()
+
+    def copy(node: int) -> int:
+        return builder.add(tree.coef[node], float(tree.intercept[node]), int(tree.n_rows[node]), float(tree.rss[node]))
+
+    stack = [(0, copy(0))]
+    while stack:
+        old, new = stack.pop()
+        if kept[old]:
+            left, right = int(tree.left[old]), int(tree.right[old])
+            children = copy(left), copy(right)
+            builder.split(new, int(tree.feature[old]), float(tree.thresholds[old]), *children)
+            stack += [(right, children[1]), (left, children[0])]
+    return builder.finish()

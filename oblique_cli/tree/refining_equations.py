@@ -1,0 +1,460 @@
+"""Regression trees refined as a whole: tree alternating optimization (Carreira-Perpinan & Tavallali 2018).
+
+One node after another, the deepest first, gets the hyperplane that is best with all others as they are; leaves then
+get the models of the rows they now hold. What is minimized is
+
+    E = sum of squared errors / sum of squares at the root + penalty * sum over nodes of |w|_1, with |w|_2 = 1
+
+over features standardized on the training rows. A row that the left and the right branch predict equally well does not
+care where it goes; every other row has a side, and the difference of its squared errors as a weight. Planes are
+proposed and E decides, so E never rises. No plane leaves a leaf with fewer rows than growth would have allowed: a
+least-squares model of fewer rows than that would say anything away from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli._core as _core
+from oblique_cli.ground.geometry import distinct_gap
+from oblique_cli.tree.least_squares import Linear, scaled
+from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.residual_signs import EQUAL, Settings, model_of
+from oblique_cli.tree.structure import TreeBuilder
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+REFINEMENTS = ("none", "tao")
+
+N_PENALTIES = 8
+FOLDS = 5
+MAX_SWEEPS = 40
+TOLERANCE = 1e-6  # a sweep that lowers E by less than this share of E is the last
+SURROGATES = 5  # l1 penalties of the logistic surrogate at a node, each a fifth of the one before
+
+
+class Run(NamedTuple):
+    """One run of the optimization, at one penalty.
+
+    objective : (steps,) E before the first and after each update, of a node or of all leaves
+    node : (steps,) of each update, numbered down the tree as it then was; -1 at the start and where leaves were fitted
+    """
+
+    penalty: float
+    sweeps: int
+    converged: bool
+    objective: Array
+    node: NDArray[np.int32]
+
+
+@dataclass(eq=False)
+class _Branch:
+    """A node that can change. `model` predicts in a leaf; a node with children has a hyperplane."""
+
+    model: Linear
+    coef: Array
+    threshold: float = 0.0
+    left: _Branch | None = None
+    right: _Branch | None = None
+
+    @property
+    def children(self) -> tuple[_Branch, _Branch]:
+        assert self.left is not None and self.right is not None
+        return self.left, self.right
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.left is None
+
+    def become(self, other: _Branch) -> None:
+        self.model, self.coef, self.threshold = other.model, other.coef, other.threshold
+        self.left, self.right = other.left, other.right
+
+
+@dataclass(frozen=True, eq=False)
+class _Plane:
+    """A candidate: rows with coef @ x <= threshold go left; `loss` is what the node then costs, its price included."""
+
+    coef: Array
+    threshold: float
+    loss: float
+
+
+def _below(branch: _Branch) -> list[_Branch]:
+    """Return a node and all nodes below it, parents first."""
+    found = [branch]
+    for one in found:
+        if not one.is_leaf:
+            found += one.children
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Training rows X (n, p), y (n,), and what a leaf may be."""
+
+    X: Array
+    y: Array
+    settings: Settings
+    Z: Array = field(init=False)
+    spread: Array = field(init=False)  # 0 for a constant column
+    total: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        Z, _, spread = scaled(self.X)
+        centered = self.y - self.y.mean()
+        for name, value in (("Z", np.ascontiguousarray(Z)), ("spread", spread), ("total", float(centered @ centered))):
+            object.__setattr__(self, name, value)
+
+    def price(self, coef: Array) -> float:
+        """Return |w|_1 / |w|_2 of a hyperplane over the standardized features, from 1 to sqrt(p)."""
+        w = np.abs(coef) * self.spread
+        largest = float(w.max(initial=0.0))
+        if largest == 0.0:
+            return 1.0
+        w = w / largest
+        return float(w.sum() / np.sqrt(w @ w))
+
+    def errors(self, branch: _Branch, rows: Rows) -> tuple[Array, NDArray[np.intp]]:
+        """Return the squared error of each of `rows` below a node, as a share of the root's, and its leaf's number."""
+        found, leaf = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.intp)
+        stack, number = [(branch, np.arange(len(rows)))], 0
+        while stack:
+            one, places = stack.pop()
+            A = np.ascontiguousarray(self.X[rows[places]])
+            if one.is_leaf:
+                found[places] = (self.y[rows[places]] - one.model.predict(A)) ** 2
+                leaf[places] = number
+                number += 1
+            else:
+                goes_left = np.asarray(_core.project(A, one.coef)) <= one.threshold
+                left, right = one.children
+                stack += [(right, places[~goes_left]), (left, places[goes_left])]
+        return found / self.total, leaf
+
+    def prices(self, branch: _Branch) -> float:
+        """Return the sum of the prices of all hyperplanes from a node down."""
+        return float(sum(self.price(one.coef) for one in _below(branch) if not one.is_leaf))
+
+    def objective(self, branch: _Branch, penalty: float) -> float:
+        """Return E of a tree."""
+        return float(self.errors(branch, np.arange(len(self.y)))[0].sum()) + penalty * self.prices(branch)
+
+
+def branches_of(tree: RegressionTree) -> _Branch:
+    """Return a tree in a form that can change."""
+    made = [
+        _Branch(Linear(tree.coef[i], float(tree.intercept[i]), float(tree.rss[i]), 0), tree.splits.coef_[i].copy())
+        for i in range(tree.n_nodes)
+    ]
+    for i, one in enumerate(made):
+        if not tree.is_leaf[i]:
+            one.threshold = float(tree.splits.thresholds[i])
+            one.left, one.right = made[tree.left[i]], made[tree.right[i]]
+    return made[0]
+
+
+def _reached(branch: _Branch, problem: Problem) -> list[tuple[_Branch, Rows, int]]:
+    """Return all nodes with the rows that reach them and their depths, parents first."""
+    found = [(branch, np.arange(len(problem.y)), 0)]
+    for one, rows, depth in found:
+        if not one.is_leaf:
+            goes_left = np.asarray(_core.project(np.ascontiguousarray(problem.X[rows]), one.coef)) <= one.threshold
+            found += [(one.children[0], rows[goes_left], depth + 1), (one.children[1], rows[~goes_left], depth + 1)]
+    return found
+
+
+def tree_of(branch: _Branch, problem: Problem) -> RegressionTree:
+    """Return the tree with the models of the training rows at every node; leaves keep theirs."""
+    builder = TreeBuilder(problem.X.shape[1], 1)
+    reached = _reached(branch, problem)
+    number = {id(one): builder.add(np.array([float(len(rows))]), len(rows)) for one, rows, _ in reached}
+    models = []
+    for one, rows, _ in reached:
+        model = one.model if one.is_leaf else model_of(problem.X[rows], problem.y[rows], problem.settings)
+        residuals = problem.y[rows] - model.predict(problem.X[rows])
+        models.append(Linear(model.coef, model.intercept, float(residuals @ residuals), model.rank))
+    for one, _, _ in reached:
+        if not one.is_leaf:
+            node, left, right = (number[id(each)] for each in (one, *one.children))
+            gain = max(models[node].rss - models[left].rss - models[right].rss, 0.0)
+            builder.split(node, one.coef, one.threshold, gain, left, right)
+    kept = [models[node] for node in builder.order()]
+    return RegressionTree(
+        builder.finish(),
+        np.array([model.coef for model in kept]),
+        np.array([model.intercept for model in kept]),
+        np.array([model.rss for model in kept]),
+    )
+
+
+class Reduced:
+    """What the choice of one node's hyperplane costs, with everything else as it is.
+
+    X, Z : (m, p) the node's rows, plain and standardized; left, right : (m,) cost of each row in either branch
+    left_leaf, right_leaf : (m,) number of the leaf of either branch that a row would end in
+    """
+
+    def __init__(self, problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> None:
+        self.problem, self.penalty, self.branch = problem, penalty, branch
+        self.X = np.ascontiguousarray(problem.X[rows])
+        self.Z = np.ascontiguousarray(problem.Z[rows])
+        left, right = branch.children
+        self.left, self.left_leaf = problem.errors(left, rows)
+        self.right, self.right_leaf = problem.errors(right, rows)
+        self.leaves = tuple(sum(one.is_leaf for one in _below(side)) for side in (left, right))
+
+    def present(self) -> _Plane:
+        """Return the hyperplane that is there."""
+        goes_left = np.asarray(_core.project(self.X, self.branch.coef)) <= self.branch.threshold
+        price = self.penalty * self.problem.price(self.branch.coef)
+        loss = float(np.where(goes_left, self.left, self.right).sum()) + price
+        return _Plane(self.branch.coef, self.branch.threshold, loss)
+
+    def _room(self, rank: NDArray[np.intp], leaf: NDArray[np.intp], count: int) -> int:
+        """Return how many of the first rows must go to a branch for each of its leaves to have enough of them."""
+        least, needed = self.problem.settings.min_leaf, 1
+        for number in range(count):
+            places = rank[leaf == number]
+            if len(places) < least:
+                return len(rank) + 1
+            needed = max(needed, int(np.partition(places, least - 1)[least - 1]) + 1)
+        return needed
+
+    def best_along(self, coef: Array) -> _Plane | None:
+        """Return the best cut along a direction, either branch on either side, in the middle of its gap."""
+        values = np.asarray(_core.project(self.X, np.ascontiguousarray(coef)))
+        order = np.argsort(values, kind="stable")
+        along, m = values[order], len(values)
+        cuts = np.flatnonzero(np.diff(along) > distinct_gap(self.X, coef)) + 1
+        rank = np.empty(m, dtype=np.intp)
+        rank[order] = np.arange(m)
+        difference = np.cumsum((self.left - self.right)[order])
+        price = self.penalty * self.problem.price(coef)
+        best: _Plane | None = None
+        for turned in (False, True):
+            low, high = rank, m - 1 - rank
+            if turned:
+                low, high = high, low
+            first = self._room(low, self.left_leaf, self.leaves[0])
+            last = m - self._room(high, self.right_leaf, self.leaves[1])
+            kept = cuts if not turned else m - cuts  # rows on the left
+            allowed = cuts[(kept >= first) & (kept <= last)]
+            if len(allowed) == 0:
+                continue
+            if turned:
+                losses = float(self.left.sum()) - difference[allowed - 1]
+            else:
+                losses = float(self.right.sum()) + difference[allowed - 1]
+            at = int(np.argmin(losses))
+            if best is None or losses[at] + price < best.loss - EQUAL:
+                lower, upper = float(along[allowed[at] - 1]), float(along[allowed[at]])
+                middle = lower + 0.5 * (upper - lower)
+                sign = -1.0 if turned else 1.0
+                best = _Plane(np.ascontiguousarray(sign * coef), sign * middle, float(losses[at]) + price)
+        return best
+
+    def directions(self) -> list[Array]:
+        """Return the directions to be searched: every axis, the present one, and those of the surrogate."""
+        p = self.X.shape[1]
+        axes = [np.eye(1, p, j)[0] for j in np.flatnonzero(np.ptp(self.X, axis=0) > 0.0).tolist()]
+        return [*axes, self.branch.coef, *self.surrogates()]
+
+    def surrogates(self) -> list[Array]:
+        """Return the normals of l1-penalized logistic regression of the rows that care, each weighed by how much."""
+        difference = self.left - self.right
+        care = np.abs(difference) > EQUAL / len(self.problem.y)
+        side = np.where(difference[care] > 0.0, 1.0, -1.0)
+        if len(side) == 0 or side.min() == side.max():
+            return []
+        weights = np.abs(difference[care])
+        weights = np.ascontiguousarray(weights * (len(side) / weights.sum()))
+        Z = np.ascontiguousarray(self.Z[care])
+        share = float(weights[side > 0.0].sum() / len(side))
+        slopes = np.abs((weights * ((side > 0.0) - share)) @ Z)
+        l1 = float(slopes.max(initial=0.0))
+        found: list[Array] = []
+        start: Array | None = None
+        for _ in range(SURROGATES if l1 > 0.0 else 0):
+            l1 /= 5.0
+            w, b, *_ = _core.linear_fit(Z, side, weights, l1=l1, tolerance=1e-7, start=start)
+            start = np.append(w, b)
+            coef = np.where(self.problem.spread > 0.0, w, 0.0) / np.where(
+                self.problem.spread > 0.0, self.problem.spread, 1.0
+            )
+            largest = float(np.abs(coef).max(initial=0.0))
+            if largest > 0.0:
+                coef /= largest
+                found.append(np.ascontiguousarray(coef / np.sqrt(coef @ coef)))
+        return found
+
+
+def update(problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> float:
+    """Give a node with children what is best with all others as they are; return by how much E falls, 0 or more."""
+    reduced = Reduced(problem, branch, rows, penalty)
+    left, right = branch.children
+    below = [penalty * problem.prices(side) for side in (left, right)]
+    present = reduced.present()
+    now = present.loss + below[0] + below[1]
+    model = model_of(reduced.X, problem.y[rows], problem.settings)
+    leaf = _Branch(model, np.zeros_like(branch.coef))
+    ends = [
+        (float(problem.errors(leaf, rows)[0].sum()), leaf),
+        (float(reduced.left.sum()) + below[0], left),
+        (float(reduced.right.sum()) + below[1], right),
+    ]
+    planes = [plane for coef in reduced.directions() if (plane := reduced.best_along(coef)) is not None]
+    best, chosen = now - EQUAL, None
+    for loss, end in ends:
+        if loss < best:
+            best, chosen = loss, end
+    for plane in planes:
+        loss = plane.loss + below[0] + below[1]
+        if loss < best - EQUAL:
+            best, chosen = loss, _Branch(branch.model, plane.coef, plane.threshold, left, right)
+    if chosen is None:
+        return 0.0
+    branch.become(chosen)
+    return now - best
+
+
+def refit(problem: Problem, branch: _Branch) -> None:
+    """Give every leaf the model of its rows, where the model leaves less error than the one that is there."""
+    for one, rows, _ in _reached(branch, problem):
+        if one.is_leaf:
+            X, y = problem.X[rows], problem.y[rows]
+            model = model_of(X, y, problem.settings)
+            new, old = y - model.predict(X), y - one.model.predict(X)
+            if new @ new < old @ old:
+                one.model = model
+
+
+def run(problem: Problem, root: _Branch, penalty: float) -> Run:
+    """Optimize a tree in place at one penalty."""
+    objective, nodes = [problem.objective(root, penalty)], [-1]
+    converged, sweep = False, 0
+    while not converged and sweep < MAX_SWEEPS:
+        sweep += 1
+        before = objective[-1]
+        now = before
+        # Nodes of one depth share no rows, and an update below a node changes no row that reaches the node.
+        reached = _reached(root, problem)
+        levels = sorted(range(len(reached)), key=lambda number: (-reached[number][2], number))
+        for number in levels:
+            one, rows, _ = reached[number]
+            if one.is_leaf:
+                continue
+            now -= update(problem, one, rows, penalty)
+            objective.append(now)
+            nodes.append(number)
+        refit(problem, root)
+        objective.append(min(problem.objective(root, penalty), now))
+        nodes.append(-1)
+        converged = before - objective[-1] <= TOLERANCE * max(before, 0.0)
+    return Run(float(penalty), sweep, converged, np.array(objective), np.array(nodes, dtype=np.int32))
+
+
+def penalties_of(tree: RegressionTree, n: int, number: int = N_PENALTIES) -> Array:
+    """Return the penalties of a path, geometric: from the mean squared error of one row to the mean gain of a split.
+
+    As shares of the root's sum of squares. A cut that one row pays for is noise; past the other end few cuts pay.
+    """
+    left = max(float(tree.rss[tree.is_leaf].sum() / tree.rss[0]), 0.0)
+    low = max(left / n, 1e-9)
+    high = max((1.0 - left) / max(tree.n_leaves - 1, 1), 2.0 * low)
+    return np.geomspace(low, high, number)
+
+
+def along_path(
+    tree: RegressionTree, problem: Problem, penalties: Sequence[float]
+) -> tuple[list[RegressionTree], list[Run]]:
+    """Return the trees of rising penalties, the first refined from `tree`, each further one from the one before."""
+    root = branches_of(tree)
+    trees, runs = [], []
+    for penalty in penalties:
+        runs.append(run(problem, root, float(penalty)))
+        trees.append(tree_of(root, problem))
+    return trees, runs
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """A refined tree and how it came about.
+
+    start : the tree before; tree : the result; runs : one per penalty up to the chosen one, none if the start is kept
+    penalties : (k,) all that were tried, k = 0 if the start is a single leaf
+    error : (k,) mean squared error of cross-validation at each; start_error : the same of the starts
+    """
+
+    start: RegressionTree
+    tree: RegressionTree
+    runs: Sequence[Run]
+    penalties: Array
+    error: Array
+    start_error: float = np.nan
+
+    def summary(self) -> str:
+        """Return in a sentence what was done: penalty, sizes, root mean squared training errors, sweeps."""
+        if not self.runs:
+            single = self.start.n_leaves == 1
+            return f"not refined: {'the tree is a single leaf' if single else 'cross-validation prefers the start'}"
+        before, after = (_training_error(tree) for tree in (self.start, self.tree))
+        sweeps = sum(one.sweeps for one in self.runs)
+        end = "" if self.runs[-1].converged else ", stopped before it converged"
+        return (
+            f"refined at penalty {self.runs[-1].penalty:.4g}: {self.start.n_leaves} to {self.tree.n_leaves} leaves, "
+            f"training RMSE {before:.4g} to {after:.4g} in {sweeps} sweep{'s' * (sweeps != 1)}{end}"
+        )
+
+
+def _training_error(tree: RegressionTree) -> float:
+    return float(np.sqrt(max(tree.rss[tree.is_leaf].sum(), 0.0) / tree.n_rows[0]))
+
+
+def n_coefficients(tree: RegressionTree) -> int:
+    """Return the number of non-zero coefficients of all hyperplanes of a tree."""
+    return int(np.count_nonzero(tree.splits.coef_))
+
+
+def refined(
+    start: RegressionTree,
+    X: Array,
+    y: Array,
+    settings: Settings,
+    parts: Sequence[NDArray[Any]],
+    grown: Callable[[Rows], RegressionTree],
+) -> Refined:
+    """Refine a tree at the penalty of least cross-validated error, among equals that of fewest coefficients.
+
+    The tree stays as it is where no penalty has less error than the starts themselves.
+
+    start : the tree of rows X (n, p), y (n,); parts : rows left out by each fold; grown : rows -> their own start
+    """
+    if start.n_leaves == 1 or not start.rss[0] > 0.0 or len(parts) < 2:
+        return Refined(start, start, [], np.empty(0), np.empty(0))
+    penalties = penalties_of(start, len(y))
+    errors, coefficients, unrefined = np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
+    for out in parts:
+        kept = np.setdiff1d(np.arange(len(y)), out)
+        problem = Problem(np.ascontiguousarray(X[kept]), y[kept], settings)
+        tree = grown(kept)
+        unrefined += float(((tree.predict(X[out]) - y[out]) ** 2).sum())
+        # A target that is constant in these rows has one leaf and nothing to refine.
+        trees = along_path(tree, problem, penalties.tolist())[0] if tree.n_leaves > 1 else [tree] * len(penalties)
+        for k, each in enumerate(trees):
+            errors[k] += float(((each.predict(X[out]) - y[out]) ** 2).sum())
+            coefficients[k] += n_coefficients(each)
+    found = penalties, errors / len(y), unrefined / len(y)
+    if unrefined <= errors.min() * (1.0 + EQUAL):
+        return Refined(start, start, [], *found)
+    equal = np.flatnonzero(errors <= errors.min() * (1.0 + EQUAL))
+    chosen = int(min(equal, key=lambda k: (coefficients[k], -k)))
+    problem = Problem(np.ascontiguousarray(X), y, settings)
+    trees, runs = along_path(start, problem, penalties[: chosen + 1].tolist())
+    return Refined(start, trees[-1], runs, *found)

@@ -1,0 +1,136 @@
+"""Growth of regression trees by the split heuristics of classification.
+
+A heuristic needs classes. At a node they are the signs of the residuals of the node's own model: rows above it, and
+rows on it or below it. Where a constant is the model, these are the rows above and below the mean; where the model is
+linear, a bend of the target shows as signs that change along some direction (Chaudhuri, Huang, Loh & Yao 1994; Loh
+2002). The heuristic proposes directions, and among them the cut is taken after which the models of both children leave
+least error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli._core as _core
+from oblique_cli.tree.least_squares import Linear, Passes, fit_linear
+from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.splitting import Node, Proposer
+from oblique_cli.tree.structure import TreeBuilder
+
+Array = NDArray[np.float64]
+
+PERFECT = 1e-24  # a node of so small a share of the root's sum of squares is fitted exactly
+AT_ONCE = 256  # directions that are searched in one call, so that p of them need no p x p numbers
+EQUAL = 1e-12  # errors closer than this share of the node's sum of squares are equal: the first cut is taken
+
+
+@dataclass(frozen=True)
+class Settings:
+    """When a node is split, and what its leaves are.
+
+    min_leaf    least rows of a child
+    max_depth   None for no limit
+    linear      linear models in the leaves, constants otherwise
+    """
+
+    min_leaf: int = 5
+    max_depth: int | None = None
+    linear: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A hyperplane: rows with coef @ x <= threshold go left. `error` is the residual sum of both sides."""
+
+    coef: Array
+    threshold: float
+    error: float
+
+
+def model_of(X: Array, y: Array, settings: Settings) -> Linear:
+    """Return the model of a node's rows X (n, p), y (n,)."""
+    if settings.linear:
+        return fit_linear(X, y)
+    mean = float(y.mean())
+    return Linear(np.zeros(X.shape[1]), mean, float(((y - mean) ** 2).sum()), 1)
+
+
+def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int = 0) -> RegressionTree:
+    """Return the tree grown on rows X (n, p), y (n,), n >= 1.
+
+    seed : of what nodes draw. Rows must come in an order that depends on their content alone if the tree is to.
+    """
+    builder = TreeBuilder(X.shape[1], 1)
+    models = [model_of(X, y, settings)]
+    noise = PERFECT * float(((y - y.mean()) ** 2).sum())
+    root = builder.add(np.array([float(len(y))]), len(y))
+    stack = [(root, np.arange(len(y)), 0, 1)]
+    while stack:
+        node, rows, depth, path = stack.pop()
+        model = models[node]
+        if len(rows) < 2 * settings.min_leaf or model.rss <= noise or depth == settings.max_depth:
+            continue
+        A, b = np.ascontiguousarray(X[rows]), y[rows]
+        signs = (b - model.predict(A) > 0.0).astype(np.int32)
+        if signs.min() == signs.max():
+            continue
+        cut = best_cut(Node(A, signs, None, 2, depth, "gini", seed=seed, path=path), b, proposer, settings)
+        if cut is None or cut.error >= model.rss:
+            continue
+        goes_left = np.asarray(_core.project(A, cut.coef)) <= cut.threshold
+        left, right = rows[goes_left], rows[~goes_left]
+        ids = [builder.add(np.array([float(len(side))]), len(side)) for side in (left, right)]
+        models += [model_of(X[side], y[side], settings) for side in (left, right)]
+        builder.split(node, cut.coef, cut.threshold, model.rss - cut.error, ids[0], ids[1])
+        stack += [(ids[1], right, depth + 1, 2 * path + 1), (ids[0], left, depth + 1, 2 * path)]
+    return _finished(builder, models)
+
+
+def _finished(builder: TreeBuilder, models: list[Linear]) -> RegressionTree:
+    order = builder.order()
+    kept = [models[node] for node in order]
+    return RegressionTree(
+        builder.finish(),
+        np.array([model.coef for model in kept]),
+        np.array([model.intercept for model in kept]),
+        np.array([model.rss for model in kept]),
+    )
+
+
+def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cut | None:
+    """Return the cut of least error, the first of equal ones in the order of the proposals; None if there is none.
+
+    node : rows with the signs of their residuals as classes; y : (n,) their targets
+    """
+    # The residual sum of a linear model is the same in every rotated space.
+    passes = Passes(node.X, y, constant=not settings.linear)
+    margin = EQUAL * float(((y - y.mean()) ** 2).sum())
+    best: Cut | None = None
+    for directions, given in _directions(node, proposer):
+        errors, thresholds = passes.along(node.X, directions, given, settings.min_leaf)
+        for k in np.flatnonzero(np.isfinite(errors)).tolist():
+            if best is None or errors[k] < best.error - margin:
+                best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]))
+    return best
+
+
+def _directions(node: Node, proposer: Proposer) -> Iterator[tuple[Array, Array | None]]:
+    """Yield the directions of a heuristic, some at a time: unit normals (k, p), and thresholds (k,) if it has any."""
+    p = node.X.shape[1]
+    for group in proposer.propose(node):
+        kind, *rest = group.spec
+        if kind == "directions":
+            directions, thresholds = rest
+            yield np.ascontiguousarray(directions), None if thresholds is None else np.ascontiguousarray(thresholds)
+            continue
+        for first in range(0, p, AT_ONCE):
+            axes = np.eye(min(AT_ONCE, p - first), p, first)
+            if kind == "axes":
+                yield axes, None
+            else:
+                (u,) = rest
+                yield (-2.0 * u[first : first + AT_ONCE])[:, None] * u + axes, None

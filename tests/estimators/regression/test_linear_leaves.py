@@ -1,0 +1,502 @@
+"""Model trees: least squares against refits, turning points by hand, cuts against exhaustive search, bad input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import oblique_cli._core as _core
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.regression.cart import CARTRegressor
+from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
+from oblique_cli.tree import look_ahead
+from oblique_cli.tree.least_squares import ZERO, Linear, Passes, fit_linear, left_out_error
+from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Settings
+from oblique_cli.tree.model_tree import ModelTree, export_text
+from oblique_cli.tree.turning_points import TurningPoints, turning_points
+
+NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.task == "regression"]
+MODELS = {
+    "tprti_a": TPRTIRegressor("A"),
+    "tprti_b": TPRTIRegressor("B"),
+    "retis": RETISRegressor(),
+    "m5_style": M5StyleRegressor(),
+}
+
+
+def refit_rss(X, y):
+    """The oracle: numpy's least squares with an intercept, residuals squared and summed."""
+    design = np.column_stack([np.ones(len(X)), X])
+    return float(((y - design @ np.linalg.lstsq(design, y, rcond=None)[0]) ** 2).sum())
+
+
+def bent(n=400, seed=0, noise=0.0):
+    """y = x1 below 50 and 100 - x1 above, x2 = 0: dataset #2 of the dissertation."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 250, n)
+    return np.column_stack([x, np.zeros(n)]), np.where(x < 50, x, 100 - x) + rng.normal(0, noise or 1e-300, n)
+
+
+# ---- least squares ---------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(1, 6), st.booleans())
+def test_both_sides_of_every_cut_equal_a_refit(seed, n, p, coarse):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-3, 4, p) + rng.normal(size=p), rng.normal(size=n)
+    if coarse:  # ties, constant and dependent columns
+        X = np.round(X)
+        X[:, -1] = 2 * X[:, 0] - 1
+    order = np.argsort(X[:, 0], kind="stable")
+    cuts = np.arange(1, n, dtype=np.int64)
+    left, right = Passes(X, y).sides(order, cuts)
+    for k, cut in enumerate(cuts):
+        assert left[k] == pytest.approx(refit_rss(X[order[:cut]], y[order[:cut]]), rel=1e-7, abs=1e-9)
+        assert right[k] == pytest.approx(refit_rss(X[order[cut:]], y[order[cut:]]), rel=1e-7, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 4), st.integers(0, 6), st.booleans(), st.booleans()
+)
+def test_the_cut_along_a_direction_is_the_best_of_both_sides(seed, n, p, least, coarse, constant):
+    rng = np.random.default_rng(seed)
+    X, y, directions = rng.normal(size=(n, p)), rng.normal(size=n), rng.normal(size=(5, p))
+    if coarse:  # equal projections, equal targets, and a constant column
+        X, y, directions = np.round(X), np.round(y), np.round(directions)
+        X[:, 0] = 3.0
+    passes = Passes(X, y, constant=constant)
+    given = rng.normal(size=5)
+    for only in (None, given):
+        errors, thresholds = passes.along(X, directions, only, least)
+        for k, w in enumerate(directions):
+            z = X @ w
+            order = np.argsort(z, kind="stable")
+            if only is None:
+                cuts = np.flatnonzero(np.diff(z[order]) > 1e-8) + 1
+            else:
+                cuts = np.array([np.searchsorted(z[order], only[k], side="right")])
+            cuts = cuts[(cuts >= max(least, 1)) & (n - cuts >= max(least, 1))].astype(np.int64)
+            if len(cuts) == 0:
+                assert errors[k] == np.inf and np.isnan(thresholds[k])
+                continue
+            slow = np.add(*passes.sides(order, cuts))
+            assert errors[k] == pytest.approx(slow.min(), rel=1e-9, abs=1e-12)
+            n_left = int((z <= thresholds[k]).sum())
+            assert n_left in cuts and slow[list(cuts).index(n_left)] == pytest.approx(slow.min(), rel=1e-9, abs=1e-12)
+
+
+def test_there_is_no_cut_where_there_is_no_order_or_no_room():
+    X, rows = np.arange(40.0).reshape(20, 2), np.column_stack([np.ones(20), np.arange(20.0)])
+    directions = np.array([[1.0, 0.0], [np.inf, -np.inf]])
+    errors, thresholds = _core.cuts_along(X, directions, None, rows, 1.0, 1, ZERO)
+    assert np.isfinite([errors[0], thresholds[0]]).all() and errors[1] == np.inf and np.isnan(thresholds[1])
+    errors, _ = _core.cuts_along(X, directions[:1], None, rows, 1.0, 2**63, ZERO)
+    assert errors[0] == np.inf
+
+
+def test_directions_that_do_not_fit_the_rows_are_refused_by_the_core():
+    rows, X = np.ones((3, 2)), np.ones((3, 4))
+    with pytest.raises(ValueError, match="one component per column"):
+        _core.cuts_along(X, np.ones((2, 3)), None, rows, 1.0, 1, ZERO)
+    with pytest.raises(ValueError, match="same number of rows"):
+        _core.cuts_along(X[:2], np.ones((2, 4)), None, rows, 1.0, 1, ZERO)
+    with pytest.raises(ValueError, match="one entry per direction"):
+        _core.cuts_along(X, np.ones((2, 4)), np.ones(3), rows, 1.0, 1, ZERO)
+
+
+def test_a_pass_keeps_its_digits_where_normal_equations_lose_them():
+    # Columns that agree in all but 1e-6 of their spread, and a target that is linear but for 1e-6: the normal equations
+    # have a condition number near 1e12, and the residual sum is 1e-12 of the total.
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    X = np.column_stack([x, x + 1e-6 * rng.normal(size=200)])
+    y = X.sum(axis=1) + 1e-6 * rng.normal(size=200)
+    left, _ = Passes(X, y).sides(np.arange(200), np.array([200], dtype=np.int64))
+    assert left[0] == pytest.approx(refit_rss(X, y), rel=1e-4)
+
+
+def test_a_dependent_column_takes_no_degree_of_freedom():
+    # Three rows, two features that are one: a line through three points, not a plane.
+    X, y = np.array([[0.0, 0.0], [1.0, 3.0], [2.0, 6.0]]), np.array([0.0, 1.0, 0.0])
+    left, _ = Passes(X, y).sides(np.arange(3), np.array([3], dtype=np.int64))
+    assert left[0] == pytest.approx(2 / 3)
+    assert fit_linear(X, y).rank == 2 and fit_linear(X, y).rss == pytest.approx(2 / 3)
+
+
+def test_cuts_that_do_not_rise_are_refused_by_the_core():
+    with pytest.raises(ValueError, match="cuts must rise"):
+        _core.prefix_rss(np.ones((3, 2)), np.array([2, 1], dtype=np.int64), ZERO)
+    with pytest.raises(ValueError, match="cuts must rise"):
+        _core.prefix_rss(np.ones((3, 2)), np.array([4], dtype=np.int64), ZERO)
+
+
+def test_leave_one_out_equals_refits_without_each_row():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(12, 3)), rng.normal(size=12)
+    slow = 0.0
+    for i in range(12):
+        rest = np.arange(12) != i
+        model = fit_linear(X[rest], y[rest])
+        slow += float((y[i] - model.predict(X[[i]])[0]) ** 2)
+    assert left_out_error(X, y) == pytest.approx(slow, rel=1e-9)
+
+
+def test_a_row_that_its_model_needs_is_left_out_to_the_mean_of_the_others():
+    X, y = np.array([[0.0], [0.0], [1.0]]), np.array([1.0, 3.0, 8.0])
+    # The third row alone carries the slope: without it the mean is 2. The others predict each other.
+    assert left_out_error(X, y) == pytest.approx((8 - 2) ** 2 + 2.0**2 + 2.0**2)
+    assert left_out_error(X[:1], y[:1]) == np.inf
+
+
+# ---- turning points --------------------------------------------------------------------------------------------------
+
+
+def test_turning_points_of_a_corner_by_hand():
+    # Windows of two rows along x: centroids (0.5, 0.5), (2.5, 2.5), (4.5, 0.5), (6.5, -1.5). Only the second one turns,
+    # by a right angle.
+    x = np.arange(8.0)
+    y = np.array([0, 1, 2, 3, 1, 0, -1, -2], dtype=float)
+    found = turning_points(x[:, None], y, np.array([False]), 2, 2, 0.8)
+    np.testing.assert_array_equal(found.centers, [[2.5]])
+    np.testing.assert_array_equal(found.targets, [2.5])
+    # cos(turn) = 0 there: below 0.1, not below 0 or -0.1.
+    assert len(turning_points(x[:, None], y, np.array([False]), 2, 2, 0.1)) == 1
+    assert len(turning_points(x[:, None], y, np.array([False]), 2, 2, -0.1)) == 0
+
+
+def test_overlapping_windows_drop_k_rows_and_take_k_new_ones():
+    x = np.arange(7.0)
+    found = turning_points(x[:, None], np.array([0, 9, 0, 9, 0, 9, 0.0]), np.array([False]), 3, 1, 0.999)
+    # Windows 0-2, 1-3, 2-4, 3-5, 4-6: centroids at x = 1, 2, 3, 4, 5, y = 3, 6, 3, 6, 3; the inner three turn.
+    np.testing.assert_array_equal(found.centers[:, 0], [2, 3, 4])
+    np.testing.assert_array_equal(found.targets, [6, 3, 6])
+
+
+def test_a_straight_line_has_no_turning_point_and_a_discrete_feature_one_a_value():
+    x = np.arange(30.0)
+    X = np.column_stack([x, x % 3])
+    assert len(turning_points(X[:, :1], 2 * x, np.array([False]), 3, 3, 0.8)) == 0
+    found = turning_points(X, x, np.array([False, True]), 3, 3, 0.8)
+    np.testing.assert_array_equal(found.feature, [1, 1, 1])
+    np.testing.assert_array_equal(found.centers[:, 1], [0, 1, 2])
+    np.testing.assert_allclose(found.targets, [13.5, 14.5, 15.5])  # means of the rows of each value
+    np.testing.assert_allclose(found.centers[:, 0], [13.5, 14.5, 15.5])
+
+
+def test_duplicated_x_and_windows_larger_than_the_data_are_no_error():
+    x, y = np.zeros(20), np.arange(20.0)
+    assert len(turning_points(x[:, None], y, np.array([False]), 4, 4, 0.8)) == 0  # straight up
+    assert len(turning_points(x[:, None], np.zeros(20), np.array([False]), 4, 4, 0.8)) == 0  # one place
+    assert len(turning_points(x[:, None], y, np.array([False]), 21, 21, 0.8)) == 0
+
+
+# ---- cuts ------------------------------------------------------------------------------------------------------------
+
+
+def naive_cut(X, y, thresholds, weighting):
+    """Least weighted residual sum over the cuts, refitted one by one."""
+    best = np.inf
+    for j, values in thresholds.items():
+        for value in values:
+            left = X[:, j] <= value
+            if 0 < left.sum() < len(y):
+                a, b = refit_rss(X[left], y[left]), refit_rss(X[~left], y[~left])
+                share = left.mean()
+                best = min(best, a + b if weighting == "sum" else share * a + (1 - share) * b)
+    return best
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(look_ahead.WEIGHTINGS))
+def test_retis_finds_the_cut_of_an_exhaustive_search(seed, weighting):
+    rng = np.random.default_rng(seed)
+    X, y = np.round(rng.normal(size=(25, 3)), 1), rng.normal(size=25)
+    model = fit_linear(X, y)
+    cut = look_ahead.best_cut(X, y, model, EveryValue(), Settings(0, 0, weighting=weighting))
+    every = {j: np.unique(X[:, j]) for j in range(3)}
+    assert cut.error == pytest.approx(naive_cut(X, y, every, weighting), rel=1e-7, abs=1e-9)
+
+
+def test_variant_a_scores_all_turning_points_and_variant_b_the_coordinates_of_the_farthest():
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-3, 3, (200, 2))
+    y = 3 * np.sin(X[:, 0]) * np.sin(X[:, 1])
+    points = turning_points(X, y, np.array([False, False]), 5, 5, 0.8)
+    assert len(points) > 10
+    model, options = fit_linear(X, y), Settings(0, 0)
+    a = look_ahead.best_cut(X, y, model, AllTurns(points), options)
+    planes = {j: points.centers[points.feature == j, j] for j in range(2)}
+    assert a.error == pytest.approx(naive_cut(X, y, planes, "size"))
+    # Distance in the space of features and target: |y - f(x)| / sqrt(1 + |slope|^2).
+    slope = np.sqrt(1 + model.coef @ model.coef)
+    distances = np.abs(points.targets - points.centers @ model.coef - model.intercept) / slope
+    far = points.centers[int(np.argmax(distances))]
+    b = look_ahead.best_cut(X, y, model, FarthestTurn(points), options)
+    assert b.error == pytest.approx(naive_cut(X, y, {j: far[[j]] for j in range(2)}, "size"))
+    assert b.threshold == far[b.feature]
+
+
+def test_variant_b_makes_a_leaf_where_its_farthest_point_cuts_nothing():
+    # Algorithm 3 has a single split value per input. The farthest point, at 9, leaves no room on its right; the point
+    # at 4, which variant A cuts at, is nearer to the plane y = 0.
+    X, y = np.arange(10.0)[:, None], np.zeros(10)
+    y[5:] = 1.0
+    points = TurningPoints(np.array([0, 0]), np.array([[4.0], [9.0]]), np.array([1.0, 5.0]))
+    flat, options = Linear(np.zeros(1), 0.0, 5.0, 1), Settings(0, 0, min_child=3)
+    assert look_ahead.best_cut(X, y, flat, AllTurns(points), options).threshold == 4.0
+    assert look_ahead.best_cut(X, y, flat, FarthestTurn(points), options) is None
+    nothing = points.where(np.zeros(2, dtype=bool))
+    assert look_ahead.best_cut(X, y, flat, FarthestTurn(nothing), options) is None
+
+
+def test_a_cut_is_chosen_by_one_weighting_and_held_to_the_improvement_of_another():
+    # A step after the 6th of 60 rows. By the plain sum the least error is there; shares of the rows favor even cuts.
+    rng = np.random.default_rng(3)
+    X = np.arange(60.0)[:, None]
+    y = np.r_[np.zeros(6), 40 * np.ones(54)] + rng.normal(0, 1, 60)
+    model, options = fit_linear(X, y), Settings(0, 0)
+    both = {
+        w: look_ahead.best_cut(X, y, model, EveryValue(), replace(options, weighting=w)) for w in look_ahead.WEIGHTINGS
+    }
+    assert both["sum"].n_left == 6 and both["sum"].error == both["sum"].children_error
+    mixed = look_ahead.best_cut(X, y, model, EveryValue(), replace(options, weighting="sum", improvement_by="size"))
+    assert (mixed.n_left, mixed.error) == (6, both["sum"].error)
+    left, right = refit_rss(X[:6], y[:6]), refit_rss(X[6:], y[6:])
+    assert mixed.children_error == pytest.approx(0.1 * left + 0.9 * right)
+
+
+def test_a_cut_that_leaves_a_small_child_is_avoided_or_ends_the_path():
+    X = np.arange(60.0)[:, None]
+    y = np.r_[np.zeros(3), 40 * np.ones(57)]
+    avoided = RETISRegressor(weighting="sum", min_node_percent=10, min_improvement_percent=1).fit(X, y)
+    ended = RETISRegressor(weighting="sum", small_children="leaf", min_improvement_percent=1).fit(X, y)
+    assert avoided.n_leaves_ > 1 and avoided.tree_.n_rows.min() >= 6
+    assert ended.n_leaves_ == 1
+
+
+def test_children_inherit_the_turning_points_on_their_side():
+    points = turning_points(np.arange(6.0)[:, None], np.arange(6.0), np.array([True]), 1, 1, 0.8)
+    left, right = AllTurns(points).divide(look_ahead.Cut(0, 2.0, 0.0, 0.0, 3))
+    np.testing.assert_array_equal(left.points.centers[:, 0], [0, 1, 2])
+    np.testing.assert_array_equal(right.points.centers[:, 0], [3, 4, 5])
+
+
+@pytest.mark.parametrize("name", ["tprti_a", "tprti_b", "retis"])
+def test_two_exact_lines_are_found_exactly(name):
+    X, y = bent()
+    model = make(name, **({"subset_size": 3} if name != "retis" else {})).fit(X, y)
+    assert model.n_leaves_ == 2 or name != "retis"
+    if name == "retis":  # section 2.2.1: the optimal split is at 50, where M5 takes the mean, 125
+        below = X[X[:, 0] < 50, 0].max()
+        assert model.tree_.thresholds[0] == below
+        np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+
+
+def test_m5_splits_at_the_mean_as_the_illustration_says():
+    X, y = bent(2500)
+    model = M5StyleRegressor(max_depth=1, pruning=False).fit(X, y)
+    assert model.tree_.feature[0] == 0
+    assert model.tree_.thresholds[0] == pytest.approx(X[:, 0].mean())
+    assert abs(model.tree_.thresholds[0] - 125) < 5
+
+
+def test_m5_pruning_gives_the_root_back_where_one_line_is_right():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(120, 2))
+    y = X @ [1.0, -2.0] + rng.normal(0, 1.0, 120)
+    grown = M5StyleRegressor(pruning=False).fit(X, y)
+    pruned = M5StyleRegressor().fit(X, y)
+    assert pruned.n_leaves_ < grown.n_leaves_
+    np.testing.assert_allclose(pruned.tree_.coef[0], fit_linear(X, y).coef, rtol=1e-9)
+
+
+# ---- stopping --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_stopping_rules_are_in_percent_of_rows_and_of_error(name):
+    X, y = bent(300, noise=5.0)
+    model = clone(MODELS[name]).set_params(min_node_percent=30, min_improvement_percent=0).fit(X, y)
+    inner = ~model.tree_.is_leaf
+    assert (model.tree_.n_rows[inner] >= 90).all()
+    assert clone(MODELS[name]).set_params(min_improvement_percent=100).fit(X, y).n_leaves_ == 1
+    assert clone(MODELS[name]).set_params(max_depth=0).fit(X, y).n_leaves_ == 1
+    shy = clone(MODELS[name]).set_params(min_child_percent=15, min_node_percent=0, min_improvement_percent=0).fit(X, y)
+    assert shy.tree_.n_rows.min() >= 45
+    usual = clone(MODELS[name]).set_params(min_node_percent=20, min_improvement_percent=0).fit(X, y)
+    assert usual.tree_.n_rows.min() >= 60  # the required size of a node is that of a child too
+
+
+def test_an_even_cut_of_pure_noise_improves_the_size_weighted_sum_but_not_the_plain_one():
+    # What the reading of "weighted" decides: with shares of the rows as weights, two halves have half the error.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 2)), rng.normal(size=2000)
+    by_size = RETISRegressor(min_improvement_percent=40, min_node_percent=60, min_child_percent=0).fit(X, y)
+    by_sum = clone(by_size).set_params(weighting="sum").fit(X, y)
+    assert (by_size.n_leaves_, by_sum.n_leaves_) == (2, 1)
+
+
+def test_leave_one_out_scores_stop_where_residual_sums_go_on():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 8)), rng.normal(size=60)
+    eager = RETISRegressor(weighting="sum", min_improvement_percent=1, min_node_percent=0).fit(X, y)
+    careful = RETISRegressor(weighting="sum", min_improvement_percent=1, min_node_percent=0, selection="leave_one_out")
+    assert careful.fit(X, y).n_leaves_ < eager.n_leaves_
+    assert careful.predict(X).shape == (60,)
+
+
+# ---- estimators ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_passes_the_estimator_checks(name):
+    results = check_estimator(make(name, random_state=0), on_fail=None, on_skip=None)
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_defaults_are_complete_and_reach_the_estimator(name):
+    algorithm = ALGORITHMS[name]
+    assert list(algorithm.defaults) == list(algorithm.parameters)
+    assert all(algorithm.parameters[key].holds(value) for key, value in algorithm.defaults.items())
+    assert repr(make(name, random_state=0)) == repr(make(name, random_state=0, **algorithm.defaults))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_order_of_rows_changes_no_bit(name):
+    X, y = bent(150, noise=3.0)
+    order = np.random.default_rng(1).permutation(150)
+    a, b = clone(MODELS[name]).fit(X, y), clone(MODELS[name]).fit(X[order], y[order])
+    assert a.tree_.to_dict() == b.tree_.to_dict()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_degenerate_data_gives_finite_models(name):
+    rng = np.random.default_rng(0)
+    wide, few = rng.normal(size=(5, 9)), rng.normal(size=5)
+    cases = {
+        "constant target": (rng.normal(size=(30, 2)), np.full(30, 4.0)),
+        "constant features": (np.ones((30, 3)), rng.normal(size=30)),
+        "fewer rows than p + 1": (wide, few),
+        "one row": (wide[:1], few[:1]),
+        "duplicated x": (np.repeat([[1.0, 2.0], [3.0, 1.0]], 10, axis=0), rng.normal(size=20)),
+        "discrete": (rng.integers(0, 3, (60, 4)).astype(float), rng.normal(size=60)),
+        "far from zero": (rng.normal(size=(50, 2)) + 1e9, rng.normal(size=50)),
+    }
+    for what, (X, y) in cases.items():
+        model = clone(MODELS[name]).fit(X, y)
+        assert np.isfinite(model.predict(X)).all(), what
+        if what == "constant target":
+            assert model.n_leaves_ == 1
+            np.testing.assert_array_equal(model.predict(X), y)
+        if what == "constant features":
+            assert model.n_leaves_ == 1
+            np.testing.assert_allclose(model.predict(X), y.mean())
+        if what == "fewer rows than p + 1":
+            np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_numbers_whose_squares_overflow_are_refused_and_smaller_ones_are_not(name):
+    X, y = bent(60)
+    for size in (1e-141, 1e141):
+        with pytest.raises(DataError, match=r"^column \d of X holds .*Regressor takes columns whose largest"):
+            clone(MODELS[name]).fit(X * size / np.abs(X).max(), y)
+        with pytest.raises(DataError, match=r"^the largest number in y of .*Regressor must be from 1e-140 to 1e\+140"):
+            clone(MODELS[name]).fit(X, y * size / np.abs(y).max())
+    large, high = X * (1e89 / np.abs(X).max()), y * (1e139 / np.abs(y).max())
+    assert np.isfinite(clone(MODELS[name]).fit(large, high).predict(large)).all()
+
+
+def test_discrete_features_are_named_or_found():
+    X = np.column_stack([np.arange(60.0), np.arange(60) % 4])
+    y = np.arange(60.0) % 4
+    assert TPRTIRegressor().fit(X, y)._discrete(X).tolist() == [False, True]
+    assert TPRTIRegressor(discrete="all")._discrete(X).tolist() == [True, True]
+    assert TPRTIRegressor(discrete="none")._discrete(X).tolist() == [False, False]
+    assert TPRTIRegressor(discrete=[0])._discrete(X).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"variant": "C"}, "variant of TPRTIRegressor must be"),
+        ({"subset_size": 0}, "subset_size of TPRTIRegressor must be"),
+        ({"subset_size": 3, "step": 4}, r"^step of TPRTIRegressor must not exceed subset_size, 3\. Got 4\.$"),
+        ({"discrete": [5]}, "discrete of TPRTIRegressor must be one of auto, all, none or a list of columns from 0 to"),
+        ({"discrete": "some"}, "discrete of TPRTIRegressor must be"),
+        ({"min_node_percent": 101}, "min_node_percent of TPRTIRegressor must be"),
+    ],
+)
+def test_a_bad_parameter_is_refused_in_one_sentence(parameters, message):
+    with pytest.raises(ConfigError, match=message):
+        TPRTIRegressor(**parameters).fit(*bent(50))
+
+
+def test_tprti_with_every_feature_discrete_is_retis():
+    X, y = bent(120, noise=2.0)
+    X[:, 1] = np.random.default_rng(4).normal(size=120)
+    tprti, retis = TPRTIRegressor("A", discrete="all").fit(X, y), RETISRegressor().fit(X, y)
+    assert tprti.tree_.to_dict() == retis.tree_.to_dict()
+
+
+def test_cart_says_how_large_it_is():
+    model = CARTRegressor(max_leaf_nodes=4, random_state=0).fit(*bent(100))
+    assert (model.n_leaves_, model.n_nodes_) == (4, 7) and model.depth_ in (2, 3)
+
+
+# ---- trees as text and data ------------------------------------------------------------------------------------------
+
+
+def test_leaf_equations_are_shown():
+    x = np.arange(20.0)
+    y = np.where(x <= 9, 2 * x + 1, 40 - x)
+    model = RETISRegressor().fit(x[:, None], y)
+    text = model.export_text(["height"], "weight")
+    lines = text.splitlines()
+    assert lines[0] == "if height <= 9:" and lines[2] == "else:"
+    assert lines[1].startswith("    weight = 1 + 2 height  (10 rows, RMSE ")
+    assert lines[3].startswith("    weight = 40 - 1 height  (10 rows, RMSE ")
+    assert export_text(model.tree_, ["a\nb"]).startswith("if a b <= 9:")
+
+
+def test_a_tree_survives_its_plain_data_and_damage_is_told():
+    model = RETISRegressor(min_improvement_percent=1).fit(*bent(100, noise=2.0))
+    data = model.tree_.to_dict()
+    X = np.random.default_rng(0).uniform(0, 250, (30, 2))
+    np.testing.assert_array_equal(ModelTree.from_dict(data).predict(X), model.predict(X))
+    for key, value, message in (
+        ("schema", "other", "must have schema"),
+        ("left", [0] * len(data["left"]), "must form a tree"),
+        ("thresholds", [float("nan")] * len(data["left"]), "not finite"),
+        ("coef", [], "one entry per node"),
+    ):
+        with pytest.raises(DataError, match=message):
+            ModelTree.from_dict({**data, key: value})
+
+
+def test_cart_refuses_negative_weights():
+    X, y = np.arange(6.0)[:, None], np.arange(6.0)
+    with pytest.raises(ConfigError, match=r"sample_weight must not be negative. Got -2; remove such rows."):
+        CARTRegressor().fit(X, y, sample_weight=[1.0, 1.0, -2.0, 1.0, 1.0, 1.0])
+    CARTRegressor().fit(X, y, sample_weight=[1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
+
+
+def test_cart_answers_rows_beyond_single_precision_as_those_at_its_ends():
+    """A row of a test fold may be where no training row is; a fit with such a row is refused by its column."""
+    X, y = np.arange(6.0)[:, None], np.arange(6.0)
+    model = CARTRegressor().fit(X, y)
+    assert model.predict([[1e300], [-1e300], [2.0]]).tolist() == [5.0, 0.0, 2.0]
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict([[np.inf]])
+    with pytest.raises(DataError, match=r"column 0 of X holds numbers up to 1e\+300"):
+        model.fit(X * 2e299, y)

@@ -1,0 +1,170 @@
+"""Refinement of regression trees: E never rises, brute force on small nodes, planted trees, degenerate rows."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli import ObliqueTreeRegressor
+from oblique_cli.tree import refining_equations
+from oblique_cli.tree.refining_equations import Problem, Reduced, branches_of, run, tree_of, update
+from oblique_cli.tree.residual_signs import Settings, grow
+from oblique_cli.tree.splitting import PROPOSERS
+
+
+def planted(n, seed, noise=0.2):
+    """Four constants, of a root and two further planes that are all oblique."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)) * [1.0, 10.0, 0.1]
+    Z = X / [1.0, 10.0, 0.1]
+    above, over = Z[:, 0] + Z[:, 1] > 0.0, Z[:, 1] - Z[:, 2] > 0.3
+    clean = np.where(above, np.where(over, 6.0, 2.0), np.where(over, 0.0, -3.0))
+    return X, clean + noise * rng.normal(size=n), clean
+
+
+def start_of(X, y, settings):
+    return grow(X, y, PROPOSERS["hhcart_d"](), settings)
+
+
+@pytest.mark.parametrize("linear", [False, True], ids=["constant", "linear"])
+@pytest.mark.parametrize("penalty", [0.0, 1e-3, 1e-1])
+def test_the_objective_never_rises(linear, penalty):
+    X, y, _ = planted(150, 1)
+    settings = Settings(8, linear=linear)
+    problem = Problem(X, y, settings)
+    tree = start_of(X, y, settings)
+    root = branches_of(tree)
+    first = problem.objective(root, penalty)
+    result = run(problem, root, penalty)
+    assert result.objective[0] == first and len(result.objective) > result.sweeps
+    assert (np.diff(result.objective) <= 1e-12).all()
+    assert result.objective[-1] < first
+    # The objective by definition, of the tree that comes out.
+    after = tree_of(root, problem)
+    w = after.splits.coef_[~after.is_leaf] * X.std(axis=0)
+    prices = (np.abs(w).sum(axis=1) / np.sqrt((w * w).sum(axis=1))).sum() if len(w) else 0.0
+    value = ((after.predict(X) - y) ** 2).sum() / ((y - y.mean()) ** 2).sum() + penalty * prices
+    assert result.objective[-1] == pytest.approx(value, rel=1e-9)
+
+
+def test_every_update_of_a_node_lowers_the_objective_by_what_it_says():
+    X, y, _ = planted(120, 2)
+    settings = Settings(6)
+    problem, root = Problem(X, y, settings), branches_of(start_of(X, y, settings))
+    for one, rows, _ in reversed(refining_equations._reached(root, problem)):
+        if not one.is_leaf:
+            before = problem.objective(root, 1e-3)
+            fall = update(problem, one, rows, 1e-3)
+            assert fall >= 0.0
+            assert problem.objective(root, 1e-3) == pytest.approx(before - fall, abs=1e-12)
+
+
+@pytest.mark.parametrize("linear", [False, True], ids=["constant", "linear"])
+def test_leaves_keep_the_rows_that_growth_asks_for(linear):
+    X, y, _ = planted(150, 3)
+    settings = Settings(8, linear=linear)
+    problem, root = Problem(X, y, settings), branches_of(start_of(X, y, settings))
+    run(problem, root, 1e-3)
+    tree = tree_of(root, problem)
+    assert tree.n_rows[tree.is_leaf].min() >= 8
+    assert np.array_equal(np.bincount(tree.apply(X), minlength=tree.n_nodes)[tree.is_leaf], tree.n_rows[tree.is_leaf])
+
+
+def test_the_best_cut_of_a_small_node_is_that_of_brute_force():
+    rng = np.random.default_rng(5)
+    for trial in range(30):
+        X, y = np.round(rng.normal(size=(14, 2)), 1), rng.normal(size=14)
+        settings = Settings(2)
+        tree = start_of(X, y, settings)
+        root = branches_of(tree)
+        if root.is_leaf:
+            continue
+        reduced = Reduced(Problem(X, y, settings), root, np.arange(14), 0.01)
+        for coef in (np.array([1.0, 0.0]), np.array([0.6, 0.8])):
+            found = reduced.best_along(coef)
+            values = np.unique(np.round(X @ coef, 9))
+            losses = []
+            for cut, sign in product(0.5 * (values[1:] + values[:-1]), (1.0, -1.0)):
+                left = sign * (X @ coef) <= sign * cut
+                leaves = [reduced.left_leaf[left], reduced.right_leaf[~left]]
+                if all((np.bincount(leaf, minlength=count) >= 2).all()
+                       for leaf, count in zip(leaves, reduced.leaves, strict=True)):  # fmt: skip
+                    losses.append(np.where(left, reduced.left, reduced.right).sum())
+            assert (found is None) == (not losses), trial
+            if found is not None:
+                assert found.loss - 0.01 * reduced.problem.price(coef) == pytest.approx(min(losses), abs=1e-12)
+
+
+def test_a_planted_tree_is_found_better():
+    better = []
+    for seed in range(4):
+        X, y, _ = planted(300, seed)
+        new, _, clean = planted(1000, 100 + seed)
+        errors = []
+        for refine in ("none", "tao"):
+            tree = ObliqueTreeRegressor("hhcart_d", refine=refine, random_state=0).fit(X, y)
+            errors.append(float(((tree.predict(new) - clean) ** 2).mean()))
+        better.append(errors[1] < errors[0])
+    assert sum(better) >= 3
+
+
+def test_the_order_of_rows_changes_nothing():
+    X, y, _ = planted(80, 6)
+    order = np.random.default_rng(1).permutation(len(y))
+    settings = {"leaves": "linear", "refine": "tao", "random_state": 3, "pruning_folds": 3}
+    first = ObliqueTreeRegressor("hhcart_d", **settings).fit(X, y)
+    again = ObliqueTreeRegressor("hhcart_d", **settings).fit(X[order], y[order])
+    assert first.predict(X).tobytes() == again.predict(X).tobytes()
+
+
+@pytest.mark.parametrize("leaves", ["constant", "linear"])
+def test_rows_without_information(leaves):
+    model = ObliqueTreeRegressor("hhcart_d", leaves=leaves, refine="tao", random_state=0)
+    rng = np.random.default_rng(7)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    for rows, target in (
+        (X, np.ones(60)),  # nothing to predict
+        (np.ones((60, 2)), y),  # nothing to predict by
+        (X[:1], y[:1]),
+        (X[:3], y[:3]),
+        (np.repeat(X[:4], 15, axis=0), np.repeat(y[:4], 15)),  # four rows, many times
+        (np.column_stack([X[:, 0], X[:, 0], np.zeros(60)]), np.sign(X[:, 0])),  # columns that say the same, or nothing
+    ):
+        fitted = model.fit(rows, target)
+        assert np.isfinite(fitted.predict(rows)).all()
+        assert fitted.refinement_.summary()
+    assert fitted.n_leaves_ == 2 and fitted.score(rows, target) == pytest.approx(1.0)
+
+
+def test_what_is_said_of_the_refinement():
+    X, y, _ = planted(120, 8)
+    model = ObliqueTreeRegressor("hhcart_d", refine="tao", random_state=0).fit(X, y)
+    refinement = model.refinement_
+    assert refinement.tree is model.tree_ and len(refinement.penalties) == len(refinement.error) == 8
+    best = int(np.argmin(refinement.error))
+    assert refinement.runs[-1].penalty == pytest.approx(refinement.penalties[best])
+    assert refinement.error[best] < refinement.start_error
+    assert refinement.summary().startswith("refined at penalty ")
+    assert "refinement_" not in vars(model.set_params(refine="none").fit(X, y))
+
+
+def test_a_start_that_no_penalty_improves_on_stays():
+    # One feature, cut where the target jumps: there is nothing to improve.
+    X = np.arange(60.0)[:, None]
+    y = np.where(X[:, 0] < 30, 0.0, 1.0)
+    model = ObliqueTreeRegressor("axis_parallel", refine="tao", random_state=0).fit(X, y)
+    refinement = model.refinement_
+    assert model.n_leaves_ == 2 and refinement.tree is refinement.start and not refinement.runs
+    assert refinement.start_error <= refinement.error.min()
+    assert refinement.summary() == "not refined: cross-validation prefers the start"
+
+
+@pytest.mark.parametrize("leaves", ["constant", "linear"])
+def test_scikit_learns_checks(leaves):
+    model = ObliqueTreeRegressor("hhcart_d", leaves=leaves, refine="tao", pruning_folds=2)
+    found = check_estimator(model, on_fail=None, on_skip=None)
+    assert [one["check_name"] for one in found if one["status"] == "failed"] == []

@@ -1,0 +1,117 @@
+"""Growth of regression trees of hyperplanes: the best cut by brute force, planted trees, and degenerate nodes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli.errors import DataError
+from oblique_cli.tree.least_squares import fit_linear
+from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.residual_signs import Settings, best_cut, grow
+from oblique_cli.tree.splitting import PROPOSERS, Node
+
+HEURISTICS = ("axis_parallel", "fdt", "gdt", "hhcart_a", "hhcart_d", "hhcrv", "hhgdt", "quest", "cline")
+
+
+def data(seed: int, n: int = 40, p: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, np.abs(X[:, 0] + X[:, 1]) + 0.1 * rng.normal(size=n)
+
+
+def node_of(X: np.ndarray, y: np.ndarray) -> Node:
+    return Node(X, (y > y.mean()).astype(np.int32), None, 2, 0, "gini", seed=0)
+
+
+def rss(X: np.ndarray, y: np.ndarray, linear: bool) -> float:
+    return fit_linear(X, y).rss if linear else float(((y - y.mean()) ** 2).sum())
+
+
+@pytest.mark.parametrize("linear", [False, True])
+@given(seed=st.integers(0, 10**6), least=st.integers(1, 12))
+@settings(max_examples=25)
+def test_the_cut_of_an_axis_is_the_best_of_all(linear, seed, least):
+    X, y = data(seed, n=30, p=2)
+    found = best_cut(node_of(X, y), y, PROPOSERS["axis_parallel"](), Settings(least, linear=linear))
+    errors = []
+    for j in range(2):
+        for t in np.sort(X[:, j])[:-1]:
+            left = X[:, j] <= t
+            if least <= left.sum() <= len(y) - least:
+                errors.append(rss(X[left], y[left], linear) + rss(X[~left], y[~left], linear))
+    assert found is not None and found.error == pytest.approx(min(errors), rel=1e-7)
+    left = X @ found.coef <= found.threshold
+    now = rss(X[left], y[left], linear) + rss(X[~left], y[~left], linear)
+    assert now == pytest.approx(found.error, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+@pytest.mark.parametrize("linear", [False, True])
+def test_a_cut_never_raises_the_residual_sum(name, linear):
+    X, y = data(1, n=120)
+    tree = grow(X, y, PROPOSERS[name](), Settings(8, linear=linear))
+    assert tree.n_leaves > 1
+    for node in np.flatnonzero(~tree.is_leaf):
+        assert tree.rss[tree.left[node]] + tree.rss[tree.right[node]] < tree.rss[node]
+    leaves = tree.apply(X)
+    assert set(np.unique(leaves)) == set(np.flatnonzero(tree.is_leaf))
+    counts = np.bincount(leaves, minlength=tree.n_nodes)[tree.is_leaf]
+    np.testing.assert_array_equal(counts, tree.n_rows[tree.is_leaf])
+    assert counts.min() >= 8
+    for leaf in np.unique(leaves):
+        rows = leaves == leaf
+        np.testing.assert_allclose(((tree.predict(X[rows]) - y[rows]) ** 2).sum(), tree.rss[leaf], rtol=1e-6, atol=1e-9)
+
+
+def test_an_oblique_bend_takes_two_linear_leaves():
+    X, _ = data(2, n=300)
+    y = np.abs(X[:, 0] + X[:, 1])
+    tree = grow(X, y, PROPOSERS["hhcart_a"](), Settings(20, max_depth=1, linear=True))
+    assert tree.n_leaves == 2
+    direction = tree.splits.coef_[0] / tree.splits.coef_[0][0]
+    np.testing.assert_allclose(direction, [1.0, 1.0, 0.0], atol=0.2)
+    assert ((tree.predict(X) - y) ** 2).sum() < 0.1 * fit_linear(X, y).rss
+
+
+@pytest.mark.parametrize("linear", [False, True])
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_degenerate_rows(name, linear):
+    proposer = PROPOSERS[name]()
+    one = Settings(1, linear=linear)
+    for X, y in (
+        (np.zeros((1, 2)), np.array([3.0])),
+        (np.zeros((5, 2)), np.arange(5.0)),  # rows alike, targets not
+        (np.arange(10.0).reshape(5, 2), np.full(5, 2.5)),
+        (np.column_stack([np.ones(6), np.arange(6.0)]), np.arange(6.0) ** 2),
+        (np.random.default_rng(0).normal(size=(6, 12)), np.arange(6.0)),  # more columns than rows
+        (np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0, 4.0, 5.0])),
+    ):
+        tree = grow(X, y, proposer, one)
+        assert np.isfinite(tree.predict(X)).all() and tree.n_rows[0] == len(y)
+        if np.ptp(y) == 0:
+            assert tree.n_leaves == 1 and tree.predict(X)[0] == y[0]
+
+
+def test_a_tree_comes_back_from_plain_data():
+    X, y = data(5, n=80)
+    tree = grow(X, y, PROPOSERS["hhcart_d"](), Settings(8, linear=True))
+    plain = json.loads(json.dumps(tree.to_dict()))
+    again = RegressionTree.from_dict(plain)
+    assert again.predict(X).tobytes() == tree.predict(X).tobytes()
+    for change in ({"schema": "x"}, {"coef": [[1.0]]}, {"rss": ["a"]}, {"splits": {}}):
+        with pytest.raises(DataError):
+            RegressionTree.from_dict({**plain, **change})
+
+
+def test_limits_hold():
+    X, y = data(3, n=200)
+    proposer = PROPOSERS["hhcart_d"]()
+    assert grow(X, y, proposer, Settings(5, max_depth=2)).depth <= 2
+    assert grow(X, y, proposer, Settings(5, max_depth=0)).n_leaves == 1
+    assert grow(X, y, proposer, Settings(101)).n_leaves == 1

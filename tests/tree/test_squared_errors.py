@@ -1,0 +1,57 @@
+"""Pruning of regression trees: nested members, errors by brute force, and noise that leaves no tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli.tree.residual_signs import Settings, grow
+from oblique_cli.tree.splitting import PROPOSERS
+from oblique_cli.tree.squared_errors import cross_validated, path_of, squared_errors
+
+
+def grown(X, y, linear=False):
+    return grow(X, y, PROPOSERS["hhcart_d"](), Settings(5, linear=linear))
+
+
+@pytest.fixture(params=[False, True], ids=["constant", "linear"])
+def case(request):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(160, 3))
+    y = np.where(X[:, 0] > X[:, 1], 3.0, 0.0) + 0.5 * rng.normal(size=160)
+    return X, y, grown(X, y, request.param), request.param
+
+
+def test_members_are_nested_and_the_last_is_the_root(case):
+    _, _, tree, _ = case
+    path = path_of(tree)
+    assert path.n_leaves[0] == tree.n_leaves and path.n_leaves[-1] == 1
+    assert (np.diff(path.n_leaves) < 0).all() and (np.diff(path.alphas) > 0).all()
+    for alpha, leaves in zip(path.alphas, path.n_leaves, strict=True):
+        member = tree.collapse(path.node_alpha <= alpha)
+        assert member.n_leaves == leaves
+        kept = np.isin(member.rss, tree.rss)
+        assert kept.all()  # every node keeps its own model
+
+
+def test_errors_of_members_are_those_of_the_cut_trees(case):
+    X, y, tree, _ = case
+    path = path_of(tree)
+    errors = squared_errors(tree, path, path.alphas, X, y)
+    for k, alpha in enumerate(path.alphas):
+        member = tree.collapse(path.node_alpha <= alpha)
+        np.testing.assert_allclose(errors[:, k], (member.predict(X) - y) ** 2, rtol=1e-12)
+
+
+def test_cross_validation_finds_the_planted_size_and_noise_leaves_a_root(case):
+    X, y, tree, linear = case
+    rng = np.random.default_rng(0)
+    parts = np.array_split(rng.permutation(len(y)), 10)
+    found = cross_validated(tree, X, y, parts, lambda rows: grown(X[rows], y[rows], linear), 1.0)
+    assert 2 <= found.n_leaves <= 6 < tree.n_leaves
+    noise = rng.normal(size=len(y))
+    alone = cross_validated(
+        grown(X, noise, linear), X, noise, parts, lambda rows: grown(X[rows], noise[rows], linear), 1.0
+    )
+    assert alone.n_leaves == 1

@@ -1,0 +1,42 @@
+"""What the documentation shows and nobody keeps: pages and pictures that are made whenever it is built.
+
+`make docs` makes them inside the site. To look at them without it:
+
+python -m tools.built FOLDER
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "results"
+# Places below docs/ that pages link to.
+BUILT = ("field_tables.md", "reproduction.svg", "rooms.svg")
+
+
+def built(name: str) -> bytes:
+    """Return the content of one of BUILT, from the code and the stored results."""
+    from oblique_cli.drawing.canvas import rendered
+    from oblique_cli.papers.reproduction.framework import document
+    from oblique_cli.papers.reproduction.framework.picture import agreement_picture
+    from tools import rooms
+
+    if name == "rooms.svg":
+        return rooms.picture().encode()
+    if name == "reproduction.svg":
+        return rendered(agreement_picture(document.studied(RESULTS)), "svg")
+    assert name == "field_tables.md", name
+    return document.field_tables(RESULTS).encode()
+
+
+def main(folder: str) -> None:
+    """Write all of them into a folder."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name in BUILT:
+        (Path(folder) / name).write_bytes(built(name))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
