@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from oblique_cli.ground import doors
+
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
     from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
@@ -78,27 +80,12 @@ _PLACES = {
     "save": "oblique_cli.models.model",
     "export": "oblique_cli.models.exporting",
     "explain": "oblique_cli.models.explaining.explanation",
-    "C45": "oblique_cli.papers.discrete.c45",
-    "C45BaggingClassifier": "oblique_cli.papers.discrete.c45_classifiers",
-    "C45Classifier": "oblique_cli.papers.discrete.c45_classifiers",
-    "C45ForestClassifier": "oblique_cli.papers.discrete.c45_classifiers",
-    "Discretizer": "oblique_cli.papers.discrete.discretizing",
-    "AggregatedFourierTreeClassifier": "oblique_cli.papers.discrete.fourier_classifiers",
-    "OrthogonalTreesClassifier": "oblique_cli.papers.discrete.fourier_classifiers",
-    "ReconstructedFourierTreeClassifier": "oblique_cli.papers.discrete.fourier_classifiers",
     "BaggedForestClassifier": "oblique_cli.estimators.forest.bagged",
     "ObliqueBoostingClassifier": "oblique_cli.estimators.forest.boosting",
     "HeterogeneousForestClassifier": "oblique_cli.estimators.forest.heterogeneous",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
     "TAOForestClassifier": "oblique_cli.estimators.forest.refined",
-    "HCEditClassifier": "oblique_cli.papers.hierarchy.editing_classifiers",
-    "MultiEditClassifier": "oblique_cli.papers.hierarchy.editing_classifiers",
-    "SupervisedClusteringEditClassifier": "oblique_cli.papers.hierarchy.editing_classifiers",
-    "WilsonClassifier": "oblique_cli.papers.hierarchy.editing_classifiers",
-    "NearestNeighborsClassifier": "oblique_cli.papers.hierarchy.neighbors",
-    "AvalancheClustering": "oblique_cli.papers.hierarchy.taxonomy_estimators",
-    "SupervisedTaxonomy": "oblique_cli.papers.hierarchy.taxonomy_estimators",
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
     "CARTRegressor": "oblique_cli.estimators.regression.cart",
@@ -129,8 +116,8 @@ _PLACES = {
     "SVMSplitClassifier": "oblique_cli.estimators.oblique.classifiers",
     "UnionClassifier": "oblique_cli.estimators.oblique.classifiers",
     "ObliqueTreeClassifier": "oblique_cli.estimators.oblique.top_down",
-    "PathfinderClassifier": "oblique_cli.papers.pathfinder.classifier",
     "Tree": "oblique_cli.tree.structure",
+    **doors.NAMES,
 }
 __all__ = [  # noqa: RUF022  (in groups, as above)
     "ALGORITHMS",

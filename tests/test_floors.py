@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from oblique_cli.ground import doors
 from tools.rooms import CORE, PACKAGE, ROOT, imports, includes, modules, room, walk_executed
 
 FLOORS = {
@@ -32,15 +33,13 @@ FLOORS = {
     "fitting": 7,
     "scale": 7,
     "report": 7,
-    "papers": 7,
     "cli": 8,
-    "__main__": 9,  # `python -m oblique_cli`
+    "papers": 9,  # comes in as a plugin does, through the doors of `ground/doors.py`
+    "__main__": 10,  # `python -m oblique_cli`
 }
 
-# What lists things of papers/ by name.
-DOORS = {"cli/_showing.py", "estimators/algorithms.py", "models/kinds/discrete.py"}
-
 MODULES = modules()
+COMMANDS_OF_PAPERS = tuple(p.as_posix() for p in MODULES if p.parts[0] == "papers" and p.stem.endswith("_command"))
 
 
 def top_level_imports(path: Path) -> set[str]:
@@ -62,7 +61,7 @@ def users_of(library: str) -> set[str]:
 def test_a_module_imports_from_lower_floors_or_its_own_folder(path):
     here = room(path)
     if here == "__init__":  # the front door names what is behind it, and loads it on first use
-        assert not {name for name in imports(path) if name.split(".")[0] == ROOT}
+        assert {name for name in imports(path) if name.split(".")[0] == ROOT} == {f"{ROOT}.ground.doors"}
         return
     assert here in FLOORS, f"{here} has no floor yet"
     for name in imports(path):
@@ -70,10 +69,30 @@ def test_a_module_imports_from_lower_floors_or_its_own_folder(path):
         if parts[0] != ROOT or name in (ROOT, f"{ROOT}.__version__"):
             continue
         there = parts[1]
-        if there == "papers" and path.as_posix() in DOORS:
-            continue
         assert there in FLOORS, f"{path} imports {name}, which has no floor"
         assert there == here or FLOORS[there] < FLOORS[here], f"{path} (floor {FLOORS[here]}) imports {name}"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] != "papers"], ids=str)
+def test_papers_are_named_by_their_doors_alone(path):
+    if path.as_posix() != "ground/doors.py":
+        assert not {name for name in imports(path) if name.startswith(doors.PAPERS)}
+        text = (PACKAGE / path).read_text(encoding="utf-8")
+        assert f'"{doors.PAPERS}' not in text and "{doors.PAPERS}.{" not in text
+
+
+def test_every_door_leads_somewhere():
+    commands = {name.rpartition(".")[0] for section in doors.COMMANDS.values() for name, _ in section.values()}
+    there = {dotted(path) for path in MODULES}
+    assert {*doors.ALGORITHMS, *doors.MODEL_KINDS, *doors.NAMES.values(), *commands} <= there
+    assert (PACKAGE / doors.PUBLISHED / "tables.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    "table", ["estimators.algorithms", "models.kinds", "estimators.algorithms, oblique_cli.models"]
+)
+def test_importing_a_table_leaves_its_doors_closed(table):
+    assert not {name for name in loaded_by(f"import oblique_cli.{table}") if name.startswith(doors.PAPERS)}
 
 
 def dotted(path: Path) -> str:
@@ -123,7 +142,7 @@ def test_every_floor_is_lived_on():
 @pytest.mark.parametrize(
     ("library", "allowed"),
     [
-        ("click", "cli/"),
+        ("click", ("cli/", *COMMANDS_OF_PAPERS)),
         ("joblib", ("experiments/", "papers/reproduction/", "estimators/jobs.py")),
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "papers/reproduction/", "estimators/oblique/clusters.py")),
@@ -200,7 +219,9 @@ def test_randomness_is_named_in_one_place():
                     assert node.args, f"{path}: {called} without a seed"
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] == "cli"], ids=str)
+@pytest.mark.parametrize(
+    "path", [p for p in MODULES if p.parts[0] == "cli" or p.as_posix() in COMMANDS_OF_PAPERS], ids=str
+)
 def test_the_command_line_imports_numbers_inside_its_commands_only(path):
     assert top_level_imports(path) <= set(sys.stdlib_module_names) | {"click", "oblique_cli"}
 
@@ -220,7 +241,8 @@ def test_importing_the_front_loads_nothing_numerical(statement):
 def test_importing_every_command_loads_nothing_numerical():
     # Modules with a leading underscore are imported by commands once they run.
     commands = [p.stem for p in MODULES if p.parts[0] == "cli" and not p.stem.startswith("_")]
-    loaded = loaded_by("import " + ", ".join(f"{ROOT}.cli.{name}" for name in commands))
+    modules = [*(f"{ROOT}.cli.{name}" for name in commands), *(dotted(Path(p)) for p in COMMANDS_OF_PAPERS)]
+    loaded = loaded_by("import " + ", ".join(modules))
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "tabulate", "oblique_cli._core"}
 
 

@@ -400,14 +400,13 @@ def _of_estimator(
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
     from oblique_cli.models.encoder import ColumnEncoder
-    from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
 
     if not ALGORITHMS[spec.name].family.makes_tree:
         raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
     features = list(encoded_names(dataset, encoder))
     classes, y = _known(dataset.classes, getattr(estimator, "classes_", None), y)
     levels = encoded_levels(dataset, estimator)
-    values = estimator.value_names() if isinstance(estimator.tree_, DiscreteTree) else []
+    values = estimator.value_names() if hasattr(estimator, "value_names") else []
     document = {
         "algorithm": spec.name,
         "parameters": {**ALGORITHMS[spec.name].defaults, **ALGORITHMS[spec.name].current(params)},

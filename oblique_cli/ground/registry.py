@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any, TypeVar
 
 from oblique_cli.errors import ConfigError, UnknownName
@@ -58,6 +60,27 @@ class Registry(Mapping[str, T]):
         self.listed_by = listed_by
         self.fault = fault
         self._things: dict[str, T] = {}
+        self._doors: tuple[str, ...] = ()
+        self._opening = False
+        self._lock = threading.RLock()
+
+    def wait_for(self, modules: Iterable[str]) -> None:
+        """Have modules imported, which register more, as soon as the registry is asked for anything."""
+        self._doors += tuple(modules)
+
+    def _all(self) -> dict[str, T]:
+        """Everything there is, by name."""
+        if self._doors:
+            with self._lock:  # other threads wait until everything is there
+                if not self._opening:  # what is being imported asks as well, and gets what there is so far
+                    self._opening = True
+                    try:
+                        for module in self._doors:
+                            import_module(module)
+                        self._doors = ()
+                    finally:
+                        self._opening = False
+        return self._things
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator that stores what it decorates under `name`.
@@ -69,7 +92,7 @@ class Registry(Mapping[str, T]):
             if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]+", name):
                 needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {needed}.")
-            if name in self._things:
+            if name in self._all():
                 taken = f"registered twice (first in {source_of(self._things[name])})"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} is {taken}.")
             if self.fault and (fault := self.fault(thing)):
@@ -81,22 +104,22 @@ class Registry(Mapping[str, T]):
 
     def __getitem__(self, name: str) -> T:
         try:
-            return self._things[name]
+            return self._all()[name]
         except KeyError:
-            hint = close_matches(str(name), self._things) or f" Known: {', '.join(sorted(self._things))}."
+            hint = close_matches(str(name), self._all()) or f" Known: {', '.join(sorted(self._all()))}."
             listed = f" ({self.listed_by})" if self.listed_by else ""
             raise UnknownName(f"unknown {self.kind} {name!r}.{hint}{listed}") from None
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the thing or `default`; Mapping.get expects KeyError, and __getitem__ raises UnknownName."""
-        return self._things.get(name, default)
+        return self._all().get(name, default)
 
     def __contains__(self, name: object) -> bool:
         # Mapping.__contains__ expects KeyError, and __getitem__ raises UnknownName.
-        return name in self._things
+        return name in self._all()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._things)
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return len(self._things)
+        return len(self._all())

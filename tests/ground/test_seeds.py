@@ -57,7 +57,9 @@ def test_a_negative_root_is_refused():
 
 
 def test_another_process_draws_the_same():
-    code = "from oblique_cli import seeds; print(seeds.integer(11, 'fold', 4), seeds.generator(11, 'x').random())"
+    code = (
+        "from oblique_cli.ground import seeds; print(seeds.integer(11, 'fold', 4), seeds.generator(11, 'x').random())"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert (int(out[0]), float(out[1])) == (seeds.integer(11, "fold", 4), seeds.generator(11, "x").random())
 

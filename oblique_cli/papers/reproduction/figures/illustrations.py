@@ -47,6 +47,7 @@ class Illustration:
 
 
 FIGURES: Registry[Illustration] = Registry("figure", "oblique figures --list")
+FIGURES.wait_for(("oblique_cli.papers.reproduction.figures",))
 
 
 def illustration(

@@ -113,3 +113,4 @@ class Study(ABC):
 
 
 STUDIES: Registry[type[Study]] = Registry("study", "oblique reproduce")
+STUDIES.wait_for(("oblique_cli.papers.reproduction.sensitivity", "oblique_cli.papers.reproduction.studies"))

@@ -74,8 +74,9 @@ def spectrum(
     Example: oblique spectrum spect --algorithm aft --set n_estimators=40
              oblique spectrum spect --algorithm odt --component 1 --format json
     """
-    from oblique_cli.estimators.algorithms import ALGORITHMS, DISCRETE_ENSEMBLE, DISCRETE_TREE
+    from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_names
+    from oblique_cli.papers.discrete.algorithms import DISCRETE_ENSEMBLE, DISCRETE_TREE
     from oblique_cli.papers.discrete.spectrum_summary import interactions, largest
 
     def has_spectrum(algorithm: str) -> None:

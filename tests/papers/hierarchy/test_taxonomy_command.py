@@ -13,8 +13,8 @@ import pytest
 from cli_support import call
 from contracts import real_set
 
-from oblique_cli.cli import taxonomy as command
 from oblique_cli.papers.hierarchy import measures, staxac
+from oblique_cli.papers.hierarchy import taxonomy_command as command
 from oblique_cli.papers.hierarchy import taxonomy_report as report
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, SCALINGS, pairwise
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
